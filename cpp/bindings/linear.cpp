@@ -1,0 +1,4 @@
+// Bindings of the linear solvers' native steps.
+#include "python.hpp"
+
+void bind_linear(nb::module_&) {}

@@ -1,0 +1,11 @@
+// The compiled module. Each bind_* lives in a file of its own; no logic here.
+#include "maxmargin/simd.hpp"
+#include "python.hpp"
+
+void bind_linear(nb::module_& m);
+
+NB_MODULE(_core, m) {
+    m.doc() = "maxmargin's compiled core; import it through maxmargin._native only";
+    m.def("simd_name", [] { return maxmargin::simd().name; });
+    bind_linear(m);
+}

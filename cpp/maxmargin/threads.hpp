@@ -1,0 +1,107 @@
+// A small thread pool. Work is split into numbered tasks fixed by the problem, never by the number of
+// threads, so results do not depend on how many threads there are.
+#pragma once
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+namespace maxmargin {
+
+// Called between tasks on the calling thread; throws to cancel what is running.
+using Poll = std::function<void()>;
+
+class Pool {
+  public:
+    // The one pool of this process. A forked child has none of its parent's threads: it starts anew with an
+    // empty pool, and the parent's is left behind untouched.
+    static Pool& instance() {
+        static const bool registered = (pthread_atfork(nullptr, nullptr, [] { current() = new Pool; }), true);
+        (void)registered;
+        return *current();
+    }
+
+    // body(task) for task = 0 .. n_tasks-1, on up to n_threads threads, the caller's included. The first
+    // exception thrown by body or poll stops the rest and is rethrown here.
+    void run(std::size_t n_tasks, int n_threads, const std::function<void(std::size_t)>& body, const Poll& poll) {
+        Job job{n_tasks, body};
+        const std::size_t helpers =
+            std::min<std::size_t>(std::max(n_threads, 1) - 1, n_tasks > 0 ? n_tasks - 1 : 0);
+        if (helpers > 0) publish(job, helpers);
+        job.work(poll);
+        if (helpers > 0) withdraw(job);
+        if (job.error) std::rethrow_exception(job.error);
+    }
+
+  private:
+    struct Job {
+        std::size_t n_tasks;
+        const std::function<void(std::size_t)>& body;
+        std::atomic<std::size_t> next{0};
+        std::size_t wanted = 0, active = 0;  // guarded by the pool's mutex
+        std::exception_ptr error = nullptr;
+        std::mutex error_mutex;
+
+        void work(const Poll& poll) {
+            try {
+                for (std::size_t task; (task = next.fetch_add(1)) < n_tasks;) {
+                    body(task);
+                    if (poll) poll();
+                }
+            } catch (...) {
+                next.store(n_tasks);
+                const std::lock_guard lock(error_mutex);
+                if (!error) error = std::current_exception();
+            }
+        }
+    };
+
+    // Leaked on purpose: joining threads while the interpreter shuts down, or in a forked child, can hang.
+    static Pool*& current() {
+        static Pool* pool = new Pool;
+        return pool;
+    }
+
+    void publish(Job& job, std::size_t helpers) {
+        const std::lock_guard lock(mutex_);
+        for (; n_workers_ < helpers; ++n_workers_) std::thread([this] { serve(); }).detach();
+        job.wanted = helpers;
+        jobs_.push_back(&job);
+        wake_.notify_all();
+    }
+
+    void withdraw(Job& job) {
+        std::unique_lock lock(mutex_);
+        std::erase(jobs_, &job);
+        done_.wait(lock, [&] { return job.active == 0; });
+    }
+
+    void serve() {
+        std::unique_lock lock(mutex_);
+        for (;;) {
+            wake_.wait(lock, [this] { return !jobs_.empty(); });
+            Job& job = *jobs_.front();
+            ++job.active;
+            if (--job.wanted == 0) jobs_.pop_front();
+            lock.unlock();
+            job.work({});
+            lock.lock();
+            if (--job.active == 0) done_.notify_all();
+        }
+    }
+
+    std::mutex mutex_;
+    std::condition_variable wake_, done_;
+    std::deque<Job*> jobs_;
+    std::size_t n_workers_ = 0;
+};
+
+}  // namespace maxmargin

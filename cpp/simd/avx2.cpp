@@ -1,0 +1,3 @@
+#define MAXMARGIN_ISA simd_avx2
+#define MAXMARGIN_ISA_NAME "avx2"
+#include "loops.inc"

@@ -1,0 +1,3 @@
+#define MAXMARGIN_ISA simd_baseline
+#define MAXMARGIN_ISA_NAME "baseline"
+#include "loops.inc"
