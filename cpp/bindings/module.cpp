@@ -3,9 +3,11 @@
 #include "python.hpp"
 
 void bind_linear(nb::module_& m);
+void bind_losses(nb::module_& m);
 
 NB_MODULE(_core, m) {
     m.doc() = "maxmargin's compiled core; import it through maxmargin._native only";
     m.def("simd_name", [] { return maxmargin::simd().name; });
     bind_linear(m);
+    bind_losses(m);
 }

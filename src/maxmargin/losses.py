@@ -1,0 +1,163 @@
+"""Losses of the margin ``m = y f(x)``: value, slope and conjugate, the readable twin of ``losses.hpp``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import xlog1py, xlogy
+
+__all__ = ["LOSSES", "Hinge", "Log", "Loss", "Perceptron", "Squared", "SquaredHinge", "loss_from_name"]
+
+FloatArray = NDArray[np.float64]
+
+
+@runtime_checkable
+class Loss(Protocol):
+    """A convex function of the margin ``m = y f(x)``, entry by entry.
+
+    ``value(m)``; ``slope(m)``, its derivative in m (a subgradient at a kink), so that the update of f is
+    ``u = -y slope(m)``; ``conjugate(u) = sup_m (u m - value(m))``, infinite outside its domain.
+    """
+
+    @property
+    def name(self) -> str:
+        """The name in ``LOSSES``, and in C++ where a compiled twin exists."""
+
+    def value(self, m: FloatArray) -> FloatArray:
+        """The loss at each margin."""
+
+    def slope(self, m: FloatArray) -> FloatArray:
+        """The derivative of the loss at each margin."""
+
+    def conjugate(self, u: FloatArray) -> FloatArray:
+        """The convex conjugate at each slope."""
+
+
+@dataclass(frozen=True)
+class Perceptron:
+    """``max(0, -m)``.
+
+    The slope at m = 0 is -1 although the value is 0: an undecided sample counts as an error, as in every
+    perceptron, or an algorithm that starts from f = 0 could never leave it.
+    """
+
+    name: str = "perceptron"
+
+    def value(self, m: FloatArray) -> FloatArray:
+        """``max(0, -m)``."""
+        return np.maximum(0.0, -m)
+
+    def slope(self, m: FloatArray) -> FloatArray:
+        """``-1 if m <= 0 else 0``."""
+        return np.where(m <= 0.0, -1.0, 0.0)
+
+    def conjugate(self, u: FloatArray) -> FloatArray:
+        """``0`` on ``-1 <= u <= 0``."""
+        return np.where((-1.0 <= u) & (u <= 0.0), 0.0, np.inf)
+
+
+@dataclass(frozen=True)
+class Hinge:
+    """``max(0, 1 - m)``."""
+
+    name: str = "hinge"
+
+    def value(self, m: FloatArray) -> FloatArray:
+        """``max(0, 1 - m)``."""
+        return np.maximum(0.0, 1.0 - m)
+
+    def slope(self, m: FloatArray) -> FloatArray:
+        """``-1 if m < 1 else 0``."""
+        return np.where(m < 1.0, -1.0, 0.0)
+
+    def conjugate(self, u: FloatArray) -> FloatArray:
+        """``u`` on ``-1 <= u <= 0``."""
+        return np.where((-1.0 <= u) & (u <= 0.0), u, np.inf)
+
+
+@dataclass(frozen=True)
+class SquaredHinge:
+    """``max(0, 1 - m)^2 / 2``.
+
+    scikit-learn's ``squared_hinge`` has no 1/2: our C is its 2 C, for one and the same problem.
+    """
+
+    name: str = "squared-hinge"
+
+    @np.errstate(over="ignore")
+    def value(self, m: FloatArray) -> FloatArray:
+        """``max(0, 1 - m)^2 / 2``."""
+        h = np.maximum(0.0, 1.0 - m)
+        return 0.5 * h * h
+
+    def slope(self, m: FloatArray) -> FloatArray:
+        """``-max(0, 1 - m)``."""
+        return -np.maximum(0.0, 1.0 - m)
+
+    @np.errstate(over="ignore")
+    def conjugate(self, u: FloatArray) -> FloatArray:
+        """``u + u^2 / 2`` on ``u <= 0``."""
+        return np.where(u <= 0.0, u * (1.0 + 0.5 * u), np.inf)
+
+
+@dataclass(frozen=True)
+class Log:
+    """``log(1 + exp(-m))``, so that ``p(y = +1 | x) = 1 / (1 + exp(-f(x)))``.
+
+    Only ``exp(-|m|)`` is ever computed: nothing overflows.
+    """
+
+    name: str = "log"
+
+    def value(self, m: FloatArray) -> FloatArray:
+        """``log(1 + exp(-m))``."""
+        return np.maximum(0.0, -m) + np.log1p(np.exp(-np.abs(m)))
+
+    def slope(self, m: FloatArray) -> FloatArray:
+        """``-1 / (1 + exp(m))``."""
+        e = np.exp(-np.abs(m))
+        return -np.where(m > 0.0, e, 1.0) / (1.0 + e)
+
+    def conjugate(self, u: FloatArray) -> FloatArray:
+        """``p log p + (1 - p) log(1 - p)`` with ``p = -u``, on ``0 <= p <= 1``."""
+        p = np.clip(-u, 0.0, 1.0)
+        return np.where((-1.0 <= u) & (u <= 0.0), xlogy(p, p) + xlog1py(1.0 - p, -p), np.inf)
+
+
+@dataclass(frozen=True)
+class Squared:
+    """``(1 - m)^2 / 2 = (y - f)^2 / 2``; scikit-learn's ridge has no 1/2."""
+
+    name: str = "squared"
+
+    @np.errstate(over="ignore")
+    def value(self, m: FloatArray) -> FloatArray:
+        """``(1 - m)^2 / 2``."""
+        return 0.5 * (1.0 - m) * (1.0 - m)
+
+    def slope(self, m: FloatArray) -> FloatArray:
+        """``m - 1``."""
+        return m - 1.0
+
+    @np.errstate(over="ignore")
+    def conjugate(self, u: FloatArray) -> FloatArray:
+        """``u + u^2 / 2``."""
+        return u * (1.0 + 0.5 * u)
+
+
+LOSSES: dict[str, Loss] = {
+    loss.name: loss for loss in (Perceptron(), Hinge(), SquaredHinge(), Log(), Squared())
+}
+SKLEARN_NAMES = {"squared_hinge": "squared-hinge", "log_loss": "log", "squared_error": "squared"}
+
+
+def loss_from_name(loss: str | Loss) -> Loss:
+    """The loss of that name, in our spelling or scikit-learn's; a ``Loss`` is returned as it is."""
+    if isinstance(loss, Loss):
+        return loss
+    if isinstance(loss, str) and (name := SKLEARN_NAMES.get(loss, loss)) in LOSSES:
+        return LOSSES[name]
+    raise ValueError(f"loss must be a Loss or one of {sorted(LOSSES)}; got {loss!r}.")
