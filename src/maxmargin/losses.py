@@ -56,7 +56,7 @@ class Perceptron:
 
     def conjugate(self, u: FloatArray) -> FloatArray:
         """``0`` on ``-1 <= u <= 0``."""
-        return np.where((-1.0 <= u) & (u <= 0.0), 0.0, np.inf)
+        return np.where((u >= -1.0) & (u <= 0.0), 0.0, np.inf)
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Hinge:
 
     def conjugate(self, u: FloatArray) -> FloatArray:
         """``u`` on ``-1 <= u <= 0``."""
-        return np.where((-1.0 <= u) & (u <= 0.0), u, np.inf)
+        return np.where((u >= -1.0) & (u <= 0.0), u, np.inf)
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ class Log:
     def conjugate(self, u: FloatArray) -> FloatArray:
         """``p log p + (1 - p) log(1 - p)`` with ``p = -u``, on ``0 <= p <= 1``."""
         p = np.clip(-u, 0.0, 1.0)
-        return np.where((-1.0 <= u) & (u <= 0.0), xlogy(p, p) + xlog1py(1.0 - p, -p), np.inf)
+        return np.where((u >= -1.0) & (u <= 0.0), xlogy(p, p) + xlog1py(1.0 - p, -p), np.inf)
 
 
 @dataclass(frozen=True)
