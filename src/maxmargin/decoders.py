@@ -173,7 +173,7 @@ def _strictly_ordered(scores: FloatArray, first: FloatArray, second: FloatArray)
 
 
 def decision_values(F: FloatArray, code: Code, decoder: Decoder) -> FloatArray:
-    """What ``decision_function`` returns: scores, or (n,) values for class 1 when two classes share a column."""
+    """What ``decision_function`` returns: scores, or (n,) values for class 1 where a code has one column."""
     if code.n_classes == 2 and code.n_columns == 1:
         return _checked(F, code)[:, 0] * code.matrix[1, 0]
     return decoder.scores(F, code)
