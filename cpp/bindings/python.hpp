@@ -5,6 +5,8 @@
 #include <nanobind/ndarray.h>
 
 #include <chrono>
+#include <stdexcept>
+#include <utility>
 #include <variant>
 
 #include "maxmargin/rows.hpp"
@@ -19,24 +21,31 @@ using In = nb::ndarray<const T, nb::ndim<Dim>, nb::c_contig, nb::device::cpu>;  
 template <class T, int Dim>
 using Out = nb::ndarray<T, nb::ndim<Dim>, nb::c_contig, nb::device::cpu>;
 
-template <class T>
-DenseRows<T> rows(const In<T, 2>& X) {
-    return {X.data(), X.shape(0), X.shape(1)};
-}
-template <class T, class Index>
-CsrRows<T, Index> rows(const In<T, 1>& data, const In<Index, 1>& indices, const In<Index, 1>& indptr,
-                       std::size_t n_cols) {
-    return {data.data(), indices.data(), indptr.data(), indptr.shape(0) - 1, n_cols};
-}
+// A data matrix as Python hands it over, of any of the six kinds. It borrows the arrays, which stay alive in
+// `owners`, and lives only as long as the native calls that use it.
+struct Matrix {
+    using View = std::variant<DenseRows<float>, DenseRows<double>, CsrRows<float, std::int32_t>,
+                              CsrRows<double, std::int32_t>, CsrRows<float, std::int64_t>,
+                              CsrRows<double, std::int64_t>>;
+    View view;
+    nb::tuple owners;
+
+    template <class F>
+    decltype(auto) visit(F&& f) const {
+        return std::visit(std::forward<F>(f), view);
+    }
+};
 
 // Lets Python see pending signals, at most every 20 ms. Called without the GIL by the thread that called us.
-inline Poll python_poll() {
+// A thread other than the main one sees no signals: `cancel`, a byte that somebody sets, ends its work.
+inline Poll python_poll(const volatile std::uint8_t* cancel = nullptr) {
     using Clock = std::chrono::steady_clock;
-    return [last = Clock::now()]() mutable {
+    return [cancel, last = Clock::now()]() mutable {
         if (Clock::now() - last < std::chrono::milliseconds(20)) return;
         last = Clock::now();
         nb::gil_scoped_acquire gil;
         if (PyErr_CheckSignals() != 0) throw nb::python_error();
+        if (cancel && *cancel) throw std::runtime_error("cancelled");
     };
 }
 

@@ -8,9 +8,9 @@ namespace maxmargin {
 // Loops over one value type T (float or double). Sums are always kept in double.
 template <class T>
 struct SimdOps {
-    double (*dot)(const T* x, const double* w, std::size_t n);             // sum_k x[k] w[k]
-    void (*axpy)(double a, const T* x, double* w, std::size_t n);          // w += a x
-    double (*sqnorm)(const T* x, std::size_t n);                           // sum_k x[k]^2
+    double (*dot)(const T* x, const double* w, std::size_t n);     // sum_k x[k] w[k]
+    void (*axpy)(double a, const T* x, double* w, std::size_t n);  // w += a x
+    double (*sqnorm)(const T* x, std::size_t n);                   // sum_k x[k]^2
 };
 
 struct Simd {
@@ -20,8 +20,10 @@ struct Simd {
 
     template <class T>
     const SimdOps<T>& of() const {
-        if constexpr (sizeof(T) == 4) return f32;
-        else return f64;
+        if constexpr (sizeof(T) == 4)
+            return f32;
+        else
+            return f64;
     }
 };
 

@@ -31,7 +31,8 @@ class Pool {
 
     // body(task) for task = 0 .. n_tasks-1, on up to n_threads threads, the caller's included. The first
     // exception thrown by body or poll stops the rest and is rethrown here.
-    void run(std::size_t n_tasks, int n_threads, const std::function<void(std::size_t)>& body, const Poll& poll) {
+    void run(std::size_t n_tasks, int n_threads, const std::function<void(std::size_t)>& body,
+             const Poll& poll) {
         Job job{n_tasks, body};
         const std::size_t helpers =
             std::min<std::size_t>(std::max(n_threads, 1) - 1, n_tasks > 0 ? n_tasks - 1 : 0);

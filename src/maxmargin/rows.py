@@ -1,0 +1,118 @@
+"""Rows, weights and randomness: the weighted multiset of (row, label) pairs that a fit is a function of.
+
+Rows of weight 0 leave first; identical (row, label) pairs are merged by adding their weights; the order is
+that of a fingerprint of each row. So weights equal repetitions, the order of the rows does not matter, and a
+prefix of the canonical order is a random sample. X itself is never copied.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from . import _native
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Some rows of X in some order, with the products that linear solvers need.
+
+    Sums are in double and split into blocks fixed by the problem, so ``n_threads`` changes no bit.
+    """
+
+    X: np.ndarray | sparse.csr_array
+    index: np.ndarray
+    n_threads: int = 1
+
+    @property
+    def n_features(self) -> int:
+        """Columns of X."""
+        return int(self.X.shape[1])
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+    def take(self, which: np.ndarray | slice) -> Rows:
+        """A selection of these rows."""
+        return Rows(self.X, self.index[which], self.n_threads)
+
+    def dot(self, w: np.ndarray) -> np.ndarray:
+        """``X[index] @ w``, for one vector or several as the columns of a matrix."""
+        return _native.rows_dot(self.X, self.index, w, self.n_threads)
+
+    def sum(self, u: np.ndarray) -> np.ndarray:
+        """``u @ X[index]``."""
+        return _native.rows_sum(self.X, self.index, u, self.n_threads)
+
+    def sqnorms(self) -> np.ndarray:
+        """Squared norms."""
+        return _native.rows_sqnorm(self.X, self.index)
+
+    def gram(self, weight: np.ndarray) -> np.ndarray:
+        """``X[index]' diag(weight) X[index]``."""
+        return _native.rows_gram(self.X, self.index, weight, self.n_threads)
+
+    def gathered(self) -> np.ndarray | sparse.csr_array:
+        """A copy of the selected rows, in double."""
+        return self.X[self.index].astype(np.float64)
+
+
+@dataclass(frozen=True)
+class WeightedRows:
+    """The canonical weighted data of a fit: ``rows[i]`` has label ``labels[i]`` and weight ``weight[i]``."""
+
+    rows: Rows
+    labels: np.ndarray
+    weight: np.ndarray
+
+    def take(self, which: np.ndarray) -> WeightedRows:
+        """A selection."""
+        return WeightedRows(self.rows.take(which), self.labels[which], self.weight[which])
+
+
+def canonical(
+    X: np.ndarray | sparse.csr_array,
+    labels: np.ndarray,
+    weight: np.ndarray,
+    *,
+    merge_duplicates: bool = True,
+    n_threads: int = 1,
+) -> WeightedRows:
+    """The canonical form of weighted data.
+
+    Parameters
+    ----------
+    X : array or CSR array of shape (n_samples, n_features)
+        CSR rows must have sorted indices without duplicates.
+    labels : int array of shape (n_samples,)
+    weight : array of shape (n_samples,)
+        Non-negative.
+    merge_duplicates : bool
+        False keeps repeated pairs apart, where a method is reproduced as printed.
+    n_threads : int
+
+    Returns
+    -------
+    WeightedRows
+    """
+    kept = np.flatnonzero(weight > 0.0)
+    fingerprint = _native.hash_rows(X, n_threads)[kept]
+    order = np.lexsort((weight[kept], labels[kept], fingerprint))
+    index, fingerprint = kept[order], fingerprint[order]
+    starts = np.arange(len(index))
+    if merge_duplicates:
+        starts = starts[_opens_group(X, index, labels[index], fingerprint)]
+    merged = np.add.reduceat(weight[index], starts) if len(index) else weight[index]
+    return WeightedRows(Rows(X, index[starts], n_threads), labels[index[starts]], merged)
+
+
+def _opens_group(
+    X: np.ndarray | sparse.csr_array, index: np.ndarray, labels: np.ndarray, fingerprint: np.ndarray
+) -> np.ndarray:
+    """True where a pair differs from the one before it. Equal fingerprints are not trusted, but compared."""
+    opens = np.ones(len(index), dtype=bool)
+    alike = 1 + np.flatnonzero((fingerprint[1:] == fingerprint[:-1]) & (labels[1:] == labels[:-1]))
+    opens[alike] = ~_native.rows_equal(X, index[alike], index[alike - 1])
+    return opens

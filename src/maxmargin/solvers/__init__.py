@@ -1,0 +1,1 @@
+"""Solvers: functions from a problem to a certified result."""

@@ -1,0 +1,187 @@
+"""Linear max-margin problems by a semismooth Newton method inside an augmented Lagrangian.
+
+The squared hinge is smooth enough for Newton's method as it stands: a full step lands on the optimum of the
+present set of violated margins, and a few steps end at the optimum. The hinge is not, so its dual is solved
+by the proximal point method (Rockafellar 1976): with shares v of the last round and a sharpness s,
+
+    min_{w,b}  1/2 ||w||^2 + p/2 b^2 + sum_i c_i max_{0 <= t <= 1} [ t z_i - (t - v_i)^2 / (2 s) ],
+    z_i = 1 - y_i f(x_i),
+
+is again piecewise quadratic; its maximisers t_i = clip(v_i + s z_i, 0, 1) become the next v, and s grows.
+For a quadratic program a finite number of rounds is exact. A free intercept is minimised exactly after each
+step, a one-dimensional monotone equation, so that the dual's equality constraint holds throughout.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from .._native import one_blas_thread
+from .drive import Callback, Certificate, drive
+from .margins import MarginProblem
+from .newton_system import newton_direction
+from .result import FLOAT_EPS, SolverResult, State, Stop
+from .roots import decreasing_root
+
+SHARPER = 10.0  # growth of s from round to round
+SHARPEST = 1e13  # beyond this, rounding decides
+SOLVED = 0.1  # a round ends when its own error is this share of the duality gap
+SAMPLE = 8  # a start comes from every eighth sample, when that is still many times the features
+
+
+def newton(
+    problem: MarginProblem, *, stop: Stop, state: State | None = None, callback: Callback | None = None
+) -> SolverResult:
+    """Minimise a ``MarginProblem`` with the hinge or the squared hinge to ``stop.tol``."""
+    with one_blas_thread():
+        iteration = NewtonIteration(problem, state if state is not None else _start(problem, stop))
+        status, history = drive(iteration.state, iteration.step, lambda: iteration.certify(stop.tol), stop, callback)
+    state = iteration.state
+    return SolverResult(state.w, float(state.b[0]), status, history, problem.cost * state.dual_share * problem.y)
+
+
+def _start(problem: MarginProblem, stop: Stop) -> State:
+    """At zero, or at the solution for a random sample of the rows when there are many."""
+    n, d = len(problem.y), problem.rows.n_features
+    state = State(
+        w=np.zeros(d), b=np.zeros(1), anchor=np.zeros(n), dual_share=np.zeros(n), sharpness=1.0, n_iter=0, seconds=0.0
+    )
+    n_sample = n // SAMPLE
+    few = n_sample < 4 * d or n_sample < 1000 or len(np.unique(problem.y[:n_sample])) < 2
+    if not few:
+        rough = Stop(tol=0.01, max_iter=stop.max_iter // 2, max_seconds=stop.max_seconds / 4, cancel=stop.cancel)
+        sample = problem.first(n_sample)
+        iteration = NewtonIteration(sample, _start(sample, rough))
+        drive(iteration.state, iteration.step, lambda: iteration.certify(rough.tol), rough)
+        started = iteration.state
+        state.w[:], state.b[:], state.sharpness = started.w, started.b, started.sharpness
+        state.n_iter, state.seconds = started.n_iter, started.seconds
+        margins = problem.y * (problem.rows.dot(state.w) + state.b[0])
+        state.anchor[:] = np.clip(0.5 + state.sharpness * (1.0 - margins), 0.0, 1.0)
+    return state
+
+
+class NewtonIteration:
+    """One Newton step at a time on the present round's piecewise quadratic function."""
+
+    def __init__(self, problem: MarginProblem, state: State) -> None:
+        self.problem, self.state = problem, state
+        self.hinge = problem.loss.name == "hinge"
+        if "scores" in state:
+            self._evaluate()
+        else:
+            self.refresh()
+
+    def refresh(self) -> None:
+        """Scores, intercept, shares and gradient from w and the round's anchor."""
+        self.state.scores = self.problem.rows.dot(self.state.w)
+        self._settle()
+
+    def _settle(self) -> None:
+        if self.problem.intercept == "free":
+            self.state.b[0] = self._best_intercept()
+        self._evaluate()
+
+    def _evaluate(self) -> None:
+        state, problem = self.state, self.problem
+        self.shortfall = 1.0 - problem.y * (state.scores + state.b[0])
+        self.shares = self._shares(self.shortfall)
+        self.dual_w = problem.combine(self.shares)
+        self.gradient = state.w - self.dual_w
+        self.balance = float((problem.cost * self.shares) @ problem.y)
+
+    def _shares(self, shortfall: np.ndarray) -> np.ndarray:
+        if self.hinge:
+            return np.clip(self.state.anchor + self.state.sharpness * shortfall, 0.0, 1.0)
+        return np.maximum(shortfall, 0.0)
+
+    def _curvature(self, shares: np.ndarray) -> np.ndarray:
+        if self.hinge:
+            return self.problem.cost * self.state.sharpness * ((shares > 0.0) & (shares < 1.0))
+        return self.problem.cost * (shares > 0.0)
+
+    def _best_intercept(self) -> float:
+        """The b at which positive and negative shares balance."""
+        y, cost, scores = self.problem.y, self.problem.cost, self.state.scores
+        width = (1.0 / self.state.sharpness) if self.hinge else 0.0
+        kinks = y - scores
+        low, high = float(kinks.min()) - width, float(kinks.max()) + width
+
+        def balance(b: float) -> tuple[float, float]:
+            shares = self._shares(1.0 - y * (scores + b))
+            return float((cost * shares) @ y), -float(self._curvature(shares).sum())
+
+        return decreasing_root(balance, low, high, start=float(self.state.b[0]))
+
+    def certify(self, tol: float) -> Certificate:
+        """Bounds at the present iterate; once they meet, again from freshly computed scores."""
+        bounds = self._bounds()
+        if bounds.primal - bounds.dual <= tol * abs(bounds.primal):
+            self.refresh()
+            bounds = self._bounds()
+        self.gap = bounds.primal - bounds.dual
+        return bounds
+
+    def _bounds(self) -> Certificate:
+        state = self.state
+        feasible = self.problem.balanced(self.shares)
+        dual_w = self.dual_w if feasible is self.shares else None
+        bounds = self.problem.certificate(state.w, state.b[0], 1.0 - self.shortfall, feasible, dual_w)
+        if bounds.dual >= state.get("best_dual", -np.inf):
+            state.dual_share[:] = feasible
+        return bounds
+
+    def step(self) -> bool:
+        """One Newton step, after the next round is opened when this one is solved."""
+        if self.hinge and self._round_is_solved():
+            if self.state.sharpness >= SHARPEST:
+                return True
+            self.state.anchor[:] = self.shares
+            self.state.sharpness *= SHARPER
+            self._settle()
+        state, problem = self.state, self.problem
+        p, p_b = newton_direction(
+            problem, self._curvature(self.shares), self.gradient, problem.intercept_penalty * state.b[0] - self.balance
+        )
+        along = problem.rows.dot(p) + p_b
+        t = _line_search(self._slope_along(p, p_b, along))
+        state.w += t * p
+        state.b += t * p_b
+        state.scores += t * (along - p_b)
+        before = self.gradient
+        self._settle()
+        return not self.hinge and t < FLOAT_EPS and np.array_equal(before, self.gradient)
+
+    def _round_is_solved(self) -> bool:
+        gradient_sq = self.gradient @ self.gradient
+        rounding = FLOAT_EPS * max(1.0, float(self.dual_w @ self.dual_w))
+        return bool(0.5 * gradient_sq <= max(SOLVED * self.gap, rounding))
+
+    def _slope_along(self, p: np.ndarray, p_b: float, along: np.ndarray) -> Callable[[float], float]:
+        """The derivative in t of the round's function at (w, b) + t (p, p_b)."""
+        problem, state = self.problem, self.state
+        wp, pp = float(state.w @ p), float(p @ p)
+        penalty = problem.intercept_penalty
+        y_along = problem.y * along
+
+        def slope(t: float) -> float:
+            shares = self._shares(self.shortfall - t * y_along)
+            loss_part = float((problem.cost * shares) @ y_along)
+            return wp + t * pp + penalty * p_b * (state.b[0] + t * p_b) - loss_part
+
+        return slope
+
+
+def _line_search(slope: Callable[[float], float]) -> float:
+    """A t > 0 where an increasing slope, negative at 0, has fallen to a tenth; 1 whenever that will do."""
+    enough = 0.1 * abs(slope(0.0))
+    low, high, t = 0.0, np.inf, 1.0
+    for _ in range(60):
+        value = slope(t)
+        if abs(value) <= enough:
+            return t
+        low, high = (t, high) if value < 0.0 else (low, t)
+        t = 2.0 * t if np.isinf(high) else 0.5 * (low + high)
+    return low

@@ -1,0 +1,127 @@
+"""What a solver is given to stop by, and what it gives back: a certified result, never a bare array."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+FLOAT_EPS = float(np.finfo(np.float64).eps)
+
+
+class Status(enum.Enum):
+    """Why a solver stopped."""
+
+    CONVERGED = "converged"
+    MAX_ITER = "max_iter"
+    TIME_LIMIT = "time_limit"
+    STALLED = "stalled"
+    STOPPED = "stopped"
+    FAILED = "failed"
+    BUDGET_FULL = "budget_full"
+    NO_LOSS_LEFT = "no_loss_left"
+
+    def __str__(self) -> str:
+        return self.value
+
+
+@dataclass(frozen=True)
+class Stop:
+    """When to stop: ``tol`` bounds the relative duality gap, the rest bounds the work.
+
+    ``check_every`` steps lie between two certificates. ``cancel``, one byte shared between threads, ends
+    the work within a step once it is set.
+    """
+
+    tol: float = 1e-4
+    max_iter: int = 1000
+    max_seconds: float = 3600.0
+    check_every: int = 1
+    cancel: np.ndarray = field(default_factory=lambda: np.zeros(1, dtype=np.uint8))
+
+
+@dataclass(frozen=True)
+class Check:
+    """One certificate: bounds on the optimum after ``n_iter`` steps; ``dual`` is the best seen so far."""
+
+    n_iter: int
+    primal: float
+    dual: float
+    seconds: float
+    n_support: int = 0
+    kernel_values: int = 0
+    tiny: float = 0.0
+
+    @property
+    def gap(self) -> float:
+        """``(primal - dual) / max(|primal|, |dual|, tiny)``, and 0 when nothing is left to divide."""
+        return relative_gap(self.primal, self.dual, self.tiny)
+
+
+def relative_gap(primal: float, dual: float, tiny: float = 0.0) -> float:
+    """The gap as a share of the objective; ``tiny`` is what counts as zero on the problem's own scale."""
+    scale = max(abs(primal), abs(dual), tiny)
+    return (primal - dual) / scale if scale > 0.0 else 0.0
+
+
+class State(dict[str, Any]):
+    """A solver's whole memory: named arrays and plain numbers, which is what a checkpoint stores.
+
+    Entries read as attributes. Solvers change arrays in place; ``copy`` copies them, so a copy taken by a
+    callback can be handed to the same solver later and goes on bit for bit.
+    """
+
+    ALLOWED = (np.ndarray, bool, int, float, str)
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        """Keep an array or a plain number; anything else could not be written to a checkpoint."""
+        value = value.item() if isinstance(value, np.generic) else value
+        if not isinstance(value, self.ALLOWED) or (isinstance(value, np.ndarray) and value.dtype == object):
+            raise TypeError(f"State holds arrays, numbers and strings only; {name} is a {type(value).__name__}.")
+        super().__setitem__(name, value)
+
+    def __init__(self, **entries: Any) -> None:
+        super().__init__()
+        for name, value in entries.items():
+            self[name] = value
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self[name] = value
+
+    def copy(self) -> State:
+        """A deep copy."""
+        return State(**{k: v.copy() if isinstance(v, np.ndarray) else v for k, v in self.items()})
+
+
+@dataclass(frozen=True)
+class SolverResult:
+    """Coefficients with the proof of how good they are."""
+
+    coef: np.ndarray
+    intercept: float
+    status: Status
+    history: tuple[Check, ...]
+    dual_coef: np.ndarray | None = None
+
+    @property
+    def gap(self) -> float:
+        """The relative duality gap of the last certificate."""
+        return self.history[-1].gap
+
+    @property
+    def n_iter(self) -> int:
+        """Steps taken."""
+        return self.history[-1].n_iter
+
+    @property
+    def objective(self) -> float:
+        """The primal value of the coefficients."""
+        return self.history[-1].primal
