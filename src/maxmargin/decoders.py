@@ -145,7 +145,7 @@ def _sums(F: FloatArray, code: Code) -> FloatArray:
     exponent = np.frexp(np.abs(F).max(axis=1, initial=0.0))[1]
     scaled = np.ldexp(F, -np.maximum(exponent - 1000, 0)[:, None])
     high, low = np.zeros((2, code.n_classes, len(F)))
-    for f, column in zip(scaled.T, code.matrix.T):
+    for f, column in zip(np.ascontiguousarray(scaled.T), code.matrix.T):
         g = np.flatnonzero(column)
         term = column[g, None] * f
         total = high[g] + term
