@@ -39,8 +39,11 @@ void rows_sum(const Rows& X, const std::int64_t* index, std::size_t n, const dou
     Pool::instance().run(
         n_blocks, n_threads,
         [&](std::size_t block) {
-            for (std::size_t i = block * size; i < std::min(n, (block + 1) * size); ++i)
-                if (u[i] != 0.0) X.add_to(std::size_t(index[i]), u[i], partial.data() + block * d);
+            const std::size_t end = std::min(n, (block + 1) * size);
+            for (std::size_t i = block * size; i < end; ++i) {
+                if (u[i] == 0.0) continue;
+                X.add_to(std::size_t(index[i]), u[i], partial.data() + block * d);
+            }
         },
         poll);
     std::fill_n(out, d, 0.0);

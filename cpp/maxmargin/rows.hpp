@@ -37,12 +37,19 @@ struct CsrRows {
     std::size_t n_rows, n_cols;
 
     double dot(std::size_t i, const double* w) const {
-        double sum[4] = {};  // four sums, because one would wait for each addition to end
-        Index p = indptr[i];
-        for (const Index end = indptr[i + 1]; p < end; p += 4)
-            for (Index lane = 0; lane < std::min<Index>(4, end - p); ++lane)
-                sum[lane] += double(data[p + lane]) * w[indices[p + lane]];
-        return (sum[0] + sum[2]) + (sum[1] + sum[3]);
+        // Four sums, because one would wait for each addition to end.
+        double s0 = 0.0, s1 = 0.0, s2 = 0.0, s3 = 0.0;
+        const T* x = data + indptr[i];
+        const Index* k = indices + indptr[i];
+        std::size_t n = std::size_t(indptr[i + 1] - indptr[i]);
+        for (; n >= 4; n -= 4, x += 4, k += 4) {
+            s0 += double(x[0]) * w[k[0]];
+            s1 += double(x[1]) * w[k[1]];
+            s2 += double(x[2]) * w[k[2]];
+            s3 += double(x[3]) * w[k[3]];
+        }
+        for (; n > 0; --n, ++x, ++k) s0 += double(*x) * w[*k];
+        return (s0 + s2) + (s1 + s3);
     }
     void add_to(std::size_t i, double a, double* w) const {
         for (Index p = indptr[i]; p < indptr[i + 1]; ++p) w[indices[p]] += a * double(data[p]);

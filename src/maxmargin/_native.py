@@ -111,3 +111,25 @@ def rows_gram(X: Any, index: NDArray[Any], weight: NDArray[Any], n_threads: int 
     if sp.issparse(chosen):
         return (chosen.T @ chosen.multiply(weight[:, None]).tocsr()).toarray().astype(np.float64)
     return (chosen.T @ (chosen * weight[:, None].astype(chosen.dtype))).astype(np.float64)
+
+
+def dual_cd_epoch(problem: Any, descent: Any, state: Any, cancel: NDArray[Any]) -> None:
+    """One epoch of dual coordinate descent on a ``MarginProblem``; ``state`` is changed in place."""
+    _core.dual_cd_epoch(
+        _matrix(problem.rows.X),
+        problem.rows.index,
+        problem.y,
+        descent.upper,
+        descent.ridge,
+        descent.sqnorm,
+        descent.bias_weight,
+        state.a,
+        state.w,
+        state.bias,
+        state.order,
+        state.n_active,
+        state.violation,
+        state.seed,
+        state.epoch,
+        cancel,
+    )

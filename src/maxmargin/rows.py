@@ -54,6 +54,10 @@ class Rows:
         """``X[index]' diag(weight) X[index]``."""
         return _native.rows_gram(self.X, self.index, weight, self.n_threads)
 
+    def compacted(self) -> Rows:
+        """The same rows, copied into this order: for algorithms that visit them again and again."""
+        return Rows(self.X[self.index], np.arange(len(self)), self.n_threads)
+
     def gathered(self) -> np.ndarray | sparse.csr_array:
         """A copy of the selected rows, in double."""
         return self.X[self.index].astype(np.float64)

@@ -25,9 +25,10 @@ from .newton_system import newton_direction
 from .result import FLOAT_EPS, SolverResult, State, Stop
 from .roots import decreasing_root
 
-SHARPER = 10.0  # growth of s from round to round
+SHARPER = 5.0  # growth of s from round to round
 SHARPEST = 1e13  # beyond this, rounding decides
 SOLVED = 0.1  # a round ends when its own error is this share of the duality gap
+SHARPNESS_AFTER_SAMPLE = 2.0
 SAMPLE = 8  # a start comes from every eighth sample, when that is still many times the features
 
 
@@ -56,10 +57,10 @@ def _start(problem: MarginProblem, stop: Stop) -> State:
         iteration = NewtonIteration(sample, _start(sample, rough))
         drive(iteration.state, iteration.step, lambda: iteration.certify(rough.tol), rough)
         started = iteration.state
-        state.w[:], state.b[:], state.sharpness = started.w, started.b, started.sharpness
+        state.w[:], state.b[:], state.sharpness = started.w, started.b, SHARPNESS_AFTER_SAMPLE
         state.n_iter, state.seconds = started.n_iter, started.seconds
         margins = problem.y * (problem.rows.dot(state.w) + state.b[0])
-        state.anchor[:] = np.clip(0.5 + state.sharpness * (1.0 - margins), 0.0, 1.0)
+        state.anchor[:] = np.clip(state.sharpness * (1.0 - margins), 0.0, 1.0)
     return state
 
 

@@ -1,0 +1,89 @@
+"""Linear max-margin problems by dual coordinate descent: for wide and sparse data.
+
+One epoch visits every sample that may still move and solves for its multiplier exactly, keeping
+w = sum_i a_i y_i x_i (Hsieh et al., ICML 2008). A free intercept is the multiplier of the equality
+sum_i a_i y_i = 0, held by an augmented Lagrangian: epochs minimise
+
+    1/2 ||w||^2 + rho/2 s^2 + centre s + ...,   s = sum_i a_i y_i,   b = centre + rho s,
+
+and every certificate moves the centre to b.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from .. import _native
+from .drive import Callback, Certificate, drive
+from .margins import MarginProblem
+from .result import SolverResult, State, Stop
+
+
+def dual_cd(
+    problem: MarginProblem, *, stop: Stop, seed: int = 0, state: State | None = None, callback: Callback | None = None
+) -> SolverResult:
+    """Minimise a ``MarginProblem`` with the hinge or the squared hinge to ``stop.tol``."""
+    iteration = DualDescent(problem, state if state is not None else _start(problem, seed), stop.cancel)
+    status, history = drive(iteration.state, iteration.step, iteration.certify, stop, callback)
+    state = iteration.state
+    return SolverResult(state.w, float(state.bias[0]), status, history, state.a * problem.y)
+
+
+def _start(problem: MarginProblem, seed: int) -> State:
+    n = len(problem.y)
+    return State(
+        a=np.zeros(n),
+        w=np.zeros(problem.rows.n_features),
+        bias=np.zeros(1),
+        order=np.arange(n),
+        n_active=np.array([n]),
+        violation=np.array([np.inf, -np.inf]),
+        seed=seed,
+        epoch=0,
+    )
+
+
+class DualDescent:
+    """Epochs of coordinate descent on the multipliers ``a`` of a ``MarginProblem``."""
+
+    def __init__(self, problem: MarginProblem, state: State, cancel: np.ndarray) -> None:
+        # Epochs read the rows in nearly the order of memory, which is several times as fast as any other.
+        problem = replace(problem, rows=problem.rows.compacted())
+        self.problem, self.state, self.cancel = problem, state, cancel
+        squared = problem.loss.name == "squared-hinge"
+        self.upper = np.full_like(problem.cost, np.inf) if squared else problem.cost
+        self.ridge = 1.0 / problem.cost if squared else np.zeros_like(problem.cost)
+        self.sqnorm = problem.rows.sqnorms()
+        free = max(float(self.sqnorm.mean()), np.finfo(float).tiny)
+        self.bias_weight = {"free": free, "penalised": 1.0, "none": 0.0}[problem.intercept]
+
+    def step(self) -> None:
+        """One epoch over the active samples."""
+        state = self.state
+        _native.dual_cd_epoch(self.problem, self, state, self.cancel)
+        state.epoch += 1
+
+    def certify(self) -> Certificate:
+        """Bounds at the present iterate, from freshly computed margins; then a new active set and centre."""
+        state, problem = self.state, self.problem
+        margins = problem.y * (problem.rows.dot(state.w) + state.bias[0])
+        shares = np.minimum(state.a / problem.cost, 1.0) if self.ridge[0] == 0.0 else state.a / problem.cost
+        bounds = problem.certificate(state.w, float(state.bias[0]), margins, shares, state.w)
+        self._activate(margins)
+        if problem.intercept == "free":
+            state.bias += self.bias_weight * float(state.a @ problem.y)
+        return bounds
+
+    def _activate(self, margins: np.ndarray) -> None:
+        """All samples but those whose gradient holds them at a bound more firmly than any other is violated."""
+        state = self.state
+        gradient = margins - 1.0 + self.ridge * state.a
+        held = ((state.a == 0.0) & (gradient > max(state.violation[0], 0.0))) | (
+            (state.a == self.upper) & (gradient < min(state.violation[1], 0.0))
+        )
+        active = np.flatnonzero(~held)
+        state.order[: len(active)] = active
+        state.order[len(active) :] = np.flatnonzero(held)
+        state.n_active[0] = len(active)
