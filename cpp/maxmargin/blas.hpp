@@ -1,0 +1,51 @@
+// Matrix products through function pointers, filled in once at import from the BLAS that SciPy ships, so that
+// nothing is linked and the C++ tests can plug in a naive product.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+namespace maxmargin {
+
+// The Fortran interface: column-major, every argument a pointer.
+template <class T>
+using Gemm = void (*)(char* transa, char* transb, int* m, int* n, int* k, T* alpha, T* a, int* lda, T* b, int* ldb,
+                      T* beta, T* c, int* ldc);
+
+struct Blas {
+    Gemm<float> sgemm = nullptr;
+    Gemm<double> dgemm = nullptr;
+
+    template <class T>
+    Gemm<T> gemm() const {
+        if constexpr (sizeof(T) == 4) return sgemm;
+        else return dgemm;
+    }
+};
+
+inline Blas& blas() {
+    static Blas table;
+    return table;
+}
+
+// P = X Z' for row-major X (n, d), Z (m, d), P (n, m): the same memory read by columns is P' = Z X'.
+template <class T>
+void product(const T* X, const T* Z, T* P, std::size_t n, std::size_t m, std::size_t d, std::size_t p_stride) {
+    char transposed = 'T', plain = 'N';
+    int rows = int(m), cols = int(n), inner = int(d), ld = std::max(inner, 1), ldp = int(p_stride);
+    T one = 1, zero = 0;
+    blas().gemm<T>()(&transposed, &plain, &rows, &cols, &inner, &one, const_cast<T*>(Z), &ld, const_cast<T*>(X),
+                     &ld, &zero, P, &ldp);
+}
+
+// R += K A for row-major K (n, m), A (m, c), R (n, c).
+template <class T>
+void add_product(const T* K, const T* A, T* R, std::size_t n, std::size_t m, std::size_t c) {
+    char plain = 'N';
+    int rows = int(c), cols = int(n), inner = int(m);
+    T one = 1;
+    blas().gemm<T>()(&plain, &plain, &rows, &cols, &inner, &one, const_cast<T*>(A), &rows, const_cast<T*>(K),
+                     &inner, &one, R, &rows);
+}
+
+}  // namespace maxmargin
