@@ -87,8 +87,7 @@ void bind(nb::module_& m, const char* row_sqnorms_name) {
         nb::gil_scoped_release release;
         std::vector<T> buffer;
         for (std::size_t i = 0; i < set.size; ++i)
-            out.data()[i] = centre ? simd().of<T>().sqnorm(pack(set, i, 1, centre->data(), buffer), set.n_cols())
-                                   : set.sqnorm(i);
+            out.data()[i] = centred_sqnorm(set, i, data_or_null(centre), buffer);
     });
     m.def("exp", [](const In<T, 1>& x, const Out<T, 1>& out) {
         nb::gil_scoped_release release;

@@ -12,15 +12,17 @@ namespace maxmargin {
 template <class T>
 class DenseTile {
   public:
-    DenseTile(const Kernel& kernel, const RowSet<T>& X, const RowSet<T>& Z, const double* centre)
-        : kernel_(kernel), X_(X), Z_(Z), centre_(centre), d_(X.n_cols()) {}
+    // x_sizes, z_sizes: for each row of the sets its squared norm about the centre, where distances are asked for
+    DenseTile(const Kernel& kernel, const RowSet<T>& X, const RowSet<T>& Z, const double* x_sizes,
+              const double* z_sizes, const double* centre)
+        : kernel_(kernel), X_(X), Z_(Z), x_sizes_(x_sizes), z_sizes_(z_sizes), centre_(centre), d_(X.n_cols()) {}
 
     void compute(std::size_t x_first, std::size_t n, std::size_t z_first, std::size_t m, T* K, std::size_t stride) {
         const T* x = pack(X_, x_first, n, centre_, x_buffer_);
         const T* z = pack(Z_, z_first, m, centre_, z_buffer_);
         if (kernel_.kind == KernelKind::laplacian) return laplacian(x, n, z, m, K, stride);
         product(x, z, K, n, m, d_, stride);
-        if (kernel_.of_squared_distance()) return distances(x_first, x, n, z_first, z, m, K, stride);
+        if (kernel_.of_squared_distance()) return distances(x_first, n, z_first, m, K, stride);
         for (std::size_t i = 0; i < n; ++i) kernel_.map(K + i * stride, m);
     }
 
@@ -33,28 +35,31 @@ class DenseTile {
         }
     }
 
-    void distances(std::size_t x_first, const T* x, std::size_t n, std::size_t z_first, const T* z, std::size_t m,
-                   T* K, std::size_t stride) {
-        x2_.resize(n);
-        z2_.resize(m);
-        packed_sqnorms(X_, x_first, n, x, x2_.data());
-        packed_sqnorms(Z_, z_first, m, z, z2_.data());
-        const ExpansionLimits<T> limits = kernel_.limits<T>(d_);
+    void distances(std::size_t x_first, std::size_t n, std::size_t z_first, std::size_t m, T* K,
+                   std::size_t stride) {
+        z2_.assign(z_sizes_ + z_first, z_sizes_ + z_first + m);
         for (std::size_t i = 0; i < n; ++i) {
             T* row = K + i * stride;
-            if (simd().of<T>().expand(row, x2_[i], z2_.data(), limits, m)) recompute(x_first + i, z_first, m, row);
-            kernel_.map(row, m);
+            if (from_products(row, T(x_sizes_[x_first + i]), m)) recompute(x_first + i, z_first, m, row);
         }
     }
 
-    // The marked distances, from the rows as they were given: the packed ones have been rounded once more.
+    // The whole way from products to values in one pass; true if some are marked -1 and must be recomputed.
+    bool from_products(T* row, T x2, std::size_t m) {
+        const SimdOps<T>& ops = simd().of<T>();
+        const ExpansionLimits<T> limits = kernel_.limits<T>(d_);
+        return kernel_.kind == KernelKind::rbf ? ops.expand_exp(row, x2, z2_.data(), limits, kernel_.gamma, m)
+                                               : ops.expand(row, x2, z2_.data(), limits, m);
+    }
+
+    // The marked values, from the rows as they were given: the packed ones have been rounded once more.
     void recompute(std::size_t i, std::size_t z_first, std::size_t m, T* row) {
         const DenseRows<T>*x = X_.dense(), *z = Z_.dense();
         for (std::size_t j = 0; j < m; ++j) {
             if (row[j] != T(-1)) continue;
-            if (x && z)
-                row[j] = T(simd().of<T>().sqdist(x->row(X_.index(i)), z->row(Z_.index(z_first + j)), d_));
-            else row[j] = T(unlike_sqdist(i, z_first + j));
+            row[j] = T(x && z ? simd().of<T>().sqdist(x->row(X_.index(i)), z->row(Z_.index(z_first + j)), d_)
+                              : unlike_sqdist(i, z_first + j));
+            kernel_.map(row + j, 1);
         }
     }
 
@@ -67,9 +72,9 @@ class DenseTile {
 
     const Kernel& kernel_;
     const RowSet<T>&X_, &Z_;
-    const double* centre_;
+    const double *x_sizes_, *z_sizes_, *centre_;
     std::size_t d_;
-    std::vector<T> x_buffer_, z_buffer_, x2_, z2_;
+    std::vector<T> x_buffer_, z_buffer_, z2_;
     std::vector<double> difference_;
 };
 

@@ -19,15 +19,15 @@ struct TileShape {
     std::size_t x_rows, z_rows;
 };
 
-// Measured on Zen 3 with OpenBLAS: many features want tiles of a thousand rows, so that BLAS packs each row
-// seldom; few features want tiles that stay in the second-level cache for the map.
+// Measured on Zen 3 with OpenBLAS: BLAS packs both sides of a tile anew, so it wants many rows on each; the
+// map wants the tile in cache, which matters once there are few features.
 inline TileShape dense_tile_shape(std::size_t d, std::size_t value_size, KernelKind kind) {
-    constexpr std::size_t MULTIPLY_ADDS = 500'000'000, PACKED_BYTES = 8 << 20;  // about 10 ms; two buffers
+    constexpr std::size_t MULTIPLY_ADDS = 1'100'000'000, PACKED_BYTES = 8 << 20;  // about 25 ms; two buffers
     if (kind == KernelKind::laplacian) {
         const std::size_t z_rows = std::clamp<std::size_t>((256 << 10) / ((d + 1) * value_size), 4, 512);
         return {std::clamp<std::size_t>(8'000'000 / ((d + 1) * z_rows), 1, 512), z_rows};
     }
-    TileShape shape = d < 128 ? TileShape{128, 512} : TileShape{512, 1024};
+    TileShape shape = d < 128 ? TileShape{128, 2048} : TileShape{640, 2048};
     const std::size_t packed = std::max<std::size_t>(PACKED_BYTES / ((d + 1) * value_size), 4);
     shape.z_rows = std::min(shape.z_rows, packed);
     shape.x_rows = std::min({shape.x_rows, packed, std::max<std::size_t>(MULTIPLY_ADDS / ((d + 1) * shape.z_rows), 1)});
@@ -37,6 +37,12 @@ inline TileShape dense_tile_shape(std::size_t d, std::size_t value_size, KernelK
 inline TileShape sparse_tile_shape(std::size_t d, double x_density, double z_density) {
     const double work_per_row = 1.0 + 512.0 * double(d) * x_density * z_density;
     return {std::size_t(std::clamp(5e6 / work_per_row, 4.0, 1024.0)), 512};
+}
+
+// The same number of tiles, all of about one size: a small last tile would leave a thread idle.
+inline std::size_t even_share(std::size_t n, std::size_t at_most) {
+    const std::size_t tiles = (n + at_most - 1) / at_most;
+    return tiles == 0 ? at_most : std::min(at_most, ((n + tiles - 1) / tiles + 15) / 16 * 16);
 }
 
 template <class T>
@@ -49,10 +55,12 @@ class KernelTiles {
         sparse_ = x_density * z_density < (kernel.kind == KernelKind::laplacian ? 0.08 : 0.02);
         shape_ = sparse_ ? sparse_tile_shape(X_.n_cols(), x_density, z_density)
                          : dense_tile_shape(X_.n_cols(), sizeof(T), kernel.kind);
+        shape_ = {even_share(X_.size, shape_.x_rows), even_share(Z_.size, shape_.z_rows)};
     }
 
     // K (X.size, Z.size), row-major
     void block(T* K, int n_threads, const Poll& poll) {
+        measure(n_threads, poll);
         const std::size_t across = n_z_tiles();
         Pool::instance().run(
             n_x_tiles() * across, n_threads,
@@ -71,6 +79,7 @@ class KernelTiles {
         const std::size_t n = X_.size, down = n_x_tiles();
         std::fill_n(R, n * c, T(0));
         if (n * c == 0) return;
+        measure(n_threads, poll);
         const std::size_t wave = std::clamp<std::size_t>(TASKS / down, 1, std::max<std::size_t>(n_z_tiles(), 1));
         std::vector<T> partial((wave - 1) * n * c);
         for (std::size_t first = 0; first < n_z_tiles(); first += wave) {
@@ -95,6 +104,25 @@ class KernelTiles {
 
     std::size_t n_x_tiles() const { return (X_.size + shape_.x_rows - 1) / shape_.x_rows; }
     std::size_t n_z_tiles() const { return (Z_.size + shape_.z_rows - 1) / shape_.z_rows; }
+
+    // The sizes of all rows, once per call rather than once per tile.
+    void measure(int n_threads, const Poll& poll) {
+        if (kernel_.of_product()) return;
+        measure(X_, x_sizes_, n_threads, poll);
+        measure(Z_, z_sizes_, n_threads, poll);
+    }
+    void measure(const RowSet<T>& set, std::vector<double>& sizes, int n_threads, const Poll& poll) {
+        constexpr std::size_t ROWS = 512;
+        sizes.resize(set.size);
+        const auto body = [&](std::size_t task) {
+            std::vector<T> buffer;
+            for (std::size_t i = task * ROWS; i < std::min(set.size, (task + 1) * ROWS); ++i)
+                sizes[i] = kernel_.kind != KernelKind::laplacian ? centred_sqnorm(set, i, centre_, buffer)
+                           : sparse_                             ? set.l1norm(i)
+                                                                 : 0.0;
+        };
+        Pool::instance().run((set.size + ROWS - 1) / ROWS, n_threads, body, poll);
+    }
 
     void compute(Scratch& scratch, std::size_t i, std::size_t j, T* K, std::size_t stride) {
         const std::size_t n = std::min(shape_.x_rows, X_.size - i), m = std::min(shape_.z_rows, Z_.size - j);
@@ -123,8 +151,8 @@ class KernelTiles {
                 idle_.pop_back();
             }
         }
-        if (!taken) taken.reset(sparse_ ? new Scratch{SparseTile<T>(kernel_, X_, Z_), {}}
-                                        : new Scratch{DenseTile<T>(kernel_, X_, Z_, centre_), {}});
+        if (!taken) taken.reset(sparse_ ? new Scratch{SparseTile<T>(kernel_, X_, Z_, x_sizes_.data(), z_sizes_.data()), {}}
+                                        : new Scratch{DenseTile<T>(kernel_, X_, Z_, x_sizes_.data(), z_sizes_.data(), centre_), {}});
         return std::unique_ptr<Scratch, decltype(give_back)>(taken.release(), give_back);
     }
 
@@ -133,6 +161,7 @@ class KernelTiles {
     const double* centre_;
     bool sparse_;
     TileShape shape_;
+    std::vector<double> x_sizes_, z_sizes_;
     std::mutex mutex_;
     std::vector<std::unique_ptr<Scratch>> idle_;
 };

@@ -23,7 +23,9 @@ struct SimdOps {
     double (*sqdist)(const T* x, const T* z, std::size_t n);                      // sum_k (x[k] - z[k])^2
     double (*l1dist)(const T* x, const T* z, std::size_t n);                      // sum_k |x[k] - z[k]|
     void (*subtract)(const T* x, const double* centre, T* out, std::size_t n);    // out = x - centre
-    bool (*expand)(T* p, T x2, const T* z2, ExpansionLimits<T>, std::size_t n);   // p = x2 + z2 - 2 p, or -1
+    // p = x2 + z2 - 2 p, and e^(-scale p) of that; -1 where the expansion is distrusted, true if anywhere
+    bool (*expand)(T* p, T x2, const T* z2, ExpansionLimits<T>, std::size_t n);
+    bool (*expand_exp)(T* p, T x2, const T* z2, ExpansionLimits<T>, double scale, std::size_t n);
 
     void (*exp)(const T* x, T* out, std::size_t n);                               // out = e^x
     void (*exp_minus)(T* t, double scale, std::size_t n);                         // t = e^(-scale t), t >= 0

@@ -49,15 +49,15 @@ inline double common_l1(double x, double z) {
 template <class T>
 class SparseTile {
   public:
-    SparseTile(const Kernel& kernel, const RowSet<T>& X, const RowSet<T>& Z) : kernel_(kernel), X_(X), Z_(Z) {}
+    // x_sizes, z_sizes: for each row of the sets its squared norm or its L1 norm, where distances are asked for
+    SparseTile(const Kernel& kernel, const RowSet<T>& X, const RowSet<T>& Z, const double* x_sizes,
+               const double* z_sizes)
+        : kernel_(kernel), X_(X), Z_(Z), x_sizes_(x_sizes), z_sizes_(z_sizes) {}
 
     void compute(std::size_t x_first, std::size_t n, std::size_t z_first, std::size_t m, T* K, std::size_t stride) {
         index_.build(Z_, z_first, m);
         meet_.resize(m);
-        z_size_.resize(m);
         difference_.assign(X_.n_cols(), 0.0);
-        if (!kernel_.of_product())
-            for (std::size_t j = 0; j < m; ++j) z_size_[j] = size(Z_, z_first + j);
         for (std::size_t i = 0; i < n; ++i) {
             T* row = K + i * stride;
             meet(x_first + i);
@@ -70,13 +70,6 @@ class SparseTile {
   private:
     bool l1() const { return kernel_.kind == KernelKind::laplacian; }
 
-    double size(const RowSet<T>& set, std::size_t i) const {
-        if (!l1()) return set.sqnorm(i);
-        double sum = 0.0;
-        set.for_each(i, [&](std::size_t, T value) { sum += std::abs(double(value)); });
-        return sum;
-    }
-
     void meet(std::size_t i) {
         std::fill(meet_.begin(), meet_.end(), 0.0);
         double* sums = meet_.data();
@@ -87,10 +80,10 @@ class SparseTile {
     }
 
     void distances(std::size_t i, std::size_t z_first, std::size_t m, T* out) {
-        const double x_size = size(X_, i), factor = l1() ? 1.0 : 2.0;
+        const double x_size = x_sizes_[i], *z_sizes = z_sizes_ + z_first, factor = l1() ? 1.0 : 2.0;
         const ExpansionLimits<double> limits = kernel_.limits<double>(X_.n_cols());
         for (std::size_t j = 0; j < m; ++j) {
-            const double sizes = x_size + z_size_[j], distance = sizes - factor * meet_[j];
+            const double sizes = x_size + z_sizes[j], distance = sizes - factor * meet_[j];
             const double least = limits.noise * sizes + (sizes > limits.far_norms ? limits.near : 0.0);
             out[j] = T(distance > least ? distance : exact_distance(i, z_first + j));
         }
@@ -113,8 +106,9 @@ class SparseTile {
 
     const Kernel& kernel_;
     const RowSet<T>&X_, &Z_;
+    const double *x_sizes_, *z_sizes_;
     ColumnIndex index_;
-    std::vector<double> meet_, z_size_, difference_;
+    std::vector<double> meet_, difference_;
 };
 
 }  // namespace maxmargin
