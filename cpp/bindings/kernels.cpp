@@ -35,13 +35,16 @@ void set_rows(RowSet<T>& set, nb::handle X) {
     const nb::tuple csr = nb::cast<nb::tuple>(X);  // data, indices, indptr, number of columns
     const auto with_index = [&](auto index) {
         using Index = decltype(index);
-        const auto view = rows<T, Index>(nb::cast<In<T, 1>>(csr[0], false), nb::cast<In<Index, 1>>(csr[1], false),
-                                         nb::cast<In<Index, 1>>(csr[2], false), nb::cast<std::size_t>(csr[3]));
+        const auto view =
+            rows<T, Index>(nb::cast<In<T, 1>>(csr[0], false), nb::cast<In<Index, 1>>(csr[1], false),
+                           nb::cast<In<Index, 1>>(csr[2], false), nb::cast<std::size_t>(csr[3]));
         set.rows = view;
         set.size = view.n_rows;
     };
-    if (In<std::int64_t, 1> wide; nb::try_cast(csr[1], wide, false)) with_index(std::int64_t{});
-    else with_index(std::int32_t{});
+    if (In<std::int64_t, 1> wide; nb::try_cast(csr[1], wide, false))
+        with_index(std::int64_t{});
+    else
+        with_index(std::int32_t{});
 }
 
 template <class T>
@@ -58,17 +61,18 @@ const double* data_or_null(const Numbers& numbers) { return numbers ? numbers->d
 template <class T>
 void bind(nb::module_& m, const char* row_sqnorms_name) {
     m.def("kernel_block", [](nb::object X, nb::object Z, const std::string& name, double gamma, double coef0,
-                             double degree, const Subset& x_rows, const Subset& z_rows, const Numbers& x_sqnorms,
-                             const Numbers& z_sqnorms, const Numbers& centre, const Out<T, 2>& out, int n_threads) {
+                             double degree, const Subset& x_rows, const Subset& z_rows,
+                             const Numbers& x_sqnorms, const Numbers& z_sqnorms, const Numbers& centre,
+                             const Out<T, 2>& out, int n_threads) {
         KernelTiles<T> tiles({kernel_kind(name), gamma, coef0, degree}, row_set<T>(X, x_rows, x_sqnorms),
                              row_set<T>(Z, z_rows, z_sqnorms), data_or_null(centre));
         nb::gil_scoped_release release;
         tiles.block(out.data(), n_threads, python_poll());
     });
     m.def("kernel_matmul", [](nb::object X, nb::object Z, const std::string& name, double gamma, double coef0,
-                              double degree, const Subset& x_rows, const Subset& z_rows, const Numbers& x_sqnorms,
-                              const Numbers& z_sqnorms, const Numbers& centre, const In<T, 2>& A,
-                              const Out<T, 2>& out, int n_threads) {
+                              double degree, const Subset& x_rows, const Subset& z_rows,
+                              const Numbers& x_sqnorms, const Numbers& z_sqnorms, const Numbers& centre,
+                              const In<T, 2>& A, const Out<T, 2>& out, int n_threads) {
         KernelTiles<T> tiles({kernel_kind(name), gamma, coef0, degree}, row_set<T>(X, x_rows, x_sqnorms),
                              row_set<T>(Z, z_rows, z_sqnorms), data_or_null(centre));
         nb::gil_scoped_release release;

@@ -9,8 +9,8 @@ namespace maxmargin {
 
 // The Fortran interface: column-major, every argument a pointer.
 template <class T>
-using Gemm = void (*)(char* transa, char* transb, int* m, int* n, int* k, T* alpha, T* a, int* lda, T* b, int* ldb,
-                      T* beta, T* c, int* ldc);
+using Gemm = void (*)(char* transa, char* transb, int* m, int* n, int* k, T* alpha, T* a, int* lda, T* b,
+                      int* ldb, T* beta, T* c, int* ldc);
 
 struct Blas {
     Gemm<float> sgemm = nullptr;
@@ -18,8 +18,10 @@ struct Blas {
 
     template <class T>
     Gemm<T> gemm() const {
-        if constexpr (sizeof(T) == 4) return sgemm;
-        else return dgemm;
+        if constexpr (sizeof(T) == 4)
+            return sgemm;
+        else
+            return dgemm;
     }
 };
 
@@ -30,12 +32,13 @@ inline Blas& blas() {
 
 // P = X Z' for row-major X (n, d), Z (m, d), P (n, m): the same memory read by columns is P' = Z X'.
 template <class T>
-void product(const T* X, const T* Z, T* P, std::size_t n, std::size_t m, std::size_t d, std::size_t p_stride) {
+void product(const T* X, const T* Z, T* P, std::size_t n, std::size_t m, std::size_t d,
+             std::size_t p_stride) {
     char transposed = 'T', plain = 'N';
     int rows = int(m), cols = int(n), inner = int(d), ld = std::max(inner, 1), ldp = int(p_stride);
     T one = 1, zero = 0;
-    blas().gemm<T>()(&transposed, &plain, &rows, &cols, &inner, &one, const_cast<T*>(Z), &ld, const_cast<T*>(X),
-                     &ld, &zero, P, &ldp);
+    blas().gemm<T>()(&transposed, &plain, &rows, &cols, &inner, &one, const_cast<T*>(Z), &ld,
+                     const_cast<T*>(X), &ld, &zero, P, &ldp);
 }
 
 // R += K A for row-major K (n, m), A (m, c), R (n, c).

@@ -12,12 +12,20 @@ namespace maxmargin {
 template <class T>
 class DenseTile {
   public:
-    // x_sizes, z_sizes: for each row of the sets its squared norm about the centre, where distances are asked for
+    // x_sizes, z_sizes: for each row of the sets its squared norm about the centre, where distances are asked
+    // for
     DenseTile(const Kernel& kernel, const RowSet<T>& X, const RowSet<T>& Z, const double* x_sizes,
               const double* z_sizes, const double* centre)
-        : kernel_(kernel), X_(X), Z_(Z), x_sizes_(x_sizes), z_sizes_(z_sizes), centre_(centre), d_(X.n_cols()) {}
+        : kernel_(kernel),
+          X_(X),
+          Z_(Z),
+          x_sizes_(x_sizes),
+          z_sizes_(z_sizes),
+          centre_(centre),
+          d_(X.n_cols()) {}
 
-    void compute(std::size_t x_first, std::size_t n, std::size_t z_first, std::size_t m, T* K, std::size_t stride) {
+    void compute(std::size_t x_first, std::size_t n, std::size_t z_first, std::size_t m, T* K,
+                 std::size_t stride) {
         const T* x = pack(X_, x_first, n, centre_, x_buffer_);
         const T* z = pack(Z_, z_first, m, centre_, z_buffer_);
         if (kernel_.kind == KernelKind::laplacian) return laplacian(x, n, z, m, K, stride);

@@ -30,7 +30,8 @@ inline TileShape dense_tile_shape(std::size_t d, std::size_t value_size, KernelK
     TileShape shape = d < 128 ? TileShape{128, 2048} : TileShape{640, 2048};
     const std::size_t packed = std::max<std::size_t>(PACKED_BYTES / ((d + 1) * value_size), 4);
     shape.z_rows = std::min(shape.z_rows, packed);
-    shape.x_rows = std::min({shape.x_rows, packed, std::max<std::size_t>(MULTIPLY_ADDS / ((d + 1) * shape.z_rows), 1)});
+    shape.x_rows =
+        std::min({shape.x_rows, packed, std::max<std::size_t>(MULTIPLY_ADDS / ((d + 1) * shape.z_rows), 1)});
     return shape;
 }
 
@@ -49,7 +50,7 @@ template <class T>
 class KernelTiles {
   public:
     KernelTiles(Kernel kernel, RowSet<T> X, RowSet<T> Z, const double* centre)
-        : kernel_(kernel), X_(X), Z_(Z), centre_(centre) {
+        : kernel_(kernel), X_(X), Z_(Z), centre_(kernel.of_squared_distance() ? centre : nullptr) {
         const double x_density = X_.density(), z_density = Z_.density();
         // A meeting of two entries costs about as much as 50 multiply-adds inside BLAS, 12 of an L1 distance.
         sparse_ = x_density * z_density < (kernel.kind == KernelKind::laplacian ? 0.08 : 0.02);
@@ -72,15 +73,17 @@ class KernelTiles {
             poll);
     }
 
-    // R (X.size, c) = K A for A (Z.size, c), with no more of K in memory than one tile per thread. Where X has
-    // few tiles, several tiles across are computed at once, into sums of their own that are added in order.
+    // R (X.size, c) = K A for A (Z.size, c), with no more of K in memory than one tile per thread. Where X
+    // has few tiles, several tiles across are computed at once, into sums of their own that are added in
+    // order.
     void matmul(const T* A, std::size_t c, T* R, int n_threads, const Poll& poll) {
         constexpr std::size_t TASKS = 16;
         const std::size_t n = X_.size, down = n_x_tiles();
         std::fill_n(R, n * c, T(0));
         if (n * c == 0) return;
         measure(n_threads, poll);
-        const std::size_t wave = std::clamp<std::size_t>(TASKS / down, 1, std::max<std::size_t>(n_z_tiles(), 1));
+        const std::size_t wave =
+            std::clamp<std::size_t>(TASKS / down, 1, std::max<std::size_t>(n_z_tiles(), 1));
         std::vector<T> partial((wave - 1) * n * c);
         for (std::size_t first = 0; first < n_z_tiles(); first += wave) {
             const std::size_t count = std::min(wave, n_z_tiles() - first);
@@ -151,8 +154,11 @@ class KernelTiles {
                 idle_.pop_back();
             }
         }
-        if (!taken) taken.reset(sparse_ ? new Scratch{SparseTile<T>(kernel_, X_, Z_, x_sizes_.data(), z_sizes_.data()), {}}
-                                        : new Scratch{DenseTile<T>(kernel_, X_, Z_, x_sizes_.data(), z_sizes_.data(), centre_), {}});
+        if (!taken)
+            taken.reset(
+                sparse_ ? new Scratch{SparseTile<T>(kernel_, X_, Z_, x_sizes_.data(), z_sizes_.data()), {}}
+                        : new Scratch{
+                              DenseTile<T>(kernel_, X_, Z_, x_sizes_.data(), z_sizes_.data(), centre_), {}});
         return std::unique_ptr<Scratch, decltype(give_back)>(taken.release(), give_back);
     }
 

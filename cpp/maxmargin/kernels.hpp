@@ -19,7 +19,9 @@ struct Kernel {
 
     // True where the map starts from the product <x,z> alone.
     bool of_product() const { return !of_squared_distance() && kind != KernelKind::laplacian; }
-    bool of_squared_distance() const { return kind == KernelKind::rbf || kind == KernelKind::squared_distance; }
+    bool of_squared_distance() const {
+        return kind == KernelKind::rbf || kind == KernelKind::squared_distance;
+    }
 
     // Products, squared distances (rbf) or L1 distances (laplacian) become kernel values, in place.
     template <class T>
@@ -27,11 +29,15 @@ struct Kernel {
         const SimdOps<T>& ops = simd().of<T>();
         switch (kind) {
             case KernelKind::linear:
-            case KernelKind::squared_distance: return;
-            case KernelKind::polynomial: return ops.power(t, gamma, coef0, degree, n);
-            case KernelKind::sigmoid: return ops.tanh(t, gamma, coef0, n);
+            case KernelKind::squared_distance:
+                return;
+            case KernelKind::polynomial:
+                return ops.power(t, gamma, coef0, degree, n);
+            case KernelKind::sigmoid:
+                return ops.tanh(t, gamma, coef0, n);
             case KernelKind::rbf:
-            case KernelKind::laplacian: return ops.exp_minus(t, gamma, n);
+            case KernelKind::laplacian:
+                return ops.exp_minus(t, gamma, n);
         }
     }
 

@@ -31,7 +31,8 @@ struct RowSet {
             [](const auto& r) {
                 if constexpr (requires { r.indptr; })
                     return double(r.indptr[r.n_rows]) / (double(r.n_rows) * double(r.n_cols) + 1.0);
-                else return 1.0;
+                else
+                    return 1.0;
             },
             rows);
     }
@@ -45,14 +46,16 @@ struct RowSet {
         return sum;
     }
     double sqnorm(std::size_t i) const {
-        return sqnorms ? sqnorms[index(i)] : std::visit([&](const auto& r) { return r.sqnorm(index(i)); }, rows);
+        return sqnorms ? sqnorms[index(i)]
+                       : std::visit([&](const auto& r) { return r.sqnorm(index(i)); }, rows);
     }
 };
 
 // Rows first .. first+count-1 as a dense row-major tile, less the centre when there is one. The rows
 // themselves where they already lie that way, else a copy in buffer.
 template <class T>
-const T* pack(const RowSet<T>& set, std::size_t first, std::size_t count, const double* centre, std::vector<T>& buffer) {
+const T* pack(const RowSet<T>& set, std::size_t first, std::size_t count, const double* centre,
+              std::vector<T>& buffer) {
     const std::size_t d = set.n_cols();
     const DenseRows<T>* dense = set.dense();
     if (dense && !set.subset && !centre) return dense->row(first);

@@ -27,7 +27,8 @@ class ColumnIndex {
     }
     template <class F>
     void for_each(std::size_t column, F&& visit) const {
-        for (std::size_t p = start_[column]; p < start_[column + 1]; ++p) visit(entries_[p].row, entries_[p].value);
+        for (std::size_t p = start_[column]; p < start_[column + 1]; ++p)
+            visit(entries_[p].row, entries_[p].value);
     }
 
   private:
@@ -39,7 +40,8 @@ class ColumnIndex {
     std::vector<Entry> entries_;
 };
 
-// What the two rows have in common in one column: summed over columns, <x,z>, or ||x|| + ||z|| - ||x - z|| in L1.
+// What the two rows have in common in one column: summed over columns, <x,z>, or ||x|| + ||z|| - ||x - z|| in
+// L1.
 inline double common_product(double x, double z) { return x * z; }
 inline double common_l1(double x, double z) {
     return (x < 0.0) == (z < 0.0) ? 2.0 * std::min(std::abs(x), std::abs(z)) : 0.0;
@@ -49,20 +51,24 @@ inline double common_l1(double x, double z) {
 template <class T>
 class SparseTile {
   public:
-    // x_sizes, z_sizes: for each row of the sets its squared norm or its L1 norm, where distances are asked for
+    // x_sizes, z_sizes: for each row of the sets its squared norm or its L1 norm, where distances are asked
+    // for
     SparseTile(const Kernel& kernel, const RowSet<T>& X, const RowSet<T>& Z, const double* x_sizes,
                const double* z_sizes)
         : kernel_(kernel), X_(X), Z_(Z), x_sizes_(x_sizes), z_sizes_(z_sizes) {}
 
-    void compute(std::size_t x_first, std::size_t n, std::size_t z_first, std::size_t m, T* K, std::size_t stride) {
+    void compute(std::size_t x_first, std::size_t n, std::size_t z_first, std::size_t m, T* K,
+                 std::size_t stride) {
         index_.build(Z_, z_first, m);
         meet_.resize(m);
         difference_.assign(X_.n_cols(), 0.0);
         for (std::size_t i = 0; i < n; ++i) {
             T* row = K + i * stride;
             meet(x_first + i);
-            if (kernel_.of_product()) std::copy_n(meet_.data(), m, row);
-            else distances(x_first + i, z_first, m, row);
+            if (kernel_.of_product())
+                std::copy_n(meet_.data(), m, row);
+            else
+                distances(x_first + i, z_first, m, row);
             kernel_.map(row, m);
         }
     }
@@ -74,8 +80,11 @@ class SparseTile {
         std::fill(meet_.begin(), meet_.end(), 0.0);
         double* sums = meet_.data();
         X_.for_each(i, [&](std::size_t k, T x) {
-            if (l1()) index_.for_each(k, [&](std::uint32_t j, double z) { sums[j] += common_l1(double(x), z); });
-            else index_.for_each(k, [&](std::uint32_t j, double z) { sums[j] += common_product(double(x), z); });
+            if (l1())
+                index_.for_each(k, [&](std::uint32_t j, double z) { sums[j] += common_l1(double(x), z); });
+            else
+                index_.for_each(k,
+                                [&](std::uint32_t j, double z) { sums[j] += common_product(double(x), z); });
         });
     }
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.linalg import cython_blas
 
 from . import _core
 from ._blas import one_blas_thread
+from .rows import is_sparse
 from .threads import effective_n_threads
 
 __all__ = [
@@ -25,7 +25,7 @@ __all__ = [
 
 simd_name = _core.simd_name
 
-# ---- kernels -------------------------------------------------------------------------------------------------
+# ---- kernels ----
 
 _core.set_blas(cython_blas.__pyx_capi__["sgemm"], cython_blas.__pyx_capi__["dgemm"])
 
@@ -36,6 +36,7 @@ class CompiledKernel(Protocol):
     @property
     def native(self) -> tuple[str, float, float, float]:
         """Name, gamma, coef0, degree."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -51,12 +52,16 @@ class RowStats:
 
 def _view(X: Any) -> Any:
     """X as the core takes it: a C-contiguous array, or CSR parts in canonical form. Nothing is copied."""
-    if not sp.issparse(X):
+    if not is_sparse(X):
         if X.ndim != 2 or X.dtype not in (np.float32, np.float64) or not X.flags.c_contiguous:
-            raise TypeError(f"rows must be 2-d, C-contiguous, float32 or float64; got {X.dtype}, shape {X.shape}.")
+            raise TypeError(
+                f"rows must be 2-d, C-contiguous, float32 or float64; got {X.dtype}, shape {X.shape}."
+            )
         return X
     if X.format != "csr" or not X.has_canonical_format:
-        raise TypeError("sparse rows must be CSR with sorted indices and no duplicates; call sum_duplicates().")
+        raise TypeError(
+            "sparse rows must be CSR with sorted indices and no duplicates; call sum_duplicates()."
+        )
     indices, indptr = X.indices, X.indptr
     if indices.dtype != indptr.dtype or indices.dtype not in (np.int32, np.int64):
         indices, indptr = indices.astype(np.int64), indptr.astype(np.int64)
@@ -87,9 +92,11 @@ def _centre(Z: Any, z_rows: np.ndarray | None) -> np.ndarray | None:
 def row_stats(X: Any, like: RowStats | None = None) -> RowStats:
     """The centre (X's own, or that of ``like``) and the squared norms of the rows of X about it."""
     view, sqnorms = _view(X), np.empty(X.shape[0])
-    centre = like.centre if like is not None else None if sp.issparse(X) else _centre(X, None)
-    if centre is not None and sp.issparse(X):
-        raise ValueError("sparse rows are never centred; take their row_stats first, and the other rows' like it.")
+    centre = like.centre if like is not None else None if is_sparse(X) else _centre(X, None)
+    if centre is not None and is_sparse(X):
+        raise ValueError(
+            "sparse rows are never centred; take their row_stats first, and the other rows' like it."
+        )
     if X.dtype == np.float32:
         _core.row_sqnorms_f32(view, centre, sqnorms)
     else:
@@ -97,10 +104,14 @@ def row_stats(X: Any, like: RowStats | None = None) -> RowStats:
     return RowStats(centre, sqnorms)
 
 
-def _arguments(X: Any, Z: Any, kernel: CompiledKernel, x_rows: Any, z_rows: Any, stats: Any) -> tuple[list[Any], int, int]:
+def _arguments(
+    X: Any, Z: Any, kernel: CompiledKernel, x_rows: Any, z_rows: Any, stats: Any
+) -> tuple[list[Any], int, int]:
     """The arguments that kernel_block and kernel_matmul share, checked, and the shape of the result."""
     if X.shape[1] != Z.shape[1]:
-        raise ValueError(f"X has {X.shape[1]} features and Z has {Z.shape[1]}; they must have the same features.")
+        raise ValueError(
+            f"X has {X.shape[1]} features and Z has {Z.shape[1]}; they must have the same features."
+        )
     if X.dtype != Z.dtype:
         raise TypeError(f"X and Z must share a dtype; got {X.dtype} and {Z.dtype}.")
     x_view, z_view = _view(X), _view(Z)
@@ -111,7 +122,11 @@ def _arguments(X: Any, Z: Any, kernel: CompiledKernel, x_rows: Any, z_rows: Any,
         centre = known[0].centre
         if any(s.centre is not centre for s in known):
             raise ValueError("x_stats and z_stats have different centres; compute one with like= the other.")
-    elif kernel.native[0] in ("rbf", "squared-distance") and not sp.issparse(X) and not sp.issparse(Z):
+        if centre is not None and (is_sparse(X) or is_sparse(Z)):
+            raise ValueError(
+                "sparse rows are never centred; take their row_stats first, the others' like it."
+            )
+    elif kernel.native[0] in ("rbf", "squared-distance") and not is_sparse(X) and not is_sparse(Z):
         centre = _centre(Z, z_rows)
     else:
         centre = None
@@ -145,8 +160,8 @@ def kernel_block(
 ) -> np.ndarray:
     """``K[i, j] = k(X[x_rows[i]], Z[z_rows[j]])`` for dense or CSR rows of one dtype.
 
-    ``x_stats`` and ``z_stats`` (from :func:`row_stats`, over all rows of X and Z) save work when the same rows
-    come again and again. The bits of the result do not depend on ``n_threads``.
+    ``x_stats`` and ``z_stats`` (from :func:`row_stats`, over all rows of X and Z) save work when the same
+    rows come again and again. The bits of the result do not depend on ``n_threads``.
     """
     arguments, n, m = _arguments(X, Z, kernel, x_rows, z_rows, (x_stats, z_stats))
     out = _output(out, (n, m), X.dtype)

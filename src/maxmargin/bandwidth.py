@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from . import _native
+from .rows import is_sparse
 
 __all__ = ["median_gamma", "scale_gamma"]
 
@@ -35,9 +35,9 @@ def weighted_median(values: np.ndarray, weights: np.ndarray) -> float:
 def median_gamma(X: Any, rng: np.random.Generator, sample_weight: Any = None) -> float:
     """The median of ``1 / ||x_i - x_j||^2`` over pairs of rows at different places.
 
-    A pair counts ``w_i w_j`` times. Beyond a thousand rows a thousand are drawn with probability proportional to
-    their weight: row i owns the stretch of length w_i on a line, in the order given, and the draws are points
-    of that line. So rows that are given repeatedly, one after the other, count as one row with their weight.
+    A pair counts ``w_i w_j`` times. Beyond a thousand rows a thousand are drawn with probability proportional
+    to their weight: row i owns the stretch of length w_i on a line, in the order given, and the draws are
+    points of that line. So the caller's order decides, as do its weights, and nothing else.
     """
     w = _weights(X, sample_weight)
     rows = np.flatnonzero(w > 0)
@@ -52,14 +52,14 @@ def median_gamma(X: Any, rng: np.random.Generator, sample_weight: Any = None) ->
     apart = (distances > 0) & np.isfinite(distances)
     if not apart.any():
         raise ValueError(
-            f"gamma='median' needs at least two different rows at a finite distance; all {len(rows)} rows looked "
-            "at are equal or too far apart. Give gamma as a number, or scale the features."
+            f"gamma='median' needs at least two different rows at a finite distance; all {len(rows)} rows "
+            "looked at are equal or too far apart. Give gamma as a number, or scale the features."
         )
     return weighted_median(1.0 / distances[apart], (w[rows][i] * w[rows][j])[apart])
 
 
 def scale_gamma(X: Any, sample_weight: Any = None) -> float:
-    """``1 / (n_features * variance of all entries of X)``, each row counted with its weight; 1 if constant."""
+    """``1 / (n_features * variance of all entries of X)``, each row counted with its weight."""
     w = _weights(X, sample_weight)
     w = w / w.sum()
     mean = np.asarray(X.sum(axis=1, dtype=np.float64)).ravel() @ w / X.shape[1]
@@ -73,7 +73,7 @@ def scale_gamma(X: Any, sample_weight: Any = None) -> float:
 
 def _square_deviations(rows: Any, mean: float) -> np.ndarray:
     """``sum_k (x_k - mean)^2`` of each row; the entries that are not stored are zeros."""
-    if not sp.issparse(rows):
+    if not is_sparse(rows):
         return np.square(rows.astype(np.float64) - mean).sum(axis=1)
     stored = rows.astype(np.float64)
     n_stored = np.diff(stored.indptr)

@@ -27,7 +27,7 @@ def _available() -> int:
     return min([_n_cores(), *(int(text) for text in asked if text.isdigit() and int(text) > 0)])
 
 
-class _PoolController(threadpoolctl.LibController):
+class _PoolController(threadpoolctl.LibController):  # type: ignore[misc]
     """Lets ``threadpoolctl.threadpool_limits`` see and limit our threads."""
 
     user_api = "maxmargin"
@@ -62,12 +62,12 @@ def effective_n_threads(n_jobs: Any = None) -> int:
     """
     if n_jobs is None:
         wanted = _available()
-    elif isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0:
+    elif isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or int(n_jobs) == 0:
         raise ValueError(
             f"n_jobs must be None, a positive integer or a negative one; got {n_jobs!r}. "
             "Use 1 for one thread, -1 for all cores, None for the default."
         )
     else:
-        wanted = int(n_jobs) if n_jobs > 0 else max(1, _n_cores() + 1 + int(n_jobs))
+        wanted = int(n_jobs) if int(n_jobs) > 0 else max(1, _n_cores() + 1 + int(n_jobs))
     limit = _core.n_threads_limit()
     return min(wanted, limit) if limit > 0 else wanted
