@@ -1,6 +1,7 @@
 // Bindings of the row views and of the linear solvers' native steps.
 #include "maxmargin/dual_cd.hpp"
 #include "maxmargin/hash_rows.hpp"
+#include "maxmargin/row_gram.hpp"
 #include "maxmargin/row_products.hpp"
 #include "python.hpp"
 
@@ -62,6 +63,14 @@ void bind_linear(nb::module_& m) {
         nb::gil_scoped_release released;
         X.visit([&](const auto& rows) {
             rows_sum(rows, index.data(), index.shape(0), u.data(), out.data(), n_threads, python_poll());
+        });
+    });
+    m.def("rows_gram", [](const Matrix& X, In<std::int64_t, 1> index, In<double, 1> weight,
+                          Out<double, 2> out, int n_threads) {
+        nb::gil_scoped_release released;
+        X.visit([&](const auto& rows) {
+            rows_gram(rows, index.data(), weight.data(), index.shape(0), out.data(), n_threads,
+                      python_poll());
         });
     });
     m.def("rows_sqnorm", [](const Matrix& X, In<std::int64_t, 1> index, Out<double, 1> out) {

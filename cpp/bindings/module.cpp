@@ -2,12 +2,14 @@
 #include "maxmargin/simd.hpp"
 #include "python.hpp"
 
+void bind_kernels(nb::module_& m);
 void bind_linear(nb::module_& m);
 void bind_losses(nb::module_& m);
 
 NB_MODULE(_core, m) {
     m.doc() = "maxmargin's compiled core; import it through maxmargin._native only";
     m.def("simd_name", [] { return maxmargin::simd().name; });
+    bind_kernels(m);
     bind_linear(m);
     bind_losses(m);
 }

@@ -5,12 +5,33 @@
 
 namespace maxmargin {
 
+// When the expansion x2 + z2 - 2 <x,z> of a squared distance is not to be trusted: see simd/maps.inc.
+template <class T>
+struct ExpansionLimits {
+    T noise;      // error of the expansion, relative to x2 + z2
+    T far_norms;  // x2 + z2 beyond which that error shows in the kernel value
+    T near;       // distances below which the kernel value is worth a second look
+};
+
 // Loops over one value type T (float or double). Sums are always kept in double.
 template <class T>
 struct SimdOps {
     double (*dot)(const T* x, const double* w, std::size_t n);     // sum_k x[k] w[k]
     void (*axpy)(double a, const T* x, double* w, std::size_t n);  // w += a x
     double (*sqnorm)(const T* x, std::size_t n);                   // sum_k x[k]^2
+
+    double (*sqdist)(const T* x, const T* z, std::size_t n);                    // sum_k (x[k] - z[k])^2
+    double (*l1dist)(const T* x, const T* z, std::size_t n);                    // sum_k |x[k] - z[k]|
+    void (*subtract)(const T* x, const double* centre, T* out, std::size_t n);  // out = x - centre
+    // p = x2 + z2 - 2 p, and e^(-scale p) of that; -1 where the expansion is distrusted, true if anywhere
+    bool (*expand)(T* p, T x2, const T* z2, ExpansionLimits<T>, std::size_t n);
+    bool (*expand_exp)(T* p, T x2, const T* z2, ExpansionLimits<T>, double scale, std::size_t n);
+
+    void (*exp)(const T* x, T* out, std::size_t n);                 // out = e^x
+    void (*exp_minus)(T* t, double scale, std::size_t n);           // t = e^(-scale t), t >= 0
+    void (*tanh)(T* t, double scale, double shift, std::size_t n);  // t = tanh(scale t + shift)
+    void (*power)(T* t, double scale, double shift, double degree,
+                  std::size_t n);  // t = (scale t + shift)^degree
 };
 
 struct Simd {

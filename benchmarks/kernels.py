@@ -1,0 +1,131 @@
+"""The kernel engine against the bare product, scikit-learn and numpy, interleaved in one run on two threads."""
+
+import json
+import resource
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+from sklearn.metrics.pairwise import rbf_kernel
+
+from maxmargin import _native
+from maxmargin.kernels import RBF
+
+N_THREADS = 2
+
+
+def interleaved(functions, repeats):
+    """Median seconds of each function, called in turn so that a busy moment hits all of them."""
+    seconds = [[] for _ in functions]
+    for function in functions:
+        function()
+    for _ in range(repeats):
+        for function, times in zip(functions, seconds):
+            start = time.perf_counter()
+            function()
+            times.append(time.perf_counter() - start)
+    return [float(np.median(times)) for times in seconds]
+
+
+def row(name, ours, peer, peer_seconds, target, *, at_most=False):
+    """One line: ratio is ours/peer where a cost is bounded from above, else how many times as fast we are."""
+    ratio = ours / peer_seconds if at_most else peer_seconds / ours
+    met = ratio <= target if at_most else ratio >= target
+    sign = "<=" if at_most else ">="
+    return {
+        "name": name,
+        "ours_seconds": ours,
+        "peer": peer,
+        "peer_seconds": peer_seconds,
+        "ratio": round(ratio, 3),
+        "target": f"{sign} {target}",
+        "met": met,
+    }
+
+
+def rbf_rows(n_features, repeats, quick):
+    rng = np.random.default_rng(0)
+    n, m = (2_000, 1_000) if quick else (10_000, 2_000)
+    X = rng.standard_normal((n, n_features), dtype=np.float32)
+    Z = rng.standard_normal((m, n_features), dtype=np.float32)
+    A = rng.standard_normal((m, 10), dtype=np.float32)
+    out, bare, kernel = (
+        np.empty((n, m), np.float32),
+        np.empty((n, m), np.float32),
+        RBF(gamma=0.5 / n_features),
+    )
+    block, matmul, product, peer, peer_matmul = interleaved(
+        [
+            lambda: _native.kernel_block(X, Z, kernel, out=out, n_threads=N_THREADS),
+            lambda: _native.kernel_matmul(X, Z, A, kernel, n_threads=N_THREADS),
+            lambda: np.matmul(X, Z.T, out=bare),
+            lambda: rbf_kernel(X, Z, gamma=kernel.gamma),
+            lambda: rbf_kernel(X, Z, gamma=kernel.gamma) @ A,
+        ],
+        repeats,
+    )
+    against_peer = 2.2 if n_features >= 100 else 8.0
+    shape = f"{n:,} x {m:,}, {n_features} features, float32"
+    rows = [
+        row(f"rbf block, {shape}", block, "rbf_kernel", peer, against_peer),
+        row(f"rbf K @ A, {shape}", matmul, "rbf_kernel @ A", peer_matmul, against_peer),
+    ]
+    if n_features >= 100:
+        rows[:0] = [
+            row(f"rbf block, {shape}", block, "bare product", product, 1.15, at_most=True),
+            row(f"rbf K @ A, {shape}", matmul, "bare product", product, 1.15, at_most=True),
+        ]
+    return rows
+
+
+def exp_rows(repeats):
+    rows = []
+    for dtype, target in ((np.float32, 4.0), (np.float64, 2.5)):
+        for n in (2_000, 50_000, 1_000_000):
+            x = np.random.default_rng(0).normal(scale=10, size=n).astype(dtype)
+            out, loops = np.empty_like(x), max(1, 1_000_000 // n)
+            ours, peer = interleaved(
+                [
+                    lambda x=x, out=out, loops=loops: [_native.exp(x, out) for _ in range(loops)],
+                    lambda x=x, out=out, loops=loops: [np.exp(x, out=out) for _ in range(loops)],
+                ],
+                max(repeats, 9),
+            )
+            rows.append(
+                row(f"exp, {n:,} values, {dtype.__name__}", ours / loops, "numpy.exp", peer / loops, target)
+            )
+    return rows
+
+
+def peak_extra_megabytes():
+    """What K @ A allocates beyond its arguments, in numpy and in the core (by the growth of the resident set)."""
+    X = np.zeros((10_000, 784), np.float32)
+    A = np.zeros((10_000, 10), np.float32)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    _native.kernel_matmul(X, X, A, RBF(gamma=0.1), n_threads=N_THREADS)
+    return (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+
+
+def run(repeats=5, quick=False):
+    """The rows of the table."""
+    return [*rbf_rows(784, repeats, quick), *rbf_rows(20, repeats, quick), *exp_rows(repeats)]
+
+
+def markdown(rows):
+    lines = ["| measurement | ours | peer | peer's | ratio | target | met |", "|---|---|---|---|---|---|---|"]
+    lines += [
+        f"| {r['name']} | {r['ours_seconds']:.3g} s | {r['peer']} | {r['peer_seconds']:.3g} s "
+        f"| {r['ratio']:.2f} | {r['target']} | {'yes' if r['met'] else 'NO'} |"
+        for r in rows
+    ]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    megabytes = peak_extra_megabytes()
+    table = run(repeats=7)
+    print(markdown(table))
+    print(f"\nK @ A, 10,000 x 10,000 rows (K would be 381 MB): {megabytes:.0f} MB beyond the arguments.")
+    if len(sys.argv) > 1:
+        Path(sys.argv[1]).write_text(json.dumps(table, indent=2))

@@ -1,0 +1,78 @@
+// Matrix products through function pointers, filled in once at import from the BLAS that SciPy ships, so that
+// nothing is linked and the C++ tests can plug in a naive product.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+namespace maxmargin {
+
+// The Fortran interface: column-major, every argument a pointer.
+template <class T>
+using Gemm = void (*)(char* transa, char* transb, int* m, int* n, int* k, T* alpha, T* a, int* lda, T* b,
+                      int* ldb, T* beta, T* c, int* ldc);
+
+template <class T>
+using Syrk = void (*)(char* uplo, char* trans, int* n, int* k, T* alpha, T* a, int* lda, T* beta, T* c,
+                      int* ldc);
+
+struct Blas {
+    Gemm<float> sgemm = nullptr;
+    Gemm<double> dgemm = nullptr;
+    Syrk<float> ssyrk = nullptr;
+    Syrk<double> dsyrk = nullptr;
+
+    template <class T>
+    Gemm<T> gemm() const {
+        if constexpr (sizeof(T) == 4)
+            return sgemm;
+        else
+            return dgemm;
+    }
+
+    template <class T>
+    Syrk<T> syrk() const {
+        if constexpr (sizeof(T) == 4)
+            return ssyrk;
+        else
+            return dsyrk;
+    }
+};
+
+inline Blas& blas() {
+    static Blas table;
+    return table;
+}
+
+// P = X Z' for row-major X (n, d), Z (m, d), P (n, m): the same memory read by columns is P' = Z X'.
+template <class T>
+void product(const T* X, const T* Z, T* P, std::size_t n, std::size_t m, std::size_t d,
+             std::size_t p_stride) {
+    char transposed = 'T', plain = 'N';
+    int rows = int(m), cols = int(n), inner = int(d), ld = std::max(inner, 1), ldp = int(p_stride);
+    T one = 1, zero = 0;
+    blas().gemm<T>()(&transposed, &plain, &rows, &cols, &inner, &one, const_cast<T*>(Z), &ld,
+                     const_cast<T*>(X), &ld, &zero, P, &ldp);
+}
+
+// R += K A for row-major K (n, m), A (m, c), R (n, c).
+template <class T>
+void add_product(const T* K, const T* A, T* R, std::size_t n, std::size_t m, std::size_t c) {
+    char plain = 'N';
+    int rows = int(c), cols = int(n), inner = int(m);
+    T one = 1;
+    blas().gemm<T>()(&plain, &plain, &rows, &cols, &inner, &one, const_cast<T*>(A), &rows, const_cast<T*>(K),
+                     &inner, &one, R, &rows);
+}
+
+// G += X'X for row-major X (n, d), in the triangle of G at or above the diagonal by columns, which row-major
+// readers see as the one at or below it.
+template <class T>
+void add_gram(const T* X, T* G, std::size_t n, std::size_t d) {
+    char upper = 'U', plain = 'N';
+    int order = int(d), inner = int(n);
+    T one = 1;
+    blas().syrk<T>()(&upper, &plain, &order, &inner, &one, const_cast<T*>(X), &order, &one, G, &order);
+}
+
+}  // namespace maxmargin

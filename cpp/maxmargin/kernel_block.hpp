@@ -1,0 +1,175 @@
+// Kernel values between two sets of rows, and their product with a matrix, tile by tile.
+//
+// Tiles depend on the shapes alone, never on the number of threads, so results do not either.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <mutex>
+#include <variant>
+#include <vector>
+
+#include "dense_tile.hpp"
+#include "sparse_tile.hpp"
+#include "threads.hpp"
+
+namespace maxmargin {
+
+struct TileShape {
+    std::size_t x_rows, z_rows;
+};
+
+// Measured on Zen 3 with OpenBLAS: BLAS packs both sides of a tile anew, so it wants many rows on each; the
+// map wants the tile in cache, which matters once there are few features.
+inline TileShape dense_tile_shape(std::size_t d, std::size_t value_size, KernelKind kind) {
+    constexpr std::size_t MULTIPLY_ADDS = 1'100'000'000, PACKED_BYTES = 8 << 20;  // about 25 ms; two buffers
+    if (kind == KernelKind::laplacian) {
+        const std::size_t z_rows = std::clamp<std::size_t>((256 << 10) / ((d + 1) * value_size), 4, 512);
+        return {std::clamp<std::size_t>(8'000'000 / ((d + 1) * z_rows), 1, 512), z_rows};
+    }
+    TileShape shape = d < 128 ? TileShape{128, 2048} : TileShape{640, 2048};
+    const std::size_t packed = std::max<std::size_t>(PACKED_BYTES / ((d + 1) * value_size), 4);
+    shape.z_rows = std::min(shape.z_rows, packed);
+    shape.x_rows =
+        std::min({shape.x_rows, packed, std::max<std::size_t>(MULTIPLY_ADDS / ((d + 1) * shape.z_rows), 1)});
+    return shape;
+}
+
+inline TileShape sparse_tile_shape(std::size_t d, double x_density, double z_density) {
+    const double work_per_row = 1.0 + 512.0 * double(d) * x_density * z_density;
+    return {std::size_t(std::clamp(5e6 / work_per_row, 4.0, 1024.0)), 512};
+}
+
+// The same number of tiles, all of about one size: a small last tile would leave a thread idle.
+inline std::size_t even_share(std::size_t n, std::size_t at_most) {
+    const std::size_t tiles = (n + at_most - 1) / at_most;
+    return tiles == 0 ? at_most : std::min(at_most, ((n + tiles - 1) / tiles + 15) / 16 * 16);
+}
+
+template <class T>
+class KernelTiles {
+  public:
+    KernelTiles(Kernel kernel, RowSet<T> X, RowSet<T> Z, const double* centre)
+        : kernel_(kernel), X_(X), Z_(Z), centre_(kernel.of_squared_distance() ? centre : nullptr) {
+        const double x_density = X_.density(), z_density = Z_.density();
+        // A meeting of two entries costs about as much as 50 multiply-adds inside BLAS, 12 of an L1 distance.
+        sparse_ = x_density * z_density < (kernel.kind == KernelKind::laplacian ? 0.08 : 0.02);
+        shape_ = sparse_ ? sparse_tile_shape(X_.n_cols(), x_density, z_density)
+                         : dense_tile_shape(X_.n_cols(), sizeof(T), kernel.kind);
+        shape_ = {even_share(X_.size, shape_.x_rows), even_share(Z_.size, shape_.z_rows)};
+    }
+
+    // K (X.size, Z.size), row-major
+    void block(T* K, int n_threads, const Poll& poll) {
+        measure(n_threads, poll);
+        const std::size_t across = n_z_tiles();
+        Pool::instance().run(
+            n_x_tiles() * across, n_threads,
+            [&](std::size_t task) {
+                const std::size_t i = task / across * shape_.x_rows, j = task % across * shape_.z_rows;
+                const auto lease = scratch();
+                compute(*lease, i, j, K + i * Z_.size + j, Z_.size);
+            },
+            poll);
+    }
+
+    // R (X.size, c) = K A for A (Z.size, c), with no more of K in memory than one tile per thread. Where X
+    // has few tiles, several tiles across are computed at once, into sums of their own that are added in
+    // order.
+    void matmul(const T* A, std::size_t c, T* R, int n_threads, const Poll& poll) {
+        constexpr std::size_t TASKS = 16;
+        const std::size_t n = X_.size, down = n_x_tiles();
+        std::fill_n(R, n * c, T(0));
+        if (n * c == 0) return;
+        measure(n_threads, poll);
+        const std::size_t wave =
+            std::clamp<std::size_t>(TASKS / down, 1, std::max<std::size_t>(n_z_tiles(), 1));
+        std::vector<T> partial((wave - 1) * n * c);
+        for (std::size_t first = 0; first < n_z_tiles(); first += wave) {
+            const std::size_t count = std::min(wave, n_z_tiles() - first);
+            std::fill(partial.begin(), partial.end(), T(0));
+            const auto body = [&](std::size_t task) {
+                const std::size_t slot = task % count, i = task / count * shape_.x_rows;
+                T* sums = slot == 0 ? R : partial.data() + (slot - 1) * n * c;
+                add_tile(i, (first + slot) * shape_.z_rows, A, c, sums + i * c);
+            };
+            Pool::instance().run(down * count, n_threads, body, poll);
+            for (std::size_t slot = 1; slot < count; ++slot)
+                for (std::size_t e = 0; e < n * c; ++e) R[e] += partial[(slot - 1) * n * c + e];
+        }
+    }
+
+  private:
+    struct Scratch {
+        std::variant<DenseTile<T>, SparseTile<T>> tile;
+        std::vector<T> values;
+    };
+
+    std::size_t n_x_tiles() const { return (X_.size + shape_.x_rows - 1) / shape_.x_rows; }
+    std::size_t n_z_tiles() const { return (Z_.size + shape_.z_rows - 1) / shape_.z_rows; }
+
+    // The sizes of all rows, once per call rather than once per tile.
+    void measure(int n_threads, const Poll& poll) {
+        if (kernel_.of_product()) return;
+        measure(X_, x_sizes_, n_threads, poll);
+        measure(Z_, z_sizes_, n_threads, poll);
+    }
+    void measure(const RowSet<T>& set, std::vector<double>& sizes, int n_threads, const Poll& poll) {
+        constexpr std::size_t ROWS = 512;
+        sizes.resize(set.size);
+        const auto body = [&](std::size_t task) {
+            std::vector<T> buffer;
+            for (std::size_t i = task * ROWS; i < std::min(set.size, (task + 1) * ROWS); ++i)
+                sizes[i] = kernel_.kind != KernelKind::laplacian ? centred_sqnorm(set, i, centre_, buffer)
+                           : sparse_                             ? set.l1norm(i)
+                                                                 : 0.0;
+        };
+        Pool::instance().run((set.size + ROWS - 1) / ROWS, n_threads, body, poll);
+    }
+
+    void compute(Scratch& scratch, std::size_t i, std::size_t j, T* K, std::size_t stride) {
+        const std::size_t n = std::min(shape_.x_rows, X_.size - i), m = std::min(shape_.z_rows, Z_.size - j);
+        std::visit([&](auto& tile) { tile.compute(i, n, j, m, K, stride); }, scratch.tile);
+    }
+
+    void add_tile(std::size_t i, std::size_t j, const T* A, std::size_t c, T* sums) {
+        const std::size_t n = std::min(shape_.x_rows, X_.size - i), m = std::min(shape_.z_rows, Z_.size - j);
+        const auto lease = scratch();
+        lease->values.resize(shape_.x_rows * shape_.z_rows);
+        compute(*lease, i, j, lease->values.data(), m);
+        add_product(lease->values.data(), A + j * c, sums, n, m, c);
+    }
+
+    // One scratch per thread at work, kept from task to task.
+    auto scratch() {
+        const auto give_back = [this](Scratch* used) {
+            const std::lock_guard lock(mutex_);
+            idle_.emplace_back(used);
+        };
+        std::unique_ptr<Scratch> taken;
+        {
+            const std::lock_guard lock(mutex_);
+            if (!idle_.empty()) {
+                taken = std::move(idle_.back());
+                idle_.pop_back();
+            }
+        }
+        if (!taken)
+            taken.reset(
+                sparse_ ? new Scratch{SparseTile<T>(kernel_, X_, Z_, x_sizes_.data(), z_sizes_.data()), {}}
+                        : new Scratch{
+                              DenseTile<T>(kernel_, X_, Z_, x_sizes_.data(), z_sizes_.data(), centre_), {}});
+        return std::unique_ptr<Scratch, decltype(give_back)>(taken.release(), give_back);
+    }
+
+    Kernel kernel_;
+    RowSet<T> X_, Z_;
+    const double* centre_;
+    bool sparse_;
+    TileShape shape_;
+    std::vector<double> x_sizes_, z_sizes_;
+    std::mutex mutex_;
+    std::vector<std::unique_ptr<Scratch>> idle_;
+};
+
+}  // namespace maxmargin

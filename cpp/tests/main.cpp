@@ -1,0 +1,14 @@
+// Runs every C++ test; built with -DMAXMARGIN_TESTS=ON, under the sanitizers with -DMAXMARGIN_SANITIZE=ON.
+#include "check.hpp"
+
+void test_simd();
+void test_threads();
+void test_kernel_block();
+
+int main() {
+    test_simd();
+    test_threads();
+    test_kernel_block();
+    if (n_failed == 0) std::puts("all passed");
+    return n_failed == 0 ? 0 : 1;
+}

@@ -1,0 +1,108 @@
+// Tiles with a naive product for BLAS: every layout gives the values of the formula, for any number of
+// threads.
+#include <cmath>
+#include <vector>
+
+#include "check.hpp"
+#include "maxmargin/kernel_block.hpp"
+
+using namespace maxmargin;
+
+template <class T>
+static void naive_gemm(char* ta, char*, int* m, int* n, int* k, T* alpha, T* a, int* lda, T* b, int* ldb,
+                       T* beta, T* c, int* ldc) {
+    for (int j = 0; j < *n; ++j)
+        for (int i = 0; i < *m; ++i) {
+            T sum = 0;
+            for (int l = 0; l < *k; ++l)
+                sum += (*ta == 'T' ? a[i * *lda + l] : a[l * *lda + i]) * b[j * *ldb + l];
+            T& target = c[j * *ldc + i];
+            target = *alpha * sum + (*beta == T(0) ? T(0) : *beta * target);
+        }
+}
+
+template <class T>
+struct Data {
+    std::size_t n, d;
+    std::vector<T> dense, values;
+    std::vector<std::int32_t> indices, indptr{0};
+
+    Data(std::size_t n_rows, std::size_t n_cols, std::size_t every)
+        : n(n_rows), d(n_cols), dense(n_rows * n_cols) {
+        for (std::size_t i = 0; i < n; ++i) {
+            for (std::size_t k = 0; k < d; ++k) {
+                if ((i * 5 + k * 3) % every != 0) continue;
+                dense[i * d + k] = T(1) + T((i * 7 + k) % 11);
+                values.push_back(dense[i * d + k]);
+                indices.push_back(std::int32_t(k));
+            }
+            indptr.push_back(std::int32_t(values.size()));
+        }
+    }
+    RowSet<T> as_dense() const { return {DenseRows<T>{dense.data(), n, d}, nullptr, n, nullptr}; }
+    RowSet<T> as_csr() const {
+        return {CsrRows<T, std::int32_t>{values.data(), indices.data(), indptr.data(), n, d}, nullptr, n,
+                nullptr};
+    }
+    double formula(const Kernel& kernel, std::size_t i, std::size_t j) const {
+        double dot = 0.0, square = 0.0, l1 = 0.0;
+        for (std::size_t k = 0; k < d; ++k) {
+            const double x = dense[i * d + k], z = dense[j * d + k];
+            dot += x * z, square += (x - z) * (x - z), l1 += std::abs(x - z);
+        }
+        if (kernel.kind == KernelKind::rbf) return std::exp(-kernel.gamma * square);
+        return kernel.kind == KernelKind::laplacian ? std::exp(-kernel.gamma * l1) : dot;
+    }
+};
+
+template <class T>
+static void test_kernel(const Kernel& kernel, std::size_t every) {
+    const Data<T> data(700, 9, every);
+    const std::vector<double> centre(9, 3.0);
+    const std::vector<T> ones(data.n, T(1));
+    for (const RowSet<T>& rows : {data.as_dense(), data.as_csr()}) {
+        const double* about = rows.dense() ? centre.data() : nullptr;
+        std::vector<T> K(data.n * data.n), again(K.size()), sums(data.n);
+        KernelTiles<T>(kernel, rows, rows, about).block(K.data(), 1, {});
+        KernelTiles<T>(kernel, rows, rows, about).block(again.data(), 3, {});
+        KernelTiles<T>(kernel, rows, rows, about).matmul(ones.data(), 1, sums.data(), 3, {});
+        CHECK(K == again);
+        for (std::size_t i = 0; i < data.n; i += 37) {
+            double sum = 0.0;
+            for (std::size_t j = 0; j < data.n; ++j) {
+                const double value = data.formula(kernel, i, j);
+                CHECK(std::abs(double(K[i * data.n + j]) - value) <= 1e-5 * (1.0 + std::abs(value)));
+                sum += value;
+            }
+            CHECK(std::abs(double(sums[i]) - sum) <= 1e-4 * (1.0 + std::abs(sum)));
+            if (!kernel.of_product()) CHECK(K[i * data.n + i] == T(1));
+        }
+    }
+}
+
+template <class T>
+static void test_subset() {
+    const Data<T> data(30, 9, 2);
+    const Kernel kernel{KernelKind::rbf, 0.01, 0.0, 0.0};
+    const std::int64_t chosen[] = {29, 3, 3};
+    for (RowSet<T> some : {data.as_dense(), data.as_csr()}) {
+        some.subset = chosen, some.size = 3;
+        std::vector<T> K(3 * data.n);
+        KernelTiles<T>(kernel, some, data.as_dense(), nullptr).block(K.data(), 2, {});
+        for (std::size_t i = 0; i < 3; ++i)
+            for (std::size_t j = 0; j < data.n; ++j)
+                CHECK(std::abs(double(K[i * data.n + j]) - data.formula(kernel, std::size_t(chosen[i]), j)) <
+                      1e-5);
+    }
+}
+
+void test_kernel_block() {
+    blas() = {naive_gemm<float>, naive_gemm<double>};
+    for (std::size_t every : {1u, 2u, 9u})
+        for (KernelKind kind : {KernelKind::linear, KernelKind::rbf, KernelKind::laplacian}) {
+            test_kernel<float>({kind, 0.01, 0.0, 0.0}, every);
+            test_kernel<double>({kind, 0.01, 0.0, 0.0}, every);
+        }
+    test_subset<float>();
+    test_subset<double>();
+}

@@ -1,0 +1,81 @@
+"""Data-driven values of gamma: the median heuristic and scikit-learn's scale."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import _native
+from .layout import is_sparse
+
+__all__ = ["median_gamma", "scale_gamma"]
+
+SAMPLE_SIZE = 1000  # half a million pairs: the median is then known to a fraction of a per cent
+
+
+class _SquaredDistance:
+    native = ("squared-distance", 0.0, 0.0, 0.0)
+
+
+def _weights(X: Any, sample_weight: Any) -> np.ndarray:
+    return np.ones(X.shape[0]) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+
+
+def weighted_median(values: np.ndarray, weights: np.ndarray) -> float:
+    """The median of ``np.repeat(values, weights)``, for weights that need not be whole."""
+    order = np.argsort(values, kind="stable")
+    values, mass = values[order], np.cumsum(weights[order])
+    half = 0.5 * mass[-1]
+    lower = np.searchsorted(mass, half)
+    upper = lower + 1 if mass[lower] == half and lower + 1 < len(values) else lower
+    return 0.5 * float(values[lower] + values[upper])
+
+
+def median_gamma(X: Any, rng: np.random.Generator, sample_weight: Any = None) -> float:
+    """The median of ``1 / ||x_i - x_j||^2`` over pairs of rows at different places.
+
+    A pair counts ``w_i w_j`` times. Beyond a thousand rows a thousand are drawn with probability proportional
+    to their weight: row i owns the stretch of length w_i on a line, in the order given, and the draws are
+    points of that line. So the caller's order decides, as do its weights, and nothing else.
+    """
+    w = _weights(X, sample_weight)
+    rows = np.flatnonzero(w > 0)
+    if len(rows) > SAMPLE_SIZE:
+        ends = np.cumsum(w[rows])
+        points = np.sort(rng.random(SAMPLE_SIZE)) * ends[-1]
+        rows = rows[np.minimum(np.searchsorted(ends, points, side="right"), len(rows) - 1)]
+        w = np.ones_like(w)
+    sample = X[rows].astype(np.float64)
+    i, j = np.triu_indices(len(rows), k=1)
+    distances = _native.kernel_block(sample, sample, _SquaredDistance())[i, j]
+    apart = (distances > 0) & np.isfinite(distances)
+    if not apart.any():
+        raise ValueError(
+            f"gamma='median' needs at least two different rows at a finite distance; all {len(rows)} rows "
+            "looked at are equal or too far apart. Give gamma as a number, or scale the features."
+        )
+    return weighted_median(1.0 / distances[apart], (w[rows][i] * w[rows][j])[apart])
+
+
+def scale_gamma(X: Any, sample_weight: Any = None) -> float:
+    """``1 / (n_features * variance of all entries of X)``, each row counted with its weight."""
+    w = _weights(X, sample_weight)
+    w = w / w.sum()
+    mean = np.asarray(X.sum(axis=1, dtype=np.float64)).ravel() @ w / X.shape[1]
+    variance = sum(
+        float(_square_deviations(X[start : start + 1024], mean) @ w[start : start + 1024])
+        for start in range(0, X.shape[0], 1024)
+    )
+    variance /= X.shape[1]
+    return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+
+
+def _square_deviations(rows: Any, mean: float) -> np.ndarray:
+    """``sum_k (x_k - mean)^2`` of each row; the entries that are not stored are zeros."""
+    if not is_sparse(rows):
+        return np.square(rows.astype(np.float64) - mean).sum(axis=1)
+    stored = rows.astype(np.float64)
+    n_stored = np.diff(stored.indptr)
+    stored.data = np.square(stored.data - mean)
+    return np.asarray(stored.sum(axis=1)).ravel() + (rows.shape[1] - n_stored) * mean**2

@@ -1,0 +1,73 @@
+"""How many threads to use: ``n_jobs``, the environment, and threadpoolctl's limits."""
+
+from __future__ import annotations
+
+import functools
+import os
+from numbers import Integral
+from typing import Any
+
+import joblib
+import threadpoolctl
+
+from . import _core
+
+__all__ = ["effective_n_threads"]
+
+
+@functools.cache
+def _n_cores() -> int:
+    """The cores this process may use; affinity and container limits count."""
+    return int(joblib.cpu_count())
+
+
+def _available() -> int:
+    """The cores, or fewer where the environment says so, as it does in joblib's workers."""
+    asked = [os.environ.get(name, "") for name in ("MAXMARGIN_NUM_THREADS", "OMP_NUM_THREADS")]
+    return min([_n_cores(), *(int(text) for text in asked if text.isdigit() and int(text) > 0)])
+
+
+class _PoolController(threadpoolctl.LibController):  # type: ignore[misc]
+    """Lets ``threadpoolctl.threadpool_limits`` see and limit our threads."""
+
+    user_api = "maxmargin"
+    internal_api = "maxmargin"
+    filename_prefixes = ("_core",)
+    check_symbols = ("maxmargin_get_num_threads", "maxmargin_set_num_threads")
+
+    def get_num_threads(self) -> int:
+        """The limit in force."""
+        return self._get_symbol("maxmargin_get_num_threads")() or _available()
+
+    def set_num_threads(self, num_threads: int) -> None:
+        """Limit our threads; what is no limit at all, as when an old one is restored, is stored as none."""
+        self._get_symbol("maxmargin_set_num_threads")(num_threads if num_threads < _available() else 0)
+
+    def get_version(self) -> None:
+        """The library has no version apart from the package's."""
+
+
+threadpoolctl.register(_PoolController)
+
+
+def effective_n_threads(n_jobs: Any = None) -> int:
+    """The number of threads that ``n_jobs`` means here and now.
+
+    Parameters
+    ----------
+    n_jobs : int or None
+        None: all that the environment (``MAXMARGIN_NUM_THREADS``, ``OMP_NUM_THREADS``) leaves of the cores
+        this process may use. ``k > 0``: k. ``-1``: all cores, ``-2``: all but one, and so on. A limit set by
+        ``threadpoolctl.threadpool_limits`` holds in every case.
+    """
+    if n_jobs is None:
+        wanted = _available()
+    elif isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or int(n_jobs) == 0:
+        raise ValueError(
+            f"n_jobs must be None, a positive integer or a negative one; got {n_jobs!r}. "
+            "Use 1 for one thread, -1 for all cores, None for the default."
+        )
+    else:
+        wanted = int(n_jobs) if int(n_jobs) > 0 else max(1, _n_cores() + 1 + int(n_jobs))
+    limit = _core.n_threads_limit()
+    return min(wanted, limit) if limit > 0 else wanted

@@ -1,0 +1,50 @@
+"""gamma from data: definitions, weights as repetitions, and refusals."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from maxmargin.bandwidth import SAMPLE_SIZE, median_gamma, scale_gamma
+from maxmargin.kernels import RBF, Sigmoid
+
+
+def test_median_is_that_of_all_pairs():
+    X = np.array([[0.0], [1.0], [3.0], [3.0]])
+    squares = [1, 9, 9, 4, 4]  # the pair at distance 0 is left out
+    assert median_gamma(X, np.random.default_rng(0)) == np.median(1 / np.array(squares))
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("heuristic", ["median", "scale"])
+def test_weights_are_repetitions(heuristic, seed):
+    rng = np.random.default_rng(seed)
+    X, w = rng.normal(size=(20, 3)), rng.integers(0, 4, size=20)
+    weighted = RBF(gamma=heuristic).resolve(X, rng, sample_weight=w).gamma
+    repeated = RBF(gamma=heuristic).resolve(np.repeat(X, w, axis=0), rng).gamma
+    assert weighted == pytest.approx(repeated, rel=1e-12)
+    assert weighted != pytest.approx(RBF(gamma=heuristic).resolve(X, rng).gamma, rel=1e-6)
+
+
+def test_a_sample_comes_close_and_depends_on_the_generator_alone():
+    X = np.random.default_rng(0).normal(size=(3 * SAMPLE_SIZE, 10))
+    one, two = (median_gamma(X, np.random.default_rng(1)) for _ in range(2))
+    assert one == two
+    i, j = np.random.default_rng(2).integers(0, len(X), size=(2, 10**6))
+    squares = np.square(X[i] - X[j]).sum(axis=1)[i != j]
+    assert one == pytest.approx(np.median(1 / squares), rel=0.03)
+
+
+def test_scale_is_scikit_learns_and_sparse_agrees():
+    X = np.random.default_rng(0).normal(size=(30, 4)) * (np.random.default_rng(1).random((30, 4)) < 0.5) + 0.0
+    assert scale_gamma(X) == pytest.approx(1 / (4 * X.var()), rel=1e-12)
+    assert scale_gamma(sp.csr_array(X)) == pytest.approx(1 / (4 * X.var()), rel=1e-12)
+    assert median_gamma(sp.csr_array(X), np.random.default_rng(0)) == pytest.approx(
+        median_gamma(X, np.random.default_rng(0)), rel=1e-12
+    )
+    assert scale_gamma(np.ones((3, 2))) == 1.0
+    assert Sigmoid(gamma="auto").resolve(X, None).gamma == 0.25
+
+
+def test_equal_rows_have_no_median():
+    with pytest.raises(ValueError, match="two different rows"):
+        RBF(gamma="median").resolve(np.ones((5, 2)), np.random.default_rng(0))
