@@ -1,10 +1,10 @@
 // Bindings of the kernel engine.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/variant.h>
 
 #include <atomic>
 #include <stdexcept>
+#include <type_traits>
 
 #include "maxmargin/kernel_block.hpp"
 #include "python.hpp"
@@ -19,36 +19,23 @@ __attribute__((visibility("default"))) void maxmargin_set_num_threads(int n) { t
 namespace maxmargin {
 namespace {
 
-template <class T, class Index>
-using Csr = std::tuple<In<T, 1>, In<Index, 1>, In<Index, 1>, std::size_t>;
-
 using Subset = std::optional<In<std::int64_t, 1>>;
 using Numbers = std::optional<In<double, 1>>;
 
 template <class T>
-void set_rows(RowSet<T>& set, nb::handle X) {
-    if (In<T, 2> dense; nb::try_cast(X, dense, false)) {
-        set.rows = rows<T>(dense);
-        set.size = dense.shape(0);
-        return;
-    }
-    const nb::tuple csr = nb::cast<nb::tuple>(X);  // data, indices, indptr, number of columns
-    const auto with_index = [&](auto index) {
-        using Index = decltype(index);
-        const auto view =
-            rows<T, Index>(nb::cast<In<T, 1>>(csr[0], false), nb::cast<In<Index, 1>>(csr[1], false),
-                           nb::cast<In<Index, 1>>(csr[2], false), nb::cast<std::size_t>(csr[3]));
-        set.rows = view;
-        set.size = view.n_rows;
-    };
-    if (In<std::int64_t, 1> wide; nb::try_cast(csr[1], wide, false))
-        with_index(std::int64_t{});
-    else
-        with_index(std::int32_t{});
+void set_rows(RowSet<T>& set, const Matrix& X) {
+    X.visit([&](const auto& view) {
+        if constexpr (std::is_same_v<typename std::decay_t<decltype(view)>::value_type, T>) {
+            set.rows = view;
+            set.size = view.n_rows;
+        } else {
+            throw std::invalid_argument("rows and result must have the same dtype");
+        }
+    });
 }
 
 template <class T>
-RowSet<T> row_set(nb::handle X, const Subset& subset, const Numbers& sqnorms) {
+RowSet<T> row_set(const Matrix& X, const Subset& subset, const Numbers& sqnorms) {
     RowSet<T> set;
     set_rows(set, X);
     if (subset) set.subset = subset->data(), set.size = subset->shape(0);
@@ -59,9 +46,9 @@ RowSet<T> row_set(nb::handle X, const Subset& subset, const Numbers& sqnorms) {
 const double* data_or_null(const Numbers& numbers) { return numbers ? numbers->data() : nullptr; }
 
 template <class T>
-void bind(nb::module_& m, const char* row_sqnorms_name) {
-    m.def("kernel_block", [](nb::object X, nb::object Z, const std::string& name, double gamma, double coef0,
-                             double degree, const Subset& x_rows, const Subset& z_rows,
+void bind(nb::module_& m, const char* row_sqnorms_name, const char* centre_name) {
+    m.def("kernel_block", [](const Matrix& X, const Matrix& Z, const std::string& name, double gamma,
+                             double coef0, double degree, const Subset& x_rows, const Subset& z_rows,
                              const Numbers& x_sqnorms, const Numbers& z_sqnorms, const Numbers& centre,
                              const Out<T, 2>& out, int n_threads) {
         KernelTiles<T> tiles({kernel_kind(name), gamma, coef0, degree}, row_set<T>(X, x_rows, x_sqnorms),
@@ -69,8 +56,8 @@ void bind(nb::module_& m, const char* row_sqnorms_name) {
         nb::gil_scoped_release release;
         tiles.block(out.data(), n_threads, python_poll());
     });
-    m.def("kernel_matmul", [](nb::object X, nb::object Z, const std::string& name, double gamma, double coef0,
-                              double degree, const Subset& x_rows, const Subset& z_rows,
+    m.def("kernel_matmul", [](const Matrix& X, const Matrix& Z, const std::string& name, double gamma,
+                              double coef0, double degree, const Subset& x_rows, const Subset& z_rows,
                               const Numbers& x_sqnorms, const Numbers& z_sqnorms, const Numbers& centre,
                               const In<T, 2>& A, const Out<T, 2>& out, int n_threads) {
         KernelTiles<T> tiles({kernel_kind(name), gamma, coef0, degree}, row_set<T>(X, x_rows, x_sqnorms),
@@ -79,14 +66,13 @@ void bind(nb::module_& m, const char* row_sqnorms_name) {
         tiles.matmul(A.data(), A.shape(1), out.data(), n_threads, python_poll());
     });
     // fills centre and says whether subtracting it is worth while
-    m.def("useful_centre", [](const In<T, 2>& X, const Subset& subset, const Out<double, 1>& centre) {
-        RowSet<T> set{rows<T>(X), nullptr, X.shape(0), nullptr};
-        if (subset) set.subset = subset->data(), set.size = subset->shape(0);
+    m.def(centre_name, [](const Matrix& X, const Subset& subset, const Out<double, 1>& centre) {
+        const RowSet<T> set = row_set<T>(X, subset, {});
         const std::vector<double> found = useful_centre(set);
         std::copy(found.begin(), found.end(), centre.data());
         return !found.empty();
     });
-    m.def(row_sqnorms_name, [](nb::object X, const Numbers& centre, const Out<double, 1>& out) {
+    m.def(row_sqnorms_name, [](const Matrix& X, const Numbers& centre, const Out<double, 1>& out) {
         const RowSet<T> set = row_set<T>(X, {}, {});
         nb::gil_scoped_release release;
         std::vector<T> buffer;
@@ -116,6 +102,6 @@ void bind_kernels(nb::module_& m) {
         blas() = {pointer<Gemm<float>>(sgemm), pointer<Gemm<double>>(dgemm), pointer<Syrk<float>>(ssyrk),
                   pointer<Syrk<double>>(dsyrk)};
     });
-    bind<float>(m, "row_sqnorms_f32");
-    bind<double>(m, "row_sqnorms_f64");
+    bind<float>(m, "row_sqnorms_f32", "useful_centre_f32");
+    bind<double>(m, "row_sqnorms_f64", "useful_centre_f64");
 }

@@ -33,7 +33,7 @@ class Pool {
     // exception thrown by body or poll stops the rest and is rethrown here.
     void run(std::size_t n_tasks, int n_threads, const std::function<void(std::size_t)>& body,
              const Poll& poll) {
-        Job job{n_tasks, body};
+        Job job(n_tasks, body);
         const std::size_t helpers =
             std::min<std::size_t>(std::max(n_threads, 1) - 1, n_tasks > 0 ? n_tasks - 1 : 0);
         if (helpers > 0) publish(job, helpers);
@@ -44,6 +44,7 @@ class Pool {
 
   private:
     struct Job {
+        Job(std::size_t n, const std::function<void(std::size_t)>& f) : n_tasks(n), body(f) {}
         std::size_t n_tasks;
         const std::function<void(std::size_t)>& body;
         std::atomic<std::size_t> next{0};

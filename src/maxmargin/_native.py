@@ -63,14 +63,14 @@ class RowStats:
     sqnorms: np.ndarray
 
 
-def _view(X: Any) -> Any:
-    """X as the core takes it: a C-contiguous array, or CSR parts in canonical form. Nothing is copied."""
+def _matrix(X: Any) -> Any:
+    """X as the core takes it: a view of a C-contiguous array or of canonical CSR. Nothing is copied."""
+    if X.dtype not in (np.float32, np.float64):
+        raise TypeError(f"rows must be float32 or float64; got {X.dtype}.")
     if not is_sparse(X):
-        if X.ndim != 2 or X.dtype not in (np.float32, np.float64) or not X.flags.c_contiguous:
-            raise TypeError(
-                f"rows must be 2-d, C-contiguous, float32 or float64; got {X.dtype}, shape {X.shape}."
-            )
-        return X
+        if X.ndim != 2 or not X.flags.c_contiguous:
+            raise TypeError(f"rows must be 2-d and C-contiguous; got shape {X.shape}, strides {X.strides}.")
+        return _core.Matrix(X)
     if X.format != "csr" or not X.has_canonical_format:
         raise TypeError(
             "sparse rows must be CSR with sorted indices and no duplicates; call sum_duplicates()."
@@ -78,7 +78,7 @@ def _view(X: Any) -> Any:
     indices, indptr = X.indices, X.indptr
     if indices.dtype != indptr.dtype or indices.dtype not in (np.int32, np.int64):
         indices, indptr = indices.astype(np.int64), indptr.astype(np.int64)
-    return X.data, indices, indptr, X.shape[1]
+    return _core.Matrix(X.data, indices, indptr, X.shape[1])
 
 
 def _subset(rows: Any, n_rows: int) -> np.ndarray | None:
@@ -99,21 +99,22 @@ def _numbers(values: np.ndarray, n: int) -> np.ndarray:
 
 def _centre(Z: Any, z_rows: np.ndarray | None) -> np.ndarray | None:
     centre = np.empty(Z.shape[1])
-    return centre if _core.useful_centre(Z, z_rows, centre) else None
+    useful = _core.useful_centre_f32 if Z.dtype == np.float32 else _core.useful_centre_f64
+    return centre if useful(_matrix(Z), z_rows, centre) else None
 
 
 def row_stats(X: Any, like: RowStats | None = None) -> RowStats:
     """The centre (X's own, or that of ``like``) and the squared norms of the rows of X about it."""
-    view, sqnorms = _view(X), np.empty(X.shape[0])
+    matrix, sqnorms = _matrix(X), np.empty(X.shape[0])
     centre = like.centre if like is not None else None if is_sparse(X) else _centre(X, None)
     if centre is not None and is_sparse(X):
         raise ValueError(
             "sparse rows are never centred; take their row_stats first, and the other rows' like it."
         )
     if X.dtype == np.float32:
-        _core.row_sqnorms_f32(view, centre, sqnorms)
+        _core.row_sqnorms_f32(matrix, centre, sqnorms)
     else:
-        _core.row_sqnorms_f64(view, centre, sqnorms)
+        _core.row_sqnorms_f64(matrix, centre, sqnorms)
     return RowStats(centre, sqnorms)
 
 
@@ -127,7 +128,7 @@ def _arguments(
         )
     if X.dtype != Z.dtype:
         raise TypeError(f"X and Z must share a dtype; got {X.dtype} and {Z.dtype}.")
-    x_view, z_view = _view(X), _view(Z)
+    x_matrix, z_matrix = _matrix(X), _matrix(Z)
     x_rows, z_rows = _subset(x_rows, X.shape[0]), _subset(z_rows, Z.shape[0])
     x_stats, z_stats = stats
     known = [s for s in (x_stats, z_stats) if s is not None]
@@ -148,7 +149,7 @@ def _arguments(
     ]
     n = X.shape[0] if x_rows is None else len(x_rows)
     m = Z.shape[0] if z_rows is None else len(z_rows)
-    return [x_view, z_view, *kernel.native, x_rows, z_rows, *sqnorms, centre], n, m
+    return [x_matrix, z_matrix, *kernel.native, x_rows, z_rows, *sqnorms, centre], n, m
 
 
 def _output(out: Any, shape: tuple[int, int], dtype: Any) -> np.ndarray:
@@ -241,12 +242,6 @@ def loss_conjugate(name: str, slopes: ArrayLike) -> NDArray[Any]:
 
 
 # ---- rows ----
-
-
-def _matrix(X: Any) -> Any:
-    """The compiled view of X; it borrows the arrays."""
-    view = _view(X)
-    return _core.Matrix(*view) if isinstance(view, tuple) else _core.Matrix(view)
 
 
 def hash_rows(X: Any, n_threads: int = 1) -> NDArray[Any]:
