@@ -1,4 +1,4 @@
-"""The kernel engine against the bare product, scikit-learn and numpy, interleaved in one run on two threads."""
+"""The kernel engine against the bare product, scikit-learn and numpy: interleaved, two threads."""
 
 import json
 import resource
@@ -99,7 +99,7 @@ def exp_rows(repeats):
 
 
 def peak_extra_megabytes():
-    """What K @ A allocates beyond its arguments, in numpy and in the core (by the growth of the resident set)."""
+    """What K @ A allocates beyond its arguments, by the growth of the resident set."""
     X = np.zeros((10_000, 784), np.float32)
     A = np.zeros((10_000, 10), np.float32)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -1,4 +1,5 @@
-// A tile of kernel values between packed rows: a BLAS product, then the map while the tile is in cache.
+// A tile of kernel values between packed rows: products by BLAS, or by panels where features are few, then
+// the map while they are in cache.
 #pragma once
 
 #include <vector>
@@ -12,6 +13,8 @@ namespace maxmargin {
 template <class T>
 class DenseTile {
   public:
+    static constexpr std::size_t FEW_FEATURES = 64;  // where BLAS and the panels take equally long
+
     // x_sizes, z_sizes: for each row of the sets its squared norm about the centre, where distances are asked
     // for
     DenseTile(const Kernel& kernel, const RowSet<T>& X, const RowSet<T>& Z, const double* x_sizes,
@@ -29,9 +32,19 @@ class DenseTile {
         const T* x = pack(X_, x_first, n, centre_, x_buffer_);
         const T* z = pack(Z_, z_first, m, centre_, z_buffer_);
         if (kernel_.kind == KernelKind::laplacian) return laplacian(x, n, z, m, K, stride);
-        product(x, z, K, n, m, d_, stride);
-        if (kernel_.of_squared_distance()) return distances(x_first, n, z_first, m, K, stride);
-        for (std::size_t i = 0; i < n; ++i) kernel_.map(K + i * stride, m);
+        if (kernel_.of_squared_distance()) z2_.assign(z_sizes_ + z_first, z_sizes_ + z_first + m);
+        if (d_ > FEW_FEATURES)
+            product(x, z, K, n, m, d_, stride);
+        else
+            pack_panels(z, m, d_, panels_);
+        for (std::size_t i = 0; i < n; ++i) {
+            T* row = K + i * stride;
+            if (d_ <= FEW_FEATURES &&
+                i % 4 == 0)  // the next four rows, mapped while they are in the first cache
+                simd().of<T>().panel_products(x + i * d_, std::min<std::size_t>(4, n - i), panels_.data(), m,
+                                              d_, row, stride);
+            finish(x_first + i, z_first, m, row);
+        }
     }
 
   private:
@@ -43,13 +56,11 @@ class DenseTile {
         }
     }
 
-    void distances(std::size_t x_first, std::size_t n, std::size_t z_first, std::size_t m, T* K,
-                   std::size_t stride) {
-        z2_.assign(z_sizes_ + z_first, z_sizes_ + z_first + m);
-        for (std::size_t i = 0; i < n; ++i) {
-            T* row = K + i * stride;
-            if (from_products(row, T(x_sizes_[x_first + i]), m)) recompute(x_first + i, z_first, m, row);
-        }
+    void finish(std::size_t i, std::size_t z_first, std::size_t m, T* row) {
+        if (!kernel_.of_squared_distance())
+            kernel_.map(row, m);
+        else if (from_products(row, T(x_sizes_[i]), m))
+            recompute(i, z_first, m, row);
     }
 
     // The whole way from products to values in one pass; true if some are marked -1 and must be recomputed.
@@ -82,7 +93,7 @@ class DenseTile {
     const RowSet<T>&X_, &Z_;
     const double *x_sizes_, *z_sizes_, *centre_;
     std::size_t d_;
-    std::vector<T> x_buffer_, z_buffer_, z2_;
+    std::vector<T> x_buffer_, z_buffer_, panels_, z2_;
     std::vector<double> difference_;
 };
 

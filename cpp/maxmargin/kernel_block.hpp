@@ -27,7 +27,7 @@ inline TileShape dense_tile_shape(std::size_t d, std::size_t value_size, KernelK
         const std::size_t z_rows = std::clamp<std::size_t>((256 << 10) / ((d + 1) * value_size), 4, 512);
         return {std::clamp<std::size_t>(8'000'000 / ((d + 1) * z_rows), 1, 512), z_rows};
     }
-    TileShape shape = d < 128 ? TileShape{128, 2048} : TileShape{640, 2048};
+    TileShape shape = d < 128 ? TileShape{320, 2048} : TileShape{640, 2048};
     const std::size_t packed = std::max<std::size_t>(PACKED_BYTES / ((d + 1) * value_size), 4);
     shape.z_rows = std::min(shape.z_rows, packed);
     shape.x_rows =

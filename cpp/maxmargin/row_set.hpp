@@ -74,6 +74,18 @@ const T* pack(const RowSet<T>& set, std::size_t first, std::size_t count, const 
     return buffer.data();
 }
 
+// The m rows of a dense tile in panels, as SimdOps::panel_products takes them; the last is filled up with
+// zeros.
+template <class T>
+void pack_panels(const T* rows, std::size_t m, std::size_t d, std::vector<T>& panels) {
+    constexpr std::size_t WIDTH = panel_width<T>;
+    panels.assign((m + WIDTH - 1) / WIDTH * WIDTH * d, T(0));
+    for (std::size_t j = 0; j < m; ++j) {
+        T* column = panels.data() + j / WIDTH * WIDTH * d + j % WIDTH;
+        for (std::size_t k = 0; k < d; ++k) column[k * WIDTH] = rows[j * d + k];
+    }
+}
+
 // ||x_i - centre||^2 for one row of the set, known or computed from the row as pack() would round it.
 template <class T>
 double centred_sqnorm(const RowSet<T>& set, std::size_t i, const double* centre, std::vector<T>& buffer) {

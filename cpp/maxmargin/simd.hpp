@@ -13,6 +13,10 @@ struct ExpansionLimits {
     T near;       // distances below which the kernel value is worth a second look
 };
 
+// Rows with few features are multiplied in panels: this many rows z side by side, feature by feature.
+template <class T>
+inline constexpr std::size_t panel_width = 64 / sizeof(T);
+
 // Loops over one value type T (float or double). Sums are always kept in double.
 template <class T>
 struct SimdOps {
@@ -32,6 +36,10 @@ struct SimdOps {
     void (*tanh)(T* t, double scale, double shift, std::size_t n);  // t = tanh(scale t + shift)
     void (*power)(T* t, double scale, double shift, double degree,
                   std::size_t n);  // t = (scale t + shift)^degree
+
+    // out[i][j] = <x_i, z_j> for up to 4 rows x and m rows z in panels
+    void (*panel_products)(const T* x, std::size_t n, const T* panels, std::size_t m, std::size_t d, T* out,
+                           std::size_t stride);
 };
 
 struct Simd {
