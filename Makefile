@@ -64,9 +64,10 @@ sanitize: $(STAMPS)/package  ## C++ tests and the native door's Python tests und
 	  && $(VENV)/bin/cmake --install $(NATIVE)/sanitize --prefix $(NATIVE)/sanitize/python \
 	  && cp -R src/maxmargin $(NATIVE)/sanitize/python/)
 	@ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1 $(NATIVE)/sanitize/maxmargin_tests
-	@PYTHONPATH=$(NATIVE)/sanitize/python ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
-	  LD_PRELOAD="$$($${CXX:-c++} -print-file-name=libasan.so) $$($${CXX:-c++} -print-file-name=libstdc++.so)" \
-	  $(VENV)/bin/python -m pytest -p no:cacheprovider $(NATIVE_TESTS)
+	@export PYTHONPATH=$(NATIVE)/sanitize/python ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
+	  LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" \
+	&& $(VENV)/bin/python -c 'from maxmargin import _core; assert "sanitize" in _core.__file__, _core.__file__' \
+	&& $(VENV)/bin/python -m pytest -p no:cacheprovider $(NATIVE_TESTS)
 
 clean:  ## remove what these commands made; .venv and build/ come back by themselves
 	rm -rf build $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
