@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from . import _native
+from .kernels import Linear
 
 
 @dataclass(frozen=True)
@@ -58,9 +59,12 @@ class Rows:
         """The same rows, copied into this order: for algorithms that visit them again and again."""
         return Rows(self.X[self.index], np.arange(len(self)), self.n_threads)
 
-    def gathered(self) -> np.ndarray | sparse.csr_array:
-        """A copy of the selected rows, in double."""
-        return self.X[self.index].astype(np.float64)
+    def products(self) -> np.ndarray:
+        """``X[index] @ X[index]'``."""
+        block = _native.kernel_block(
+            self.X, self.X, Linear(), x_rows=self.index, z_rows=self.index, n_threads=self.n_threads
+        )
+        return block.astype(np.float64)
 
 
 @dataclass(frozen=True)
@@ -71,9 +75,10 @@ class WeightedRows:
     labels: np.ndarray
     weight: np.ndarray
 
-    def take(self, which: np.ndarray) -> WeightedRows:
-        """A selection."""
-        return WeightedRows(self.rows.take(which), self.labels[which], self.weight[which])
+    def take(self, which: np.ndarray, n_threads: int) -> WeightedRows:
+        """A selection, for so many threads."""
+        rows = Rows(self.rows.X, self.rows.index[which], n_threads)
+        return WeightedRows(rows, self.labels[which], self.weight[which])
 
 
 def canonical(

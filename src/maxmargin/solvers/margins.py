@@ -79,7 +79,12 @@ class MarginProblem:
         return float(-(self.cost @ self.loss.conjugate(-feasible)) - 0.5 * (w @ w + spread))
 
     def certificate(
-        self, w: np.ndarray, b: float, margins: np.ndarray, shares: np.ndarray, dual_w: np.ndarray | None = None
+        self,
+        w: np.ndarray,
+        b: float,
+        margins: np.ndarray,
+        shares: np.ndarray,
+        dual_w: np.ndarray | None = None,
     ) -> Certificate:
         """Both bounds at a primal and a dual point."""
         return Certificate(

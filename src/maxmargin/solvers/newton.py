@@ -38,21 +38,33 @@ def newton(
     """Minimise a ``MarginProblem`` with the hinge or the squared hinge to ``stop.tol``."""
     with one_blas_thread():
         iteration = NewtonIteration(problem, state if state is not None else _start(problem, stop))
-        status, history = drive(iteration.state, iteration.step, lambda: iteration.certify(stop.tol), stop, callback)
+        status, history = drive(
+            iteration.state, iteration.step, lambda: iteration.certify(stop.tol), stop, callback
+        )
     state = iteration.state
-    return SolverResult(state.w, float(state.b[0]), status, history, problem.cost * state.dual_share * problem.y)
+    return SolverResult(
+        state.w, float(state.b[0]), status, history, problem.cost * state.dual_share * problem.y
+    )
 
 
 def _start(problem: MarginProblem, stop: Stop) -> State:
     """At zero, or at the solution for a random sample of the rows when there are many."""
     n, d = len(problem.y), problem.rows.n_features
     state = State(
-        w=np.zeros(d), b=np.zeros(1), anchor=np.zeros(n), dual_share=np.zeros(n), sharpness=1.0, n_iter=0, seconds=0.0
+        w=np.zeros(d),
+        b=np.zeros(1),
+        anchor=np.zeros(n),
+        dual_share=np.zeros(n),
+        sharpness=1.0,
+        n_iter=0,
+        seconds=0.0,
     )
     n_sample = n // SAMPLE
     few = n_sample < 4 * d or n_sample < 1000 or len(np.unique(problem.y[:n_sample])) < 2
     if not few:
-        rough = Stop(tol=0.01, max_iter=stop.max_iter // 2, max_seconds=stop.max_seconds / 4, cancel=stop.cancel)
+        rough = Stop(
+            tol=0.01, max_iter=stop.max_iter // 2, max_seconds=stop.max_seconds / 4, cancel=stop.cancel
+        )
         sample = problem.first(n_sample)
         iteration = NewtonIteration(sample, _start(sample, rough))
         drive(iteration.state, iteration.step, lambda: iteration.certify(rough.tol), rough)
@@ -144,7 +156,10 @@ class NewtonIteration:
             self._settle()
         state, problem = self.state, self.problem
         p, p_b = newton_direction(
-            problem, self._curvature(self.shares), self.gradient, problem.intercept_penalty * state.b[0] - self.balance
+            problem,
+            self._curvature(self.shares),
+            self.gradient,
+            problem.intercept_penalty * state.b[0] - self.balance,
         )
         along = problem.rows.dot(p) + p_b
         t = _line_search(self._slope_along(p, p_b, along))

@@ -46,11 +46,10 @@ def _solve(rows: Rows, weight: np.ndarray, right: np.ndarray) -> np.ndarray:
         matrix.flat[:: d + 1] += 1.0
         return _cholesky_solve(matrix, right)
     # The Woodbury identity: a system of order n instead of d.
-    X = rows.gathered()
-    matrix = X @ X.T
-    matrix = np.asarray(matrix) if isinstance(matrix, np.ndarray) else matrix.toarray()
+    matrix = rows.products()
     matrix.flat[:: n + 1] += 1.0 / weight
-    return right - X.T @ _cholesky_solve(matrix, X @ right)
+    inner = _cholesky_solve(matrix, rows.dot(right))
+    return right - np.column_stack([rows.sum(column) for column in inner.T])
 
 
 def _cholesky_solve(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:

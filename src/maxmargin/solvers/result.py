@@ -79,7 +79,9 @@ class State(dict[str, Any]):
         """Keep an array or a plain number; anything else could not be written to a checkpoint."""
         value = value.item() if isinstance(value, np.generic) else value
         if not isinstance(value, self.ALLOWED) or (isinstance(value, np.ndarray) and value.dtype == object):
-            raise TypeError(f"State holds arrays, numbers and strings only; {name} is a {type(value).__name__}.")
+            raise TypeError(
+                f"State holds arrays, numbers and strings only; {name} is a {type(value).__name__}."
+            )
         super().__setitem__(name, value)
 
     def __init__(self, **entries: Any) -> None:

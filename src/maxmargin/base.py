@@ -1,0 +1,189 @@
+"""What all classifiers share: valid data, a code for several classes, certified columns, a decoder."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .callbacks import CallbackSupport, with_callbacks
+from .checks import check_number, check_sample_weight, class_weights
+from .codes import code_from_name
+from .decoders import decision_values, decoder_from_name, predicted_classes
+from .layout import as_rows
+from .rows import WeightedRows, canonical
+from .solvers.columns import solve_columns
+from .solvers.drive import Callback
+from .solvers.result import SolverResult, Status, Stop
+from .threads import effective_n_threads
+
+SEVERITY = [
+    Status.CONVERGED,
+    Status.STOPPED,
+    Status.STALLED,
+    Status.MAX_ITER,
+    Status.TIME_LIMIT,
+    Status.FAILED,
+]
+
+
+class CodedClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier that solves one binary problem for each column of a code.
+
+    A subclass stores its parameters, checks them in ``_check_parameters``, makes choices that depend on the
+    data in ``_prepare``, solves one column in ``_solve``, keeps the results in ``_store`` and evaluates all
+    columns in ``_column_outputs``.
+    """
+
+    @abstractmethod
+    def _check_parameters(self) -> None:
+        """Refuse bad parameters before any work is done."""
+
+    def _prepare(self, data: WeightedRows) -> None:
+        """Choices that depend on the data, and refusals of data that no solver could handle."""
+
+    @abstractmethod
+    def _solve(
+        self, data: WeightedRows, targets: np.ndarray, column: int, stop: Stop, callback: Callback | None
+    ) -> SolverResult:
+        """Solve the two-class problem of one column; ``targets`` are in {-1, +1}."""
+
+    @abstractmethod
+    def _store(self, results: list[SolverResult], data: WeightedRows) -> None:
+        """Keep what prediction needs, as arrays."""
+
+    @abstractmethod
+    def _column_outputs(self, X: Any) -> np.ndarray:
+        """Outputs of all columns, (n_samples, n_columns)."""
+
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the classifier.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            float32 and float64 are used as they are, without a copy; anything else becomes float64.
+        y : array-like of shape (n_samples,)
+            Class labels, numbers or strings; at least two classes.
+        sample_weight : array-like of shape (n_samples,), optional
+            A weight of 2 is a row given twice, a weight of 0 a row not given.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        n_threads = effective_n_threads(self.n_jobs)
+        data = self._weighted_rows(X, y, sample_weight, n_threads)
+        self._prepare(data)
+        stop = Stop(tol=self.tol, max_iter=self.max_iter, max_seconds=self.max_seconds)
+        with self._running_callbacks(X, y) as callback:
+
+            def solve(column: int, stop: Stop, n_inner: int) -> SolverResult:
+                which, targets = self.code_.column(data.labels, column)
+                return self._solve(data.take(which, n_inner), targets, column, stop, callback)
+
+            results = solve_columns(solve, self.code_.n_columns, stop, n_threads)
+        self._certify(results)
+        self._store(results, data)
+        return self
+
+    def _weighted_rows(self, X: Any, y: Any, sample_weight: Any, n_threads: int) -> WeightedRows:
+        """Validated data in canonical form; sets ``classes_``, ``code_`` and ``decoder_``."""
+        X, y = validate_data(
+            self,
+            X,
+            y,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            order="C",
+            accept_large_sparse=True,
+        )
+        check_classification_targets(y)
+        weight = check_sample_weight(sample_weight, X.shape[0])
+        given = weight > 0.0
+        self.classes_ = np.unique(y[given])
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs at least two classes, but y has only one class with a positive "
+                f"weight: {self.classes_.tolist()!r}."
+            )
+        labels = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
+        weight = weight * class_weights(self.class_weight, self.classes_, labels, weight)[labels]
+        self.code_ = code_from_name(self.code, len(self.classes_))
+        self.decoder_ = decoder_from_name(self.decoder, self.code_)
+        return canonical(as_rows(X), labels, weight, n_threads=n_threads)
+
+    def _certify(self, results: list[SolverResult]) -> None:
+        """Certificates onto the estimator, and a warning where a column did not converge."""
+        self.history_ = [result.history for result in results]
+        self.n_iter_ = max(result.n_iter for result in results)
+        self.objective_ = float(sum(result.objective for result in results))
+        self.dual_gap_ = float(max(result.gap for result in results))
+        worst = max((result.status for result in results), key=SEVERITY.index)
+        self.status_ = str(worst)
+        if worst not in (Status.CONVERGED, Status.STOPPED):
+            warnings.warn(
+                f"{type(self).__name__} stopped ({worst}) with relative duality gap {self.dual_gap_:.1e} "
+                f"after {self.n_iter_} iterations; raise max_iter or max_seconds, raise tol, or scale the "
+                "features.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+    def _check_stopping(self) -> None:
+        """The parameters that every solver has."""
+        check_number("tol", self.tol, above=0.0)
+        check_number("max_iter", self.max_iter, at_least=1, integer=True)
+        check_number("max_seconds", self.max_seconds, above=0.0)
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Scores of the classes, larger is better: (n_samples, n_classes), or (n_samples,) for two classes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray
+            For two classes, positive values speak for ``classes_[1]``.
+        """
+        check_is_fitted(self)
+        X = validate_data(
+            self,
+            X,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            order="C",
+            accept_large_sparse=True,
+            reset=False,
+        )
+        return decision_values(self._column_outputs(as_rows(X)), self.code_, self.decoder_)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The class with the largest score.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        chosen = predicted_classes(self.decision_function(X))
+        return self.classes_[chosen]
+
+    def __sklearn_tags__(self) -> Any:
+        """Sparse input is accepted."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

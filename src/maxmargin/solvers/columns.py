@@ -1,0 +1,37 @@
+"""Columns of a code, solved side by side: one thread each, or all threads for one column."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from dataclasses import replace
+
+from .result import SolverResult, Stop
+
+
+def solve_columns(
+    solve: Callable[[int, Stop, int], SolverResult], n_columns: int, stop: Stop, n_threads: int
+) -> list[SolverResult]:
+    """``solve(column, stop, n_threads)`` for every column, with one clock for all of them.
+
+    An exception in one column, or Ctrl-C, cancels the others and is raised here.
+    """
+    deadline = time.perf_counter() + stop.max_seconds
+
+    def solve_one(column: int, n_inner: int) -> SolverResult:
+        left = max(deadline - time.perf_counter(), 0.0)
+        return solve(column, replace(stop, max_seconds=left), n_inner)
+
+    n_outer = min(n_threads, n_columns)
+    if n_outer <= 1:
+        return [solve_one(column, n_threads) for column in range(n_columns)]
+    with ThreadPoolExecutor(n_outer) as executor:
+        jobs = [executor.submit(solve_one, column, n_threads // n_outer) for column in range(n_columns)]
+        try:
+            wait(jobs, return_when=FIRST_EXCEPTION)
+            return [job.result() for job in jobs]
+        except BaseException:
+            stop.cancel[0] = 1
+            executor.shutdown(cancel_futures=True)
+            raise
