@@ -3,6 +3,7 @@
 import time
 import warnings
 
+import numpy as np
 from sklearn import svm
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from sklearn.exceptions import ConvergenceWarning
@@ -42,7 +43,7 @@ def measure(model, X_train, X_test, y_train, y_test):
         warnings.simplefilter("ignore", ConvergenceWarning)  # the gap column says it, where there is one
         model.fit(X_train, y_train)
     seconds = time.perf_counter() - start
-    n_support = f"{sum(model.n_support_)}" if hasattr(model, "n_support_") else "-"
+    n_support = f"{np.sum(model.n_support_)}" if hasattr(model, "n_support_") else "-"
     gap = f"{model.dual_gap_:.1e}" if hasattr(model, "dual_gap_") else "-"
     return f"{model.score(X_test, y_test):.3f}", n_support, gap, f"{seconds:.3f}"
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import settings
 
 # A shared machine may stop a test for a second at any moment: time is no property of an example.
-settings.register_profile("maxmargin", deadline=None)
+settings.register_profile("maxmargin", deadline=None, print_blob=True)
 settings.load_profile("maxmargin")
 
 
