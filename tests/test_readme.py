@@ -1,6 +1,8 @@
 """The Python blocks of the README and the documentation run as they are printed, from top to bottom."""
 
 import re
+import sys
+import types
 from pathlib import Path
 
 import pytest
@@ -20,10 +22,11 @@ def blocks(page):
 @pytest.mark.parametrize("page", [p for p in PAGES if blocks(p)], ids=lambda p: str(p.relative_to(ROOT)))
 def test_blocks_of_a_page_run_one_after_another(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    names = {"__name__": "page"}
+    module = types.ModuleType("page")  # importable, or what a page defines could not be pickled
+    monkeypatch.setitem(sys.modules, "page", module)
     for line, source in blocks(page):
         # Blank lines in front, so that a traceback names the line of the page.
-        exec(compile("\n" * (line - 1) + source, str(page), "exec"), names)
+        exec(compile("\n" * (line - 1) + source, str(page), "exec"), module.__dict__)
 
 
 def test_the_readme_opens_with_the_commands_and_has_an_example():
