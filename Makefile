@@ -17,8 +17,9 @@ export MAXMARGIN_DATA := $(abspath ../shared/data)
 endif
 endif
 
+# Folders count too: their time changes when a file is removed.
 PACKAGE := pyproject.toml CMakeLists.txt README.md LICENSE \
-  $(shell find src cpp -type f -not -path '*/__pycache__/*' -not -path 'cpp/tests/*')
+  $(shell find src cpp -not -path '*/__pycache__*' -not -path 'cpp/tests*')
 CPP := $(shell find cpp -name '*.hpp' -o -name '*.cpp' -o -name '*.inc')
 NATIVE_TESTS := $(wildcard $(addprefix tests/test_,simd.py threads.py kernels.py losses.py rows.py))
 
@@ -56,11 +57,12 @@ bench: $(STAMPS)/package  ## the speed table: benchmarks/results/bench.md and be
 bench-quick: $(STAMPS)/package
 	@$(VENV)/bin/python benchmarks/run.py --quick --output build/bench
 
-# The address sanitizer must be the first library of the process, and Python itself leaks at exit by design.
+# For GCC. The address sanitizer must be the first library of the process, and Python itself leaks at exit.
 sanitize: $(STAMPS)/package  ## C++ tests and the native door's Python tests under ASan and UBSan
 	@echo "building with sanitizers ..."
 	$(call quietly,sanitize,$(call configure,$(NATIVE)/sanitize,-DMAXMARGIN_SANITIZE=ON) \
 	  && $(VENV)/bin/cmake --build $(NATIVE)/sanitize \
+	  && rm -rf $(NATIVE)/sanitize/python \
 	  && $(VENV)/bin/cmake --install $(NATIVE)/sanitize --prefix $(NATIVE)/sanitize/python \
 	  && cp -R src/maxmargin $(NATIVE)/sanitize/python/)
 	@ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1 $(NATIVE)/sanitize/maxmargin_tests
