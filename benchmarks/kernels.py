@@ -1,47 +1,15 @@
 """The kernel engine against the bare product, scikit-learn and numpy: interleaved, two threads."""
 
-import json
 import resource
-import sys
-import time
-from pathlib import Path
 
 import numpy as np
+from clock import interleaved, row
 from sklearn.metrics.pairwise import rbf_kernel
 
 from maxmargin import _native
 from maxmargin.kernels import RBF
 
 N_THREADS = 2
-
-
-def interleaved(functions, repeats):
-    """Median seconds of each function, called in turn so that a busy moment hits all of them."""
-    seconds = [[] for _ in functions]
-    for function in functions:
-        function()
-    for _ in range(repeats):
-        for function, times in zip(functions, seconds):
-            start = time.perf_counter()
-            function()
-            times.append(time.perf_counter() - start)
-    return [float(np.median(times)) for times in seconds]
-
-
-def row(name, ours, peer, peer_seconds, target, *, at_most=False):
-    """One line: ratio is ours/peer where a cost is bounded from above, else how many times as fast we are."""
-    ratio = ours / peer_seconds if at_most else peer_seconds / ours
-    met = ratio <= target if at_most else ratio >= target
-    sign = "<=" if at_most else ">="
-    return {
-        "name": name,
-        "ours_seconds": ours,
-        "peer": peer,
-        "peer_seconds": peer_seconds,
-        "ratio": round(ratio, 3),
-        "target": f"{sign} {target}",
-        "met": met,
-    }
 
 
 def rbf_rows(n_features, repeats, quick):
@@ -98,10 +66,10 @@ def exp_rows(repeats):
     return rows
 
 
-def peak_extra_megabytes():
+def peak_extra_megabytes(n):
     """What K @ A allocates beyond its arguments, by the growth of the resident set."""
-    X = np.zeros((10_000, 784), np.float32)
-    A = np.zeros((10_000, 10), np.float32)
+    X = np.zeros((n, 784), np.float32)
+    A = np.zeros((n, 10), np.float32)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     _native.kernel_matmul(X, X, A, RBF(gamma=0.1), n_threads=N_THREADS)
     return (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
@@ -112,20 +80,8 @@ def run(repeats=5, quick=False):
     return [*rbf_rows(784, repeats, quick), *rbf_rows(20, repeats, quick), *exp_rows(repeats)]
 
 
-def markdown(rows):
-    lines = ["| measurement | ours | peer | peer's | ratio | target | met |", "|---|---|---|---|---|---|---|"]
-    lines += [
-        f"| {r['name']} | {r['ours_seconds']:.3g} s | {r['peer']} | {r['peer_seconds']:.3g} s "
-        f"| {r['ratio']:.2f} | {r['target']} | {'yes' if r['met'] else 'NO'} |"
-        for r in rows
-    ]
-    return "\n".join(lines)
-
-
-if __name__ == "__main__":
-    megabytes = peak_extra_megabytes()
-    table = run(repeats=7)
-    print(markdown(table))
-    print(f"\nK @ A, 10,000 x 10,000 rows (K would be 381 MB): {megabytes:.0f} MB beyond the arguments.")
-    if len(sys.argv) > 1:
-        Path(sys.argv[1]).write_text(json.dumps(table, indent=2))
+def notes(quick=False):
+    """What the table has no column for."""
+    n = 2_000 if quick else 10_000
+    whole, extra = 4 * n * n / 2**20, peak_extra_megabytes(n)
+    return [f"K @ A, {n:,} x {n:,} rows (K would be {whole:.0f} MB): {extra:.0f} MB beyond the arguments."]

@@ -1,0 +1,98 @@
+# Every command sets up what it needs: python3 (3.11 or newer, with headers), a C++20 compiler and make
+# are enough. A second run is fast; a changed source is installed again before anything uses it.
+#
+#   make PYTHON=python3.13 VENV=.venv313 test     another interpreter, beside the first
+
+PYTHON ?= python3
+VENV ?= .venv
+STAMPS := $(VENV)/stamps
+LOGS := build/logs
+# A build of its own for each environment: compiled files of two interpreters never meet.
+NATIVE := build/$(notdir $(VENV))
+
+# Tests that need larger data sets look here, and are skipped where there is none.
+ifeq ($(origin MAXMARGIN_DATA), undefined)
+ifneq ($(wildcard ../shared/data),)
+export MAXMARGIN_DATA := $(abspath ../shared/data)
+endif
+endif
+
+# Folders count too: their time changes when a file is removed.
+PACKAGE := pyproject.toml CMakeLists.txt README.md LICENSE \
+  $(shell find src cpp -not -path '*/__pycache__*' -not -path 'cpp/tests*')
+CPP := $(shell find cpp -name '*.hpp' -o -name '*.cpp' -o -name '*.inc')
+NATIVE_TESTS := $(wildcard $(addprefix tests/test_,simd.py threads.py kernels.py losses.py rows.py))
+
+# $(call quietly,name,command): the command's output goes to a log, and to the screen only if it fails.
+quietly = @mkdir -p $(LOGS) && { $(2); } > $(LOGS)/$(1).log 2>&1 || { cat $(LOGS)/$(1).log; exit 1; }
+
+.PHONY: help demo test lint types cpp-test bench bench-quick sanitize clean
+
+help:  ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: $(STAMPS)/package  ## train on data sets that come with scikit-learn, print a table
+	@$(VENV)/bin/python examples/demo.py
+
+test: lint types cpp-test bench-quick  ## lint, check types, run every test and a quick benchmark
+	@$(VENV)/bin/python -m pytest
+
+lint: $(STAMPS)/tools
+	@$(VENV)/bin/ruff check .
+	@$(VENV)/bin/ruff format --check .
+	@$(VENV)/bin/clang-format --dry-run -Werror $(CPP)
+
+types: $(STAMPS)/package
+	@$(VENV)/bin/mypy
+
+cpp-test: $(STAMPS)/tools
+	@echo "C++ tests:"
+	$(call quietly,cpp-test,$(call configure,$(NATIVE)/tests,) && $(VENV)/bin/cmake --build $(NATIVE)/tests --target maxmargin_tests)
+	@$(NATIVE)/tests/maxmargin_tests
+
+bench: $(STAMPS)/package  ## the speed table: benchmarks/results/bench.md and bench.json
+	@$(VENV)/bin/python benchmarks/run.py --output benchmarks/results
+
+# Seconds instead of minutes: that every benchmark runs is checked by make test, how fast it is by make bench.
+bench-quick: $(STAMPS)/package
+	@$(VENV)/bin/python benchmarks/run.py --quick --output build/bench
+
+# For GCC. The address sanitizer must be the first library of the process, and Python itself leaks at exit.
+sanitize: $(STAMPS)/package  ## C++ tests and the native door's Python tests under ASan and UBSan
+	@echo "building with sanitizers ..."
+	$(call quietly,sanitize,$(call configure,$(NATIVE)/sanitize,-DMAXMARGIN_SANITIZE=ON) \
+	  && $(VENV)/bin/cmake --build $(NATIVE)/sanitize \
+	  && rm -rf $(NATIVE)/sanitize/python \
+	  && $(VENV)/bin/cmake --install $(NATIVE)/sanitize --prefix $(NATIVE)/sanitize/python \
+	  && cp -R src/maxmargin $(NATIVE)/sanitize/python/)
+	@ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1 $(NATIVE)/sanitize/maxmargin_tests
+	@export PYTHONPATH=$(NATIVE)/sanitize/python ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
+	  LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" \
+	&& $(VENV)/bin/python -c 'from maxmargin import _core; assert "sanitize" in _core.__file__, _core.__file__' \
+	&& $(VENV)/bin/python -m pytest -p no:cacheprovider $(NATIVE_TESTS)
+
+clean:  ## remove what these commands made; .venv and build/ come back by themselves
+	rm -rf build $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+# $(call configure,folder,options): the C++ tests' own build. Ninja and CMake come with the tools.
+configure = $(VENV)/bin/cmake -S . -B $(1) -G Ninja -DCMAKE_MAKE_PROGRAM="$(abspath $(VENV))/bin/ninja" \
+  -DPython_EXECUTABLE="$(abspath $(VENV))/bin/python" -DMAXMARGIN_TESTS=ON $(2)
+
+$(STAMPS)/venv:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "maxmargin needs Python 3.11 or newer; use make PYTHON=python3.x"; exit 1; }
+	@echo "creating $(VENV) ..."
+	$(call quietly,venv,$(PYTHON) -m venv $(VENV) && $(VENV)/bin/python -m pip install --upgrade 'pip>=25.1')
+	@mkdir -p $(STAMPS) && touch $@
+
+# Everything but the package itself: build requirements, linters, test tools.
+$(STAMPS)/tools: $(STAMPS)/venv pyproject.toml
+	@echo "installing tools into $(VENV) ..."
+	$(call quietly,tools,$(VENV)/bin/python -m pip install --group build --group dev)
+	@touch $@
+
+# The build requirements are in the environment already, so the compiled files of the last build stay valid.
+$(STAMPS)/package: $(STAMPS)/tools $(PACKAGE)
+	@echo "installing maxmargin into $(VENV) ..."
+	$(call quietly,package,PATH="$(abspath $(VENV))/bin:$$PATH" $(VENV)/bin/python -m pip install --no-build-isolation .)
+	@touch $@

@@ -1,0 +1,74 @@
+"""How soon Ctrl-C ends a fit: SIGINT from another process, at a random moment of a fit that would go on."""
+
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+
+LIMIT, WORST = 0.2, 1.0
+CASES = {
+    "newton, 10 classes, 2 threads": ("newton", 10),
+    "newton, 2 classes": ("newton", 2),
+    "dual-cd, 2 classes": ("dual-cd", 2),
+}
+
+
+def child(solver, n_classes, tries):
+    """Fits again and again, and says so, until each fit has been interrupted."""
+    from maxmargin import LinearSVC
+
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((20_000, 500), dtype=np.float32)
+    y = rng.integers(0, n_classes, size=len(X))
+    for _ in range(tries):
+        print("fitting", flush=True)
+        try:
+            LinearSVC(C=100.0, solver=solver, tol=1e-300, max_iter=10**9, n_jobs=2).fit(X, y)
+            print("finished", flush=True)
+        except KeyboardInterrupt:
+            print("interrupted", flush=True)
+
+
+def delays(solver, n_classes, tries):
+    """Seconds from the signal to the end of the fit, for each try."""
+    command = [sys.executable, __file__, solver, str(n_classes), str(tries)]
+    pause, seconds = random.Random(0), []
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        for _ in range(tries):
+            assert process.stdout.readline() == "fitting\n"
+            time.sleep(pause.uniform(0.05, 1.0))
+            sent = time.perf_counter()
+            process.send_signal(signal.SIGINT)
+            answer = process.stdout.readline()
+            seconds.append(time.perf_counter() - sent)
+            assert answer == "interrupted\n", f"the fit was not interrupted but {answer!r}"
+    return np.array(seconds)
+
+
+def run(repeats=5, quick=False):
+    rows = []
+    for name, (solver, n_classes) in CASES.items():
+        seconds = delays(solver, n_classes, 3 if quick else max(20, repeats))
+        for what, value, limit in (
+            ("median", float(np.median(seconds)), LIMIT),
+            ("worst", float(seconds.max()), WORST),
+        ):
+            rows.append(
+                {
+                    "name": f"Ctrl-C, {name}, {what} of {len(seconds)}",
+                    "ours_seconds": value,
+                    "peer": "limit",
+                    "peer_seconds": limit,
+                    "ratio": round(value / limit, 3),
+                    "target": "<= 1",
+                    "met": bool(value <= limit),
+                }
+            )
+    return rows
+
+
+if __name__ == "__main__":
+    child(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))

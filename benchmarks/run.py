@@ -1,0 +1,102 @@
+"""Runs every benchmark of this folder and writes one table, as Markdown and as JSON.
+
+A benchmark is a module with ``run(repeats, quick) -> rows`` (rows as ``clock.row`` makes them) and, where
+something fits no column, ``notes(quick) -> sentences``. It is found by being here.
+"""
+
+import argparse
+import importlib
+import json
+import platform
+from datetime import date
+from pathlib import Path
+
+import joblib
+import numpy
+import scipy
+import sklearn
+
+import maxmargin
+from maxmargin import _native
+
+HERE = Path(__file__).parent
+
+
+def benchmarks():
+    """The modules of this folder that have a ``run``."""
+    names = sorted(path.stem for path in HERE.glob("*.py") if path.stem != "run")
+    return [module for name in names if hasattr(module := importlib.import_module(name), "run")]
+
+
+def cpu_model():
+    """The processor's name where Linux tells it, else what Python knows."""
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text().splitlines() if info.exists() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()
+
+
+def machine():
+    """What the numbers depend on."""
+    return {
+        "date": date.today().isoformat(),
+        "cpu": cpu_model(),
+        "cores": joblib.cpu_count(),
+        "simd": _native.simd_name(),
+        "python": platform.python_version(),
+        "maxmargin": maxmargin.__version__,
+        "numpy": numpy.__version__,
+        "scipy": scipy.__version__,
+        "scikit-learn": sklearn.__version__,
+    }
+
+
+def markdown(facts, rows, notes, quick):
+    """The report for people."""
+    n_met = sum(r["met"] for r in rows)
+    lines = [
+        "# Benchmarks",
+        "",
+        "; ".join(f"{key}: {value}" for key, value in facts.items()),
+        "",
+        "Times are medians of runs in turn. A target with >= is how many times as fast as the peer we are to",
+        "be; one with <= bounds our time as a multiple of the peer's.",
+        *(["Quick: small inputs and few repeats, so the ratios say little."] if quick else []),
+        "",
+        "| measurement | ours | peer | peer's | ratio | target | met |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    lines += [
+        f"| {r['name']} | {r['ours_seconds']:.3g} s | {r['peer']} | {r['peer_seconds']:.3g} s "
+        f"| {r['ratio']:.2f} | {r['target']} | {'yes' if r['met'] else 'NO'} |"
+        for r in rows
+    ]
+    lines += ["", f"{n_met} of {len(rows)} targets met.", *notes, ""]
+    return "\n".join(lines)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="small inputs, three repeats")
+    parser.add_argument("--repeats", type=int, default=None, help="runs of each function (7; quick: 3)")
+    parser.add_argument("--output", type=Path, required=True, help="folder for bench.md and bench.json")
+    options = parser.parse_args()
+    repeats = options.repeats or (3 if options.quick else 7)
+    modules = benchmarks()
+    # Notes first: one of them measures the growth of memory, which needs a process that has used little.
+    notes = [
+        note for module in modules if hasattr(module, "notes") for note in module.notes(quick=options.quick)
+    ]
+    rows = [r for module in modules for r in module.run(repeats=repeats, quick=options.quick)]
+    facts = machine()
+    options.output.mkdir(parents=True, exist_ok=True)
+    report = {"machine": facts, "quick": options.quick, "repeats": repeats, "rows": rows, "notes": notes}
+    (options.output / "bench.json").write_text(json.dumps(report, indent=2) + "\n")
+    (options.output / "bench.md").write_text(markdown(facts, rows, notes, options.quick))
+    n_met = sum(r["met"] for r in rows)
+    outcome = f"{len(rows)} measurements" if options.quick else f"{n_met} of {len(rows)} targets met"
+    print(f"benchmarks: {outcome}; table in {options.output}/bench.md")
+
+
+if __name__ == "__main__":
+    main()
