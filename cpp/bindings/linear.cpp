@@ -1,6 +1,7 @@
 // Bindings of the row views and of the linear solvers' native steps.
 #include "maxmargin/dual_cd.hpp"
 #include "maxmargin/hash_rows.hpp"
+#include "maxmargin/hinge_round.hpp"
 #include "maxmargin/row_gram.hpp"
 #include "maxmargin/row_products.hpp"
 #include "python.hpp"
@@ -77,6 +78,19 @@ void bind_linear(nb::module_& m) {
         nb::gil_scoped_release released;
         X.visit([&](const auto& rows) { rows_sqnorm(rows, index.data(), index.shape(0), out.data()); });
     });
+    m.def("best_intercept", [](In<double, 1> y, In<double, 1> cost, In<double, 1> anchor, double sharpness,
+                               bool hinge, In<double, 1> scores, double start) {
+        nb::gil_scoped_release released;
+        const HingeRound round{y.data(), cost.data(), anchor.data(), sharpness, hinge, y.shape(0)};
+        return best_intercept(round, scores.data(), start);
+    });
+    m.def("step_length",
+          [](In<double, 1> y, In<double, 1> cost, In<double, 1> anchor, double sharpness, bool hinge,
+             In<double, 1> shortfall, In<double, 1> y_along, double linear, double quadratic) {
+              nb::gil_scoped_release released;
+              const HingeRound round{y.data(), cost.data(), anchor.data(), sharpness, hinge, y.shape(0)};
+              return step_length(round, shortfall.data(), y_along.data(), linear, quadratic);
+          });
     m.def("dual_cd_epoch",
           [](const Matrix& X, In<std::int64_t, 1> index, In<double, 1> y, In<double, 1> upper,
              In<double, 1> ridge, In<double, 1> sqnorm, double bias_weight, Out<double, 1> a,

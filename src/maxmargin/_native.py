@@ -18,6 +18,7 @@ from .threads import effective_n_threads
 __all__ = [
     "CompiledKernel",
     "RowStats",
+    "best_intercept",
     "dual_cd_epoch",
     "exp",
     "hash_rows",
@@ -34,6 +35,7 @@ __all__ = [
     "rows_sqnorm",
     "rows_sum",
     "simd_name",
+    "step_length",
 ]
 
 simd_name = _core.simd_name
@@ -288,6 +290,21 @@ def rows_gram(X: Any, index: NDArray[Any], weight: NDArray[Any], n_threads: int 
     with one_blas_thread():
         _core.rows_gram(_matrix(X), index, np.ascontiguousarray(weight, dtype=np.float64), lower, n_threads)
     return lower
+
+
+def best_intercept(iteration: Any, start: float) -> float:
+    """The b at which the shares of both signs balance in the present round of a ``NewtonIteration``."""
+    return float(_core.best_intercept(*_round(iteration), iteration.state.scores, start))
+
+
+def step_length(iteration: Any, y_along: NDArray[Any], linear: float, quadratic: float) -> float:
+    """How far to go along a step: the present round's derivative there has fallen to a tenth."""
+    return float(_core.step_length(*_round(iteration), iteration.shortfall, y_along, linear, quadratic))
+
+
+def _round(iteration: Any) -> tuple[Any, ...]:
+    problem, state = iteration.problem, iteration.state
+    return problem.y, problem.cost, state.anchor, state.sharpness, iteration.hinge
 
 
 def dual_cd_epoch(problem: Any, descent: Any, state: Any, cancel: NDArray[Any]) -> None:

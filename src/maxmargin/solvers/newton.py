@@ -14,16 +14,15 @@ step, a one-dimensional monotone equation, so that the dual's equality constrain
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
+from .. import _native
 from .._native import one_blas_thread
 from .drive import Callback, Certificate, drive
+from .intervals import middle_of_interval
 from .margins import MarginProblem
 from .newton_system import newton_direction
 from .result import FLOAT_EPS, SolverResult, State, Stop
-from .roots import decreasing_root, middle_of_zeros
 
 FIRST_SHARPNESS = 0.5  # at w = 0 every share is then half way, so the first step is a least-squares fit
 SHARPER = 5.0  # growth of s from round to round
@@ -131,17 +130,18 @@ class NewtonIteration:
 
     def _best_intercept(self, middle: bool) -> float:
         """The b at which both signs' shares balance; of an interval of such b its middle, if asked."""
+        root = _native.best_intercept(self, float(self.state.b[0]))
+        return self._middle(root) if middle else root
+
+    def _middle(self, root: float) -> float:
         y, cost, scores = self.problem.y, self.problem.cost, self.state.scores
-        width = (1.0 / self.state.sharpness) if self.hinge else 0.0
         kinks = y - scores
-        low, high = float(kinks.min()) - width, float(kinks.max()) + width
+        width = 1.0 / self.state.sharpness if self.hinge else 0.0
 
-        def balance(b: float) -> tuple[float, float]:
-            shares = self._shares(1.0 - y * (scores + b))
-            return float((cost * shares) @ y), -float(self._curvature(shares).sum())
+        def balanced(b: float) -> bool:
+            return float((cost * self._shares(1.0 - y * (scores + b))) @ y) == 0.0
 
-        root = decreasing_root(balance, low, high, start=float(self.state.b[0]))
-        return middle_of_zeros(balance, low, high, root) if middle else root
+        return middle_of_interval(balanced, float(kinks.min()) - width, float(kinks.max()) + width, root)
 
     def certify(self, tol: float) -> Certificate:
         """Bounds at the present iterate; once they meet, again from freshly computed scores."""
@@ -172,7 +172,13 @@ class NewtonIteration:
         state, problem = self.state, self.problem
         p, p_b = newton_direction(problem, self._curvature(self.shares), self.gradient, self.gradient_b)
         along = problem.rows.dot(p) + p_b
-        t = _line_search(self._slope_along(p, p_b, along))
+        penalty = problem.intercept_penalty
+        t = _native.step_length(
+            self,
+            problem.y * along,
+            linear=float(state.w @ p + penalty * state.b[0] * p_b),
+            quadratic=float(p @ p + penalty * p_b * p_b),
+        )
         state.w += t * p
         state.b += t * p_b
         state.scores += t * (along - p_b)
@@ -184,30 +190,3 @@ class NewtonIteration:
         gradient_sq = self.gradient @ self.gradient + self.problem.intercept_penalty * self.gradient_b**2
         rounding = self.problem.tiny + FLOAT_EPS * float(self.dual_w @ self.dual_w)
         return bool(0.5 * gradient_sq <= max(SOLVED * self.gap, rounding))
-
-    def _slope_along(self, p: np.ndarray, p_b: float, along: np.ndarray) -> Callable[[float], float]:
-        """The derivative in t of the round's function at (w, b) + t (p, p_b)."""
-        problem, state = self.problem, self.state
-        wp, pp = float(state.w @ p), float(p @ p)
-        penalty = problem.intercept_penalty
-        y_along = problem.y * along
-
-        def slope(t: float) -> float:
-            shares = self._shares(self.shortfall - t * y_along)
-            loss_part = float((problem.cost * shares) @ y_along)
-            return wp + t * pp + penalty * p_b * (state.b[0] + t * p_b) - loss_part
-
-        return slope
-
-
-def _line_search(slope: Callable[[float], float]) -> float:
-    """A t > 0 where an increasing slope, negative at 0, has fallen to a tenth; 1 whenever that will do."""
-    enough = 0.1 * abs(slope(0.0))
-    low, high, t = 0.0, np.inf, 1.0
-    for _ in range(60):
-        value = slope(t)
-        if abs(value) <= enough:
-            return t
-        low, high = (t, high) if value < 0.0 else (low, t)
-        t = 2.0 * t if np.isinf(high) else 0.5 * (low + high)
-    return low

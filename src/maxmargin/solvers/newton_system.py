@@ -9,7 +9,7 @@ Only rows of positive curvature enter. The border is eliminated: H = I + X'KX is
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg.lapack import dpotrf, dpotrs
 
 from ..rows import Rows
 from .margins import MarginProblem
@@ -59,11 +59,11 @@ def _cholesky_solve(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
     matrix *= scale[:, None]
     shift = 0.0
     while shift < 1.0:
-        try:
-            factor = cho_factor(matrix + shift * np.eye(len(matrix)) if shift else matrix, lower=True)
-            return scale[:, None] * cho_solve(factor, scale[:, None] * right)
-        except LinAlgError:
-            shift = max(10.0 * shift, 64 * FLOAT_EPS)
+        factor, failed_at = dpotrf(matrix, lower=1)
+        if not failed_at:
+            return scale[:, None] * dpotrs(factor, scale[:, None] * right, lower=1)[0]
+        matrix.flat[:: len(matrix) + 1] += max(9.0 * shift, 64 * FLOAT_EPS)
+        shift = max(10.0 * shift, 64 * FLOAT_EPS)
     raise FloatingPointError("the Newton system is not finite")
 
 

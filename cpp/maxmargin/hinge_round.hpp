@@ -1,0 +1,91 @@
+// The piecewise quadratic function of one round of solvers/newton.py, along two lines: in the intercept, and
+// in the direction of a step. Both are found by safeguarded Newton steps on a piecewise linear derivative.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+
+namespace maxmargin {
+
+// share_i(z) = clip(anchor_i + sharpness z, 0, 1) for the hinge, max(z, 0) for the squared hinge.
+struct HingeRound {
+    const double *y, *cost, *anchor;
+    double sharpness;
+    bool hinge;
+    std::size_t n;
+};
+
+struct ValueAndSlope {
+    double value, slope;
+};
+
+// sum_i cost_i share_i(z(i)) factor(i) and its derivative when z moves by -factor(i). Four sums at a time,
+// because one would wait for each addition to end.
+template <class Shortfall, class Factor>
+ValueAndSlope weighted_shares(const HingeRound& round, Shortfall&& z, Factor&& factor) {
+    double value[4] = {}, slope[4] = {};
+    const double steep = round.hinge ? round.sharpness : 1.0;
+    const double top = round.hinge ? 1.0 : std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i < round.n; ++i) {
+        const double raw = (round.hinge ? round.anchor[i] : 0.0) + steep * z(i), f = factor(i);
+        const double share = std::min(std::max(raw, 0.0), top);
+        value[i % 4] += round.cost[i] * share * f;
+        slope[i % 4] -= raw > 0.0 && raw < top ? round.cost[i] * steep * f * f : 0.0;
+    }
+    return {(value[0] + value[2]) + (value[1] + value[3]), (slope[0] + slope[2]) + (slope[1] + slope[3])};
+}
+
+// The b where sum_i cost_i y_i share_i(1 - y_i (score_i + b)), which falls as b grows, is 0.
+//
+// In:   scores; start, a guess; at least one y of each sign
+// Out:  b; where the sum is 0 on an interval, some point of it
+inline double best_intercept(const HingeRound& round, const double* scores, double start) {
+    const double width = round.hinge ? 1.0 / round.sharpness : 0.0;
+    double low = std::numeric_limits<double>::infinity(), high = -low;
+    for (std::size_t i = 0; i < round.n; ++i) {
+        low = std::min(low, round.y[i] - scores[i] - width);
+        high = std::max(high, round.y[i] - scores[i] + width);
+    }
+    double b = std::clamp(start, low, high);
+    for (int step = 0; step < 200; ++step) {
+        const auto [value, slope] = weighted_shares(
+            round, [&](std::size_t i) { return 1.0 - round.y[i] * (scores[i] + b); },
+            [&](std::size_t i) { return round.y[i]; });
+        if (value == 0.0) return b;
+        (value > 0.0 ? low : high) = b;
+        const double newton = b - value / slope;
+        const double next = slope < 0.0 && low < newton && newton < high ? newton : 0.5 * (low + high);
+        const double unit =
+            4 * std::numeric_limits<double>::epsilon() * std::max(std::abs(low), std::abs(high));
+        if (high - low <= unit || next == b) return next;
+        b = next;
+    }
+    return b;
+}
+
+// A t > 0 where the derivative of the round's function along a step has fallen to a tenth of that at 0; 1
+// whenever that will do. Without the losses the derivative is linear + t quadratic.
+inline double step_length(const HingeRound& round, const double* shortfall, const double* y_along,
+                          double linear, double quadratic) {
+    const auto derivative = [&](double t) -> ValueAndSlope {
+        const auto [value, slope] = weighted_shares(
+            round, [&](std::size_t i) { return shortfall[i] - t * y_along[i]; },
+            [&](std::size_t i) { return y_along[i]; });
+        return {linear + t * quadratic - value, quadratic - slope};
+    };
+    const double enough = 0.1 * std::abs(derivative(0.0).value);
+    double low = 0.0, high = std::numeric_limits<double>::infinity(), t = 1.0;
+    for (int trial = 0; trial < 60; ++trial) {
+        const auto [value, slope] = derivative(t);
+        if (std::abs(value) <= enough || !std::isfinite(value)) return t;
+        (value < 0.0 ? low : high) = t;
+        const double newton = t - value / slope;
+        const double next = std::isinf(high) ? 2.0 * t : 0.5 * (low + high);
+        t = trial % 2 == 0 && low < newton && newton < high ? newton : next;
+    }
+    return low;
+}
+
+}  // namespace maxmargin
