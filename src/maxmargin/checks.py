@@ -61,7 +61,7 @@ def check_sample_weight(sample_weight: Any, n_samples: int) -> np.ndarray:
 def class_weights(
     class_weight: Any, classes: np.ndarray, labels: np.ndarray, weight: np.ndarray
 ) -> np.ndarray:
-    """The factor of each class: 1, from a dict, or "balanced": total weight / (n_classes * class's weight)."""
+    """The factor of each class: 1, from a dict, or "balanced": total / (n_classes * class's weight)."""
     if class_weight is None:
         return np.ones(len(classes))
     if isinstance(class_weight, str) and class_weight == "balanced":

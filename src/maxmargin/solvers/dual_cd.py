@@ -60,6 +60,7 @@ class DualDescent:
         # Epochs read the rows in nearly the order of memory, which is several times as fast as any other.
         problem = replace(problem, rows=problem.rows.compacted())
         self.problem, self.state, self.cancel = problem, state, cancel
+        self.margins: np.ndarray | None = None  # of the last certificate, until a step has used them
         squared = problem.loss.name == "squared-hinge"
         self.upper = np.full_like(problem.cost, np.inf) if squared else problem.cost
         self.ridge = 1.0 / problem.cost if squared else np.zeros_like(problem.cost)
@@ -68,21 +69,28 @@ class DualDescent:
         self.bias_weight = {"free": free, "penalised": 1.0, "none": 0.0}[problem.intercept]
 
     def step(self) -> None:
-        """One epoch over the active samples."""
+        """One epoch over the active samples; after a certificate, with a new active set and centre."""
         state = self.state
+        if self.margins is not None:
+            self._activate(self.margins + self.problem.y * self._move_centre())
+            self.margins = None
         _native.dual_cd_epoch(self.problem, self, state, self.cancel)
         state.epoch += 1
 
     def certify(self) -> Certificate:
-        """Bounds at the present iterate, from freshly computed margins; then a new active set and centre."""
+        """Bounds at the present iterate, from freshly computed margins."""
         state, problem = self.state, self.problem
-        margins = problem.y * (problem.rows.dot(state.w) + state.bias[0])
+        self.margins = problem.y * (problem.rows.dot(state.w) + state.bias[0])
         shares = np.minimum(state.a / problem.cost, 1.0) if self.ridge[0] == 0.0 else state.a / problem.cost
-        bounds = problem.certificate(state.w, float(state.bias[0]), margins, shares, state.w)
-        self._activate(margins)
-        if problem.intercept == "free":
-            state.bias += self.bias_weight * float(state.a @ problem.y)
-        return bounds
+        return problem.certificate(state.w, float(state.bias[0]), self.margins, shares, state.w)
+
+    def _move_centre(self) -> float:
+        """The centre goes to b, which then moves by as much again; returns that move."""
+        if self.problem.intercept != "free":
+            return 0.0
+        moved = self.bias_weight * float(self.state.a @ self.problem.y)
+        self.state.bias += moved
+        return moved
 
     def _activate(self, margins: np.ndarray) -> None:
         """All samples but those held at a bound by a gradient beyond any violation of the epoch before."""

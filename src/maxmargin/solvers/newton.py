@@ -23,8 +23,9 @@ from .drive import Callback, Certificate, drive
 from .margins import MarginProblem
 from .newton_system import newton_direction
 from .result import FLOAT_EPS, SolverResult, State, Stop
-from .roots import decreasing_root
+from .roots import decreasing_root, middle_of_zeros
 
+FIRST_SHARPNESS = 0.5  # at w = 0 every share is then half way, so the first step is a least-squares fit
 SHARPER = 5.0  # growth of s from round to round
 SHARPEST = 1e13  # beyond this, rounding decides
 SOLVED = 0.1  # a round ends when its own error is this share of the duality gap
@@ -55,7 +56,7 @@ def _start(problem: MarginProblem, stop: Stop) -> State:
         b=np.zeros(1),
         anchor=np.zeros(n),
         dual_share=np.zeros(n),
-        sharpness=1.0,
+        sharpness=FIRST_SHARPNESS,
         n_iter=0,
         seconds=0.0,
     )
@@ -90,20 +91,33 @@ class NewtonIteration:
     def refresh(self) -> None:
         """Scores, intercept, shares and gradient from w and the round's anchor."""
         self.state.scores = self.problem.rows.dot(self.state.w)
-        self._settle()
+        self._settle(middle=True)
 
-    def _settle(self) -> None:
+    def _settle(self, middle: bool = False) -> None:
         if self.problem.intercept == "free":
-            self.state.b[0] = self._best_intercept()
+            self.state.b[0] = self._best_intercept(middle)
         self._evaluate()
 
     def _evaluate(self) -> None:
         state, problem = self.state, self.problem
         self.shortfall = 1.0 - problem.y * (state.scores + state.b[0])
         self.shares = self._shares(self.shortfall)
+        if problem.intercept == "free":
+            self._balance()
         self.dual_w = problem.combine(self.shares)
         self.gradient = state.w - self.dual_w
-        self.balance = float((problem.cost * self.shares) @ problem.y)
+        self.gradient_b = problem.intercept_penalty * state.b[0] - self._imbalance()
+
+    def _imbalance(self) -> float:
+        return float((self.problem.cost * self.shares) @ self.problem.y)
+
+    def _balance(self) -> None:
+        """One more step of b, made in the shares: sharp rounds need it finer than b can be rounded."""
+        curvature = self._curvature(self.shares)
+        total = float(curvature.sum())
+        if total > 0.0:
+            finer = self.problem.y * curvature / self.problem.cost * (self._imbalance() / total)
+            self.shares = np.clip(self.shares - finer, 0.0, 1.0 if self.hinge else None)
 
     def _shares(self, shortfall: np.ndarray) -> np.ndarray:
         if self.hinge:
@@ -115,8 +129,8 @@ class NewtonIteration:
             return self.problem.cost * self.state.sharpness * ((shares > 0.0) & (shares < 1.0))
         return self.problem.cost * (shares > 0.0)
 
-    def _best_intercept(self) -> float:
-        """The b at which positive and negative shares balance."""
+    def _best_intercept(self, middle: bool) -> float:
+        """The b at which both signs' shares balance; of an interval of such b its middle, if asked."""
         y, cost, scores = self.problem.y, self.problem.cost, self.state.scores
         width = (1.0 / self.state.sharpness) if self.hinge else 0.0
         kinks = y - scores
@@ -126,7 +140,8 @@ class NewtonIteration:
             shares = self._shares(1.0 - y * (scores + b))
             return float((cost * shares) @ y), -float(self._curvature(shares).sum())
 
-        return decreasing_root(balance, low, high, start=float(self.state.b[0]))
+        root = decreasing_root(balance, low, high, start=float(self.state.b[0]))
+        return middle_of_zeros(balance, low, high, root) if middle else root
 
     def certify(self, tol: float) -> Certificate:
         """Bounds at the present iterate; once they meet, again from freshly computed scores."""
@@ -155,12 +170,7 @@ class NewtonIteration:
             self.state.sharpness *= SHARPER
             self._settle()
         state, problem = self.state, self.problem
-        p, p_b = newton_direction(
-            problem,
-            self._curvature(self.shares),
-            self.gradient,
-            problem.intercept_penalty * state.b[0] - self.balance,
-        )
+        p, p_b = newton_direction(problem, self._curvature(self.shares), self.gradient, self.gradient_b)
         along = problem.rows.dot(p) + p_b
         t = _line_search(self._slope_along(p, p_b, along))
         state.w += t * p
@@ -171,8 +181,8 @@ class NewtonIteration:
         return not self.hinge and t < FLOAT_EPS and np.array_equal(before, self.gradient)
 
     def _round_is_solved(self) -> bool:
-        gradient_sq = self.gradient @ self.gradient
-        rounding = FLOAT_EPS * max(1.0, float(self.dual_w @ self.dual_w))
+        gradient_sq = self.gradient @ self.gradient + self.problem.intercept_penalty * self.gradient_b**2
+        rounding = self.problem.tiny + FLOAT_EPS * float(self.dual_w @ self.dual_w)
         return bool(0.5 * gradient_sq <= max(SOLVED * self.gap, rounding))
 
     def _slope_along(self, p: np.ndarray, p_b: float, along: np.ndarray) -> Callable[[float], float]:

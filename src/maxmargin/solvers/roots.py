@@ -12,13 +12,13 @@ def decreasing_root(
 ) -> float:
     """A root of a non-increasing function on [low, high] by Newton's method kept inside a bracket.
 
-    ``function(x)`` returns value and slope. Where the function is 0 on an interval, its middle is found.
+    ``function(x)`` returns value and slope.
     """
     x = min(max(start, low), high)
     for _ in range(200):
         value, slope = function(x)
         if value == 0.0:
-            return _middle_of_zeros(function, low, high, x)
+            return x
         low, high = (x, high) if value > 0.0 else (low, x)
         step = x - value / slope if slope < 0.0 else low - 1.0
         x_next = step if low < step < high else 0.5 * (low + high)
@@ -28,11 +28,12 @@ def decreasing_root(
     return x
 
 
-def _middle_of_zeros(
+def middle_of_zeros(
     function: Callable[[float], tuple[float, float]], low: float, high: float, zero: float
 ) -> float:
-    """The middle of the interval around ``zero`` where the function vanishes."""
-    if function(zero)[1] < 0.0:
+    """The middle of the interval around ``zero`` where a monotone function is 0; ``zero`` if it is none."""
+    value, slope = function(zero)
+    if value != 0.0 or slope < 0.0:
         return zero
     left, right = zero, zero
     for _ in range(60):

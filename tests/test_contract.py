@@ -1,0 +1,285 @@
+"""What every public estimator promises. A new one joins by adding one line to ESTIMATORS."""
+
+import itertools
+import os
+import pickle
+import signal
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import make_blobs
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import maxmargin
+
+# Estimators to try, each with the parameters that make its answers sharp enough to compare.
+ESTIMATORS = [
+    maxmargin.LinearSVC(tol=1e-8),
+    maxmargin.LinearSVC(tol=1e-8, loss="squared-hinge", code="one-vs-one"),
+    maxmargin.LinearSVC(tol=1e-6, solver="dual-cd", max_iter=20_000),
+]
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # some checks use unscaled data
+@parametrize_with_checks([clone(estimator) for estimator in ESTIMATORS])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+def test_every_public_estimator_is_here():
+    public = {name for name in maxmargin.__all__ if hasattr(getattr(maxmargin, name), "fit")}
+    assert {type(estimator).__name__ for estimator in ESTIMATORS} == public
+
+
+def three_classes(n=150, dtype=np.float64):
+    X, y = make_blobs(n, n_features=5, centers=3, cluster_std=4.0, random_state=0)
+    return (X / 5.0).astype(dtype), y
+
+
+def two_classes(n=120):
+    X, y = three_classes(n * 2)
+    return X[y < 2], y[y < 2]
+
+
+@pytest.fixture(params=ESTIMATORS, ids=str)
+def estimator(request):
+    return clone(request.param)
+
+
+@pytest.mark.parametrize("data", [two_classes, three_classes])
+def test_predict_is_the_argmax_of_decision_function(estimator, data):
+    X, y = data()
+    model = estimator.fit(X, y)
+    scores = model.decision_function(X)
+    if data is two_classes:
+        assert scores.shape == (len(y),)
+        np.testing.assert_array_equal(model.predict(X), model.classes_[(scores > 0).astype(int)])
+    else:
+        assert scores.shape == (len(y), 3)
+        np.testing.assert_array_equal(model.predict(X), model.classes_[scores.argmax(axis=1)])
+
+
+@pytest.mark.parametrize("data", [two_classes, three_classes])
+def test_the_certificate_is_on_the_estimator(estimator, data):
+    model = estimator.fit(*data())
+    assert model.status_ == "converged"
+    assert -1e-12 <= model.dual_gap_ <= model.tol
+    assert model.objective_ > 0.0
+    assert len(model.history_) == model.code_.n_columns
+    assert model.n_iter_ == max(history[-1].n_iter for history in model.history_) >= 1
+    assert model.dual_gap_ == max(history[-1].gap for history in model.history_)
+    assert model.objective_ == pytest.approx(sum(history[-1].primal for history in model.history_))
+    for history in model.history_:
+        assert all(later.dual >= earlier.dual for earlier, later in itertools.pairwise(history))
+
+
+@pytest.mark.parametrize(
+    "container", [sparse.csr_array, sparse.csc_array, sparse.csr_matrix, sparse.coo_array]
+)
+def test_dense_equals_sparse(estimator, container):
+    X, y = three_classes()
+    X[np.abs(X) < 0.5] = 0.0
+    dense = clone(estimator).fit(X, y).decision_function(X)
+    S = container(X)
+    np.testing.assert_allclose(clone(estimator).fit(S, y).decision_function(S), dense, atol=1e-3)
+    if S.format == "csr":
+        S.indices, S.indptr = S.indices.astype(np.int64), S.indptr.astype(np.int64)
+        np.testing.assert_allclose(clone(estimator).fit(S, y).decision_function(S), dense, atol=1e-3)
+
+
+def test_float32_is_close_to_float64(estimator):
+    X, y = three_classes(dtype=np.float32)
+    single = clone(estimator).fit(X, y).decision_function(X)
+    double = clone(estimator).fit(X.astype(np.float64), y).decision_function(X.astype(np.float64))
+    np.testing.assert_allclose(single, double, atol=1e-3)
+
+
+@pytest.mark.parametrize("data", [two_classes, three_classes])
+def test_threads_change_no_bit(estimator, data):
+    X, y = data()
+    estimator.set_params(random_state=0)
+    first = clone(estimator).set_params(n_jobs=1).fit(X, y).decision_function(X)
+    for n_jobs in (2, 4):
+        np.testing.assert_array_equal(
+            clone(estimator).set_params(n_jobs=n_jobs).fit(X, y).decision_function(X), first
+        )
+
+
+def test_the_order_of_the_rows_changes_no_bit(estimator):
+    X, y = three_classes()
+    order = np.random.default_rng(0).permutation(len(y))
+    first = clone(estimator).set_params(random_state=0).fit(X, y).decision_function(X)
+    second = clone(estimator).set_params(random_state=0).fit(X[order], y[order]).decision_function(X)
+    np.testing.assert_array_equal(first, second)
+
+
+def test_weights_equal_repetitions(estimator):
+    X, y = three_classes()
+    weight = np.random.default_rng(1).integers(0, 3, size=len(y))
+    rows = np.repeat(np.arange(len(y)), weight)
+    estimator.set_params(random_state=0)
+    weighted = clone(estimator).fit(X, y, sample_weight=weight)
+    repeated = clone(estimator).fit(X[rows], y[rows])
+    np.testing.assert_array_equal(weighted.decision_function(X), repeated.decision_function(X))
+
+
+def test_class_weights_are_sample_weights(estimator):
+    X, y = three_classes()
+    by_class = clone(estimator).set_params(class_weight={0: 2.0, 1: 0.5}, random_state=0).fit(X, y)
+    by_sample = clone(estimator).set_params(random_state=0).fit(X, y, np.array([2.0, 0.5, 1.0])[y])
+    np.testing.assert_array_equal(by_class.decision_function(X), by_sample.decision_function(X))
+    uneven = np.flatnonzero((y > 0) | (np.arange(len(y)) % 3 == 0))
+    X, y = X[uneven], y[uneven]
+    balanced = clone(estimator).set_params(class_weight="balanced", random_state=0).fit(X, y)
+    factor = len(y) / (3 * np.bincount(y))
+    same = clone(estimator).set_params(random_state=0).fit(X, y, factor[y])
+    np.testing.assert_allclose(balanced.decision_function(X), same.decision_function(X), atol=1e-6)
+
+
+def test_pickle_keeps_every_bit_and_only_data(estimator):
+    X, y = three_classes()
+    model = estimator.set_callbacks(lambda check, state: False).fit(X, y)
+    copy = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(copy.decision_function(X), model.decision_function(X))
+    assert copy.history_ == model.history_
+
+
+def test_frames_and_string_labels(estimator):
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    X, y = three_classes()
+    names = np.array(["oak", "fir", "elm"])[y]
+    columns = [f"x{k}" for k in range(X.shape[1])]
+    plain = clone(estimator).fit(X, y).predict(X)
+    for frame in (pandas.DataFrame(X, columns=columns), polars.DataFrame(X, schema=columns)):
+        model = clone(estimator).fit(frame, names)
+        assert list(model.feature_names_in_) == columns
+        assert set(model.classes_) == {"oak", "fir", "elm"}
+        agree = model.predict(frame) == np.array(["oak", "fir", "elm"])[plain]
+        assert agree.mean() > 0.98  # equal but where a score is within the tolerance of a tie
+
+
+def test_read_only_memory_maps(estimator, tmp_path):
+    X, y = three_classes()
+    np.save(tmp_path / "X.npy", X)
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    estimator.set_params(random_state=0)
+    np.testing.assert_array_equal(
+        clone(estimator).fit(mapped, y).decision_function(mapped),
+        clone(estimator).fit(X, y).decision_function(X),
+    )
+
+
+def test_nothing_is_printed(estimator, capfd):
+    estimator.fit(*three_classes())
+    captured = capfd.readouterr()
+    assert captured.out == captured.err == ""
+
+
+def test_callbacks_see_every_certificate_and_can_stop(estimator):
+    X, y = two_classes()
+    seen = []
+    model = clone(estimator).set_callbacks(lambda check, state: seen.append(check)).fit(X, y)
+    assert tuple(seen) == model.history_[0]
+    stopped = clone(estimator).set_callbacks(lambda check, state: True).fit(X, y)
+    assert stopped.status_ == "stopped"
+    assert len(stopped.history_[0]) == 1
+
+
+def test_scikit_learn_callbacks(estimator):
+    pytest.importorskip("sklearn.callback")
+
+    class Counter:
+        def __init__(self):
+            self.tasks = []
+
+        def setup(self, estimator, context):
+            self.tasks.append("setup")
+
+        def on_fit_task_begin(self, estimator, context):
+            self.tasks.append(f"begin {context.task_name}")
+
+        def on_fit_task_end(self, estimator, context):
+            self.tasks.append(f"end {context.task_name}")
+
+        def teardown(self, estimator, context):
+            self.tasks.append("teardown")
+
+    counter = Counter()
+    model = estimator.set_callbacks(counter).fit(*two_classes())
+    n_checks = len(model.history_[0])
+    assert counter.tasks[:2] == ["setup", "begin fit"]
+    assert counter.tasks[-2:] == ["end fit", "teardown"]
+    assert counter.tasks.count("end certificate") == counter.tasks.count("begin certificate") == n_checks
+
+
+@pytest.mark.parametrize("data", [two_classes, three_classes])
+def test_ctrl_c_raises(estimator, data):
+    """SIGINT ends a fit, in whichever thread a column is solved; the estimator can be fitted again."""
+    X, y = data()
+
+    def interrupt(check, state):
+        os.kill(os.getpid(), signal.SIGINT)
+
+    for n_jobs in (1, 2):
+        model = clone(estimator).set_params(n_jobs=n_jobs, tol=1e-300).set_callbacks(interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(X, y)
+        assert not hasattr(model, "coef_")
+        model.set_params(tol=1e-3).set_callbacks().fit(X, y)
+
+
+def test_a_time_limit_is_kept_and_told(estimator):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(3000, 30)), rng.integers(0, 3, size=3000)
+    with pytest.warns(
+        ConvergenceWarning, match=r"time_limit.*relative duality gap .*raise max_iter or max_seconds"
+    ):
+        model = clone(estimator).set_params(tol=1e-300, max_seconds=1e-6).fit(X, y)
+    assert model.status_ == "time_limit"
+    assert np.isfinite(model.dual_gap_)
+
+
+BAD_DATA = {
+    "nan": (lambda X, y: (np.where(np.arange(5) == 2, np.nan, X), y), "NaN"),
+    "infinity": (lambda X, y: (np.where(np.arange(5) == 2, np.inf, X), y), "infinity"),
+    "no rows": (lambda X, y: (X[:0], y[:0]), "0 sample"),
+    "no features": (lambda X, y: (X[:, :0], y), "0 feature"),
+    "one class": (lambda X, y: (X, np.zeros(len(y), dtype=int)), r"at least two classes.*\[0\]"),
+    "wrong length": (lambda X, y: (X, y[:-1]), "inconsistent numbers of samples"),
+    "one dimension": (lambda X, y: (X[:, 0], y), "Reshape your data"),
+    "regression": (lambda X, y: (X, X[:, 0]), "continuous"),
+    "overflow": (lambda X, y: (X * 1e300, y), "too large.*StandardScaler"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_DATA)
+def test_bad_data_is_refused_clearly(estimator, case):
+    spoil, match = BAD_DATA[case]
+    with pytest.raises(ValueError, match=match):
+        estimator.fit(*spoil(*three_classes()))
+
+
+@pytest.mark.parametrize(
+    ("weight", "match"),
+    [
+        (np.zeros(150), "zero for every row.*give some row a weight"),
+        (-np.ones(150), "sample_weight must be >= 0; got -1"),
+        (np.full(150, np.nan), "must be finite"),
+        (np.ones(3), "one entry for each of the 150 rows"),
+        (np.ones((150, 2)), "1D"),
+    ],
+)
+def test_bad_weights_are_refused_clearly(estimator, weight, match):
+    with pytest.raises(ValueError, match=match):
+        estimator.fit(*three_classes(), sample_weight=weight)
+
+
+def test_classes_without_weight_were_not_given(estimator):
+    X, y = three_classes()
+    model = estimator.fit(X, y, sample_weight=(y != 2).astype(float))
+    assert model.classes_.tolist() == [0, 1]
+    with pytest.raises(ValueError, match="only one class with a positive weight"):
+        estimator.fit(X, y, sample_weight=(y == 1).astype(float))
