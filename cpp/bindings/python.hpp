@@ -4,6 +4,11 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#ifdef __linux__
+#    include <sys/syscall.h>
+#    include <unistd.h>
+#endif
+
 #include <chrono>
 #include <stdexcept>
 #include <utility>
@@ -36,15 +41,27 @@ struct Matrix {
     }
 };
 
+// Whether this is the thread that Python runs signal handlers in.
+inline bool on_main_thread() {
+#ifdef __linux__
+    return ::syscall(SYS_gettid) == ::getpid();
+#else
+    return true;
+#endif
+}
+
 // Lets Python see pending signals, at most every 20 ms. Called without the GIL by the thread that called us.
-// A thread other than the main one sees no signals: `cancel`, a byte that somebody sets, ends its work.
+// Threads other than the main one see no signals and need not wait for the GIL: `cancel`, a byte that
+// somebody sets, ends their work.
 inline Poll python_poll(const volatile std::uint8_t* cancel = nullptr) {
     using Clock = std::chrono::steady_clock;
-    return [cancel, last = Clock::now()]() mutable {
+    return [cancel, main_thread = on_main_thread(), last = Clock::now()]() mutable {
         if (Clock::now() - last < std::chrono::milliseconds(20)) return;
         last = Clock::now();
-        nb::gil_scoped_acquire gil;
-        if (PyErr_CheckSignals() != 0) throw nb::python_error();
+        if (main_thread) {
+            nb::gil_scoped_acquire gil;
+            if (PyErr_CheckSignals() != 0) throw nb::python_error();
+        }
         if (cancel && *cancel) throw std::runtime_error("cancelled");
     };
 }

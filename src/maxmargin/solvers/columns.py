@@ -27,8 +27,8 @@ def solve_columns(
     if n_outer <= 1:
         return [solve_one(column, n_threads) for column in range(n_columns)]
     with ThreadPoolExecutor(n_outer) as executor:
-        jobs = [executor.submit(solve_one, column, n_threads // n_outer) for column in range(n_columns)]
         try:
+            jobs = [executor.submit(solve_one, column, n_threads // n_outer) for column in range(n_columns)]
             wait(jobs, return_when=FIRST_EXCEPTION)
             return [job.result() for job in jobs]
         except BaseException:
