@@ -93,13 +93,12 @@ class DualDescent:
         return moved
 
     def _activate(self, margins: np.ndarray) -> None:
-        """All samples but those held at a bound by a gradient beyond any violation of the epoch before."""
+        """The active samples stay, and those left out that are violated after all come back."""
         state = self.state
         gradient = margins - 1.0 + self.ridge * state.a
-        held = ((state.a == 0.0) & (gradient > max(state.violation[0], 0.0))) | (
-            (state.a == self.upper) & (gradient < min(state.violation[1], 0.0))
-        )
-        active = np.flatnonzero(~held)
+        content = ((state.a == 0.0) & (gradient >= 0.0)) | ((state.a == self.upper) & (gradient <= 0.0))
+        content[state.order[: state.n_active[0]]] = False
+        active = np.flatnonzero(~content)
         state.order[: len(active)] = active
-        state.order[len(active) :] = np.flatnonzero(held)
+        state.order[len(active) :] = np.flatnonzero(content)
         state.n_active[0] = len(active)
