@@ -27,6 +27,7 @@ inline TileShape dense_tile_shape(std::size_t d, std::size_t value_size, KernelK
         const std::size_t z_rows = std::clamp<std::size_t>((256 << 10) / ((d + 1) * value_size), 4, 512);
         return {std::clamp<std::size_t>(8'000'000 / ((d + 1) * z_rows), 1, 512), z_rows};
     }
+    if (few_features(d)) return {2 * 48, 4096 / value_size};  // half of a second-level cache
     TileShape shape = d < 128 ? TileShape{320, 2048} : TileShape{640, 2048};
     const std::size_t packed = std::max<std::size_t>(PACKED_BYTES / ((d + 1) * value_size), 4);
     shape.z_rows = std::min(shape.z_rows, packed);
@@ -43,7 +44,8 @@ inline TileShape sparse_tile_shape(std::size_t d, double x_density, double z_den
 // The same number of tiles, all of about one size: a small last tile would leave a thread idle.
 inline std::size_t even_share(std::size_t n, std::size_t at_most) {
     const std::size_t tiles = (n + at_most - 1) / at_most;
-    return tiles == 0 ? at_most : std::min(at_most, ((n + tiles - 1) / tiles + 15) / 16 * 16);
+    constexpr std::size_t ROUND = 48;  // whole panels, and whole groups of rows that meet them
+    return tiles == 0 ? at_most : std::min(at_most, ((n + tiles - 1) / tiles + ROUND - 1) / ROUND * ROUND);
 }
 
 template <class T>
@@ -62,11 +64,11 @@ class KernelTiles {
     // K (X.size, Z.size), row-major
     void block(T* K, int n_threads, const Poll& poll) {
         measure(n_threads, poll);
-        const std::size_t across = n_z_tiles();
+        const std::size_t down = n_x_tiles();
         Pool::instance().run(
-            n_x_tiles() * across, n_threads,
+            down * n_z_tiles(), n_threads,
             [&](std::size_t task) {
-                const std::size_t i = task / across * shape_.x_rows, j = task % across * shape_.z_rows;
+                const std::size_t i = task % down * shape_.x_rows, j = task / down * shape_.z_rows;
                 const auto lease = scratch();
                 compute(*lease, i, j, K + i * Z_.size + j, Z_.size);
             },
@@ -82,6 +84,7 @@ class KernelTiles {
         std::fill_n(R, n * c, T(0));
         if (n * c == 0) return;
         measure(n_threads, poll);
+        transpose(A, c);
         const std::size_t wave =
             std::clamp<std::size_t>(TASKS / down, 1, std::max<std::size_t>(n_z_tiles(), 1));
         std::vector<T> partial((wave - 1) * n * c);
@@ -89,7 +92,7 @@ class KernelTiles {
             const std::size_t count = std::min(wave, n_z_tiles() - first);
             std::fill(partial.begin(), partial.end(), T(0));
             const auto body = [&](std::size_t task) {
-                const std::size_t slot = task % count, i = task / count * shape_.x_rows;
+                const std::size_t slot = task / down, i = task % down * shape_.x_rows;
                 T* sums = slot == 0 ? R : partial.data() + (slot - 1) * n * c;
                 add_tile(i, (first + slot) * shape_.z_rows, A, c, sums + i * c);
             };
@@ -100,6 +103,8 @@ class KernelTiles {
     }
 
   private:
+    static constexpr std::size_t FEW_COLUMNS = 32;
+
     struct Scratch {
         std::variant<DenseTile<T>, SparseTile<T>> tile;
         std::vector<T> values;
@@ -137,7 +142,19 @@ class KernelTiles {
         const auto lease = scratch();
         lease->values.resize(shape_.x_rows * shape_.z_rows);
         compute(*lease, i, j, lease->values.data(), m);
-        add_product(lease->values.data(), A + j * c, sums, n, m, c);
+        if (columns_.empty())
+            add_product(lease->values.data(), A + j * c, sums, n, m, c);
+        else
+            simd().of<T>().add_thin_product(
+                {lease->values.data(), m, columns_.data() + j, Z_.size, sums, n, m, c});
+    }
+
+    // BLAS is slow where A has few columns. Our own loop wants each of them in one piece.
+    void transpose(const T* A, std::size_t c) {
+        if (c > FEW_COLUMNS) return;
+        columns_.resize(Z_.size * c);
+        for (std::size_t j = 0; j < Z_.size; ++j)
+            for (std::size_t k = 0; k < c; ++k) columns_[k * Z_.size + j] = A[j * c + k];
     }
 
     // One scratch per thread at work, kept from task to task.
@@ -168,6 +185,7 @@ class KernelTiles {
     bool sparse_;
     TileShape shape_;
     std::vector<double> x_sizes_, z_sizes_;
+    std::vector<T> columns_;
     std::mutex mutex_;
     std::vector<std::unique_ptr<Scratch>> idle_;
 };
