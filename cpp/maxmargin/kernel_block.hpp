@@ -22,13 +22,13 @@ struct TileShape {
 // Measured on Zen 3 with OpenBLAS: BLAS packs both sides of a tile anew, so it wants many rows on each; the
 // map wants the tile in cache, which matters once there are few features.
 inline TileShape dense_tile_shape(std::size_t d, std::size_t value_size, KernelKind kind) {
-    constexpr std::size_t MULTIPLY_ADDS = 1'100'000'000, PACKED_BYTES = 8 << 20;  // about 25 ms; two buffers
+    constexpr std::size_t MULTIPLY_ADDS = 800'000'000, PACKED_BYTES = 8 << 20;  // about 20 ms; two buffers
     if (kind == KernelKind::laplacian) {
         const std::size_t z_rows = std::clamp<std::size_t>((256 << 10) / ((d + 1) * value_size), 4, 512);
         return {std::clamp<std::size_t>(8'000'000 / ((d + 1) * z_rows), 1, 512), z_rows};
     }
     if (few_features(d)) return {2 * 48, 4096 / value_size};  // half of a second-level cache
-    TileShape shape = d < 128 ? TileShape{320, 2048} : TileShape{640, 2048};
+    TileShape shape{960, 1024};
     const std::size_t packed = std::max<std::size_t>(PACKED_BYTES / ((d + 1) * value_size), 4);
     shape.z_rows = std::min(shape.z_rows, packed);
     shape.x_rows =
@@ -54,8 +54,11 @@ class KernelTiles {
     KernelTiles(Kernel kernel, RowSet<T> X, RowSet<T> Z, const double* centre)
         : kernel_(kernel), X_(X), Z_(Z), centre_(kernel.of_squared_distance() ? centre : nullptr) {
         const double x_density = X_.density(), z_density = Z_.density();
-        // A meeting of two entries costs about as much as 50 multiply-adds inside BLAS, 12 of an L1 distance.
-        sparse_ = x_density * z_density < (kernel.kind == KernelKind::laplacian ? 0.08 : 0.02);
+        // A meeting of two entries costs as much as 45-60 multiply-adds inside BLAS, or 7-9 of an L1
+        // distance, at 784 features, and 2-3 times that at 20,000, where the index leaves the cache (measured
+        // on Zen 3, float, densities 0.02 to 0.3 and 0.001 to 0.1): so dense for MNIST (0.19), sparse for
+        // text (0.001).
+        sparse_ = x_density * z_density < (kernel.kind == KernelKind::laplacian ? 0.1 : 0.015);
         shape_ = sparse_ ? sparse_tile_shape(X_.n_cols(), x_density, z_density)
                          : dense_tile_shape(X_.n_cols(), sizeof(T), kernel.kind);
         shape_ = {even_share(X_.size, shape_.x_rows), even_share(Z_.size, shape_.z_rows)};

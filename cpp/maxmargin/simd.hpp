@@ -77,6 +77,7 @@ struct SimdOps {
 
 struct Simd {
     const char* name;
+    std::size_t few_features;  // up to so many, panels are faster than BLAS
     SimdOps<float> f32;
     SimdOps<double> f64;
 
