@@ -64,18 +64,23 @@ class KernelTiles {
         shape_ = {even_share(X_.size, shape_.x_rows), even_share(Z_.size, shape_.z_rows)};
     }
 
-    // K (X.size, Z.size), row-major
+    // K (X.size, Z.size), row-major. Where X is Z, tiles above the diagonal are copied from below it: half
+    // the work, and exactly symmetric where BLAS is not. (Panels are, and take no longer than the copy.)
     void block(T* K, int n_threads, const Poll& poll) {
         measure(n_threads, poll);
         const std::size_t down = n_x_tiles();
+        const bool panels = !sparse_ && few_features(X_.n_cols()) && kernel_.kind != KernelKind::laplacian;
+        const bool mirrored = X_.is(Z_) && !panels;
         Pool::instance().run(
             down * n_z_tiles(), n_threads,
             [&](std::size_t task) {
                 const std::size_t i = task % down * shape_.x_rows, j = task / down * shape_.z_rows;
+                if (mirrored && j >= i + shape_.x_rows) return;
                 const auto lease = scratch();
                 compute(*lease, i, j, K + i * Z_.size + j, Z_.size);
             },
             poll);
+        if (mirrored) mirror(K, n_threads, poll);
     }
 
     // R (X.size, c) = K A for A (Z.size, c), with no more of K in memory than one tile per thread. Where X
@@ -112,6 +117,20 @@ class KernelTiles {
         std::variant<DenseTile<T>, SparseTile<T>> tile;
         std::vector<T> values;
     };
+
+    // K[i][j] = K[j][i] for i < j, in squares that fit into the first-level cache
+    void mirror(T* K, int n_threads, const Poll& poll) const {
+        constexpr std::size_t SIDE = 32;
+        const std::size_t n = X_.size;
+        const auto body = [&](std::size_t task) {
+            const std::size_t first = task * SIDE, last = std::min(n, first + SIDE);
+            for (std::size_t start = first; start < n; start += SIDE)
+                for (std::size_t i = first; i < last; ++i)
+                    for (std::size_t j = std::max(start, i + 1); j < std::min(n, start + SIDE); ++j)
+                        K[i * n + j] = K[j * n + i];
+        };
+        Pool::instance().run((n + SIDE - 1) / SIDE, n_threads, body, poll);
+    }
 
     std::size_t n_x_tiles() const { return (X_.size + shape_.x_rows - 1) / shape_.x_rows; }
     std::size_t n_z_tiles() const { return (Z_.size + shape_.z_rows - 1) / shape_.z_rows; }

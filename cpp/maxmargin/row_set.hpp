@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -25,6 +26,18 @@ struct RowSet {
     }
     const DenseRows<T>* dense() const { return std::get_if<DenseRows<T>>(&rows); }
 
+    // The very same rows in the same order; false where that is not plain to see.
+    bool is(const RowSet& other) const {
+        if (rows.index() != other.rows.index() || size != other.size || subset || other.subset) return false;
+        return std::visit(
+            [&](const auto& r) {
+                const auto& o = std::get<std::decay_t<decltype(r)>>(other.rows);
+                if constexpr (requires { r.indptr; })
+                    if (r.indices != o.indices || r.indptr != o.indptr) return false;
+                return r.data == o.data && r.n_cols == o.n_cols;
+            },
+            rows);
+    }
     // share of the entries that is stored
     double density() const {
         return std::visit(
