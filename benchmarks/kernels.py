@@ -4,12 +4,14 @@ import resource
 
 import numpy as np
 from clock import interleaved, row
+from scipy import sparse
 from sklearn.metrics.pairwise import rbf_kernel
 
 from maxmargin import _native
 from maxmargin.kernels import RBF
 
 N_THREADS = 2
+REST_SECONDS = 0.05
 
 
 def rbf_rows(n_features, repeats, quick):
@@ -32,6 +34,7 @@ def rbf_rows(n_features, repeats, quick):
             lambda: rbf_kernel(X, Z, gamma=kernel.gamma) @ A,
         ],
         repeats,
+        rest=REST_SECONDS,
     )
     against_peer = 2.2 if n_features >= 100 else 8.0
     shape = f"{n:,} x {m:,}, {n_features} features, float32"
@@ -44,6 +47,35 @@ def rbf_rows(n_features, repeats, quick):
             row(f"rbf block, {shape}", block, "bare product", product, 1.15, at_most=True),
             row(f"rbf K @ A, {shape}", matmul, "bare product", product, 1.15, at_most=True),
         ]
+    return rows
+
+
+def untargeted_rows(repeats, quick):
+    """Rows that are centred first, and CSR rows as dense as MNIST and as text."""
+    rng = np.random.default_rng(0)
+    n, m = (1_000, 500) if quick else (5_000, 1_000)
+    cases = [
+        (f"offset by 10, {d} features", *(10 + rng.standard_normal((r, d), dtype=np.float32) for r in (n, m)))
+        for d in (20, 784)
+    ]
+    for d, density in ((784, 0.19), (20_000, 0.001)):
+        X, Z = (
+            sparse.random(r, d, density, format="csr", dtype=np.float32, random_state=r, data_rvs=rng.random)
+            for r in (n, m)
+        )
+        cases.append((f"CSR of density {density}, {d:,} features", X, Z))
+    rows = []
+    for name, X, Z in cases:
+        kernel = RBF(gamma=0.5 / X.shape[1])
+        ours, peer = interleaved(
+            [
+                lambda X=X, Z=Z, kernel=kernel: _native.kernel_block(X, Z, kernel, n_threads=N_THREADS),
+                lambda X=X, Z=Z, kernel=kernel: rbf_kernel(X, Z, gamma=kernel.gamma),
+            ],
+            repeats,
+            rest=REST_SECONDS,
+        )
+        rows.append(row(f"rbf block, {n:,} x {m:,}, {name}, float32", ours, "rbf_kernel", peer))
     return rows
 
 
@@ -77,7 +109,12 @@ def peak_extra_megabytes(n):
 
 def run(repeats=5, quick=False):
     """The rows of the table."""
-    return [*rbf_rows(784, repeats, quick), *rbf_rows(20, repeats, quick), *exp_rows(repeats)]
+    return [
+        *rbf_rows(784, repeats, quick),
+        *rbf_rows(20, repeats, quick),
+        *untargeted_rows(repeats, quick),
+        *exp_rows(repeats),
+    ]
 
 
 def notes(quick=False):

@@ -51,9 +51,15 @@ def machine():
     }
 
 
+def met_of(rows):
+    """How many targets hold, of how many there are."""
+    verdicts = [r["met"] for r in rows if r["met"] is not None]
+    return f"{sum(verdicts)} of {len(verdicts)}"
+
+
 def markdown(facts, rows, notes, quick):
     """The report for people."""
-    n_met = sum(r["met"] for r in rows)
+    verdict = {None: "", True: "yes", False: "NO"}
     lines = [
         "# Benchmarks",
         "",
@@ -68,10 +74,10 @@ def markdown(facts, rows, notes, quick):
     ]
     lines += [
         f"| {r['name']} | {r['ours_seconds']:.3g} s | {r['peer']} | {r['peer_seconds']:.3g} s "
-        f"| {r['ratio']:.2f} | {r['target']} | {'yes' if r['met'] else 'NO'} |"
+        f"| {r['ratio']:.2f} | {r['target']} | {verdict[r['met']]} |"
         for r in rows
     ]
-    lines += ["", f"{n_met} of {len(rows)} targets met.", *notes, ""]
+    lines += ["", f"{met_of(rows)} targets met.", *notes, ""]
     return "\n".join(lines)
 
 
@@ -93,8 +99,7 @@ def main():
     report = {"machine": facts, "quick": options.quick, "repeats": repeats, "rows": rows, "notes": notes}
     (options.output / "bench.json").write_text(json.dumps(report, indent=2) + "\n")
     (options.output / "bench.md").write_text(markdown(facts, rows, notes, options.quick))
-    n_met = sum(r["met"] for r in rows)
-    outcome = f"{len(rows)} measurements" if options.quick else f"{n_met} of {len(rows)} targets met"
+    outcome = f"{len(rows)} measurements" if options.quick else f"{met_of(rows)} targets met"
     print(f"benchmarks: {outcome}; table in {options.output}/bench.md")
 
 

@@ -96,6 +96,32 @@ def test_the_number_of_threads_does_not_change_a_bit(kernel, layout, dtype):
         assert results[0].tobytes() == results[1].tobytes() == results[2].tobytes()
 
 
+@pytest.mark.parametrize("kernel", [Linear(), RBF(gamma=0.01), Laplacian(gamma=0.01)], ids=lambda k: k.name)
+@pytest.mark.parametrize("layout", ["dense", "csr32"])
+@pytest.mark.parametrize("d", [20, 150])
+def test_rows_with_themselves_are_exactly_symmetric(kernel, layout, d):
+    X = LAYOUTS[layout](rows(1100, d, np.float32, density=0.3 if layout == "csr32" else 1.0))
+    K = _native.kernel_block(X, X, kernel)
+    np.testing.assert_array_equal(K, K.T)
+    assert_close(K, _native.kernel_block(X, X.copy(), kernel), np.float32)
+
+
+def test_matrices_that_share_only_their_values_are_not_the_same():
+    S = csr(rows(1100, 300, density=0.02))
+    X = sp.csr_array((S.data, S.indices, S.indptr), shape=(1100, 301))
+    Z = sp.csr_array((S.data, S.indices + 1, S.indptr), shape=(1100, 301))
+    assert np.shares_memory(X.data, Z.data)
+    assert_close(_native.kernel_block(X, Z, Linear()), X.toarray() @ Z.toarray().T, np.float64)
+
+
+@pytest.mark.parametrize("n_columns", [1, 3, 10, 33])
+@pytest.mark.parametrize("d", [1, 20, 129])
+def test_matmul_of_few_and_many_columns(n_columns, d):
+    X, Z, A = rows(101, d, np.float32), rows(1030, d, np.float32, seed=1), rows(1030, n_columns, np.float32)
+    wide = _native.kernel_block(X, Z, RBF(gamma=0.5 / d)).astype(np.float64)
+    assert_close(_native.kernel_matmul(X, Z, A, RBF(gamma=0.5 / d)), wide @ A, np.float32)
+
+
 @pytest.mark.parametrize("offset", [1e3, 1e4])
 @pytest.mark.parametrize("layout", ["dense", "csr32"])
 def test_rbf_far_from_the_origin(offset, layout):

@@ -49,6 +49,31 @@ def test_exp_does_not_depend_on_length_or_position(dtype):
 
 
 @pytest.mark.parametrize("dtype", LIMITS)
+def test_exp_in_place_and_of_a_matrix(dtype):
+    x = np.random.default_rng(0).normal(size=(7, 9)).astype(dtype)
+    expected = exp(x)
+    assert _native.exp(x, x) is x
+    np.testing.assert_array_equal(x, expected)
+
+
+def test_exp_refuses_what_it_cannot_take():
+    x = np.zeros(4, np.float32)
+    read_only = np.zeros(4, np.float32)
+    read_only.flags.writeable = False
+    for bad, error in (
+        (np.zeros(4), TypeError),
+        (np.zeros(4, np.int32), TypeError),
+        (np.zeros(8, np.float32)[::2], TypeError),
+        (read_only, TypeError),
+        ([0.0] * 4, TypeError),
+        (np.zeros(5, np.float32), ValueError),
+        (np.zeros((2, 2), np.float32), ValueError),
+    ):
+        with pytest.raises(error, match="exp takes"):
+            _native.exp(x, bad)
+
+
+@pytest.mark.parametrize("dtype", LIMITS)
 def test_tanh_is_accurate_near_zero_and_saturates(dtype):
     x = np.concatenate([np.logspace(-30, 1.5, 20_001), -np.logspace(-30, 1.5, 2_001), [0.0]]).astype(dtype)
     got = x.copy()

@@ -2,6 +2,7 @@
 // the map while they are in cache.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "blas.hpp"
@@ -10,11 +11,13 @@
 
 namespace maxmargin {
 
+// Whether panels are faster than BLAS. Measured on Zen 3: by a fifth at 64 features, a twentieth at 128, not
+// at all at 200. (With AVX-512, BLAS has the wider registers: half as many.)
+inline bool few_features(std::size_t d) { return 0 < d && d <= simd().few_features; }
+
 template <class T>
 class DenseTile {
   public:
-    static constexpr std::size_t FEW_FEATURES = 64;  // where BLAS and the panels take equally long
-
     // x_sizes, z_sizes: for each row of the sets its squared norm about the centre, where distances are asked
     // for
     DenseTile(const Kernel& kernel, const RowSet<T>& X, const RowSet<T>& Z, const double* x_sizes,
@@ -30,24 +33,61 @@ class DenseTile {
     void compute(std::size_t x_first, std::size_t n, std::size_t z_first, std::size_t m, T* K,
                  std::size_t stride) {
         const T* x = pack(X_, x_first, n, centre_, x_buffer_);
-        const T* z = pack(Z_, z_first, m, centre_, z_buffer_);
-        if (kernel_.kind == KernelKind::laplacian) return laplacian(x, n, z, m, K, stride);
-        if (kernel_.of_squared_distance()) z2_.assign(z_sizes_ + z_first, z_sizes_ + z_first + m);
-        if (d_ > FEW_FEATURES)
-            product(x, z, K, n, m, d_, stride);
-        else
-            pack_panels(z, m, d_, panels_);
-        for (std::size_t i = 0; i < n; ++i) {
-            T* row = K + i * stride;
-            if (d_ <= FEW_FEATURES &&
-                i % 4 == 0)  // the next four rows, mapped while they are in the first cache
-                simd().of<T>().panel_products(x + i * d_, std::min<std::size_t>(4, n - i), panels_.data(), m,
-                                              d_, row, stride);
-            finish(x_first + i, z_first, m, row);
-        }
+        take_z(z_first, m);
+        if (kernel_.kind == KernelKind::laplacian) return laplacian(x, n, z_, m, K, stride);
+        if (few_features(d_)) return by_panels(x, x_first, n, m, K, stride);
+        product(x, z_, K, n, m, d_, stride);
+        for (std::size_t i = 0; i < n; ++i) finish(x_first + i, 0, m, K + i * stride);
     }
 
   private:
+    // Tiles come in an order in which the rows z often stay the same.
+    void take_z(std::size_t first, std::size_t m) {
+        if (first == z_first_ && z_) return;
+        z_first_ = first;
+        z_ = pack(Z_, first, m, centre_, z_buffer_);
+        if (kernel_.of_squared_distance()) {
+            z2_.assign(z_sizes_ + first, z_sizes_ + first + m);
+            z2_max_ = m == 0 ? T(0) : *std::max_element(z2_.begin(), z2_.end());
+            z2_.resize(m + panel_width<T>, T(0));
+        }
+        if (few_features(d_)) pack_panels(z_, m, d_, panels_);
+    }
+
+    // A few rows x against so few z that these stay in the first cache.
+    void by_panels(const T* x, std::size_t x_first, std::size_t n, std::size_t m, T* K, std::size_t stride) {
+        constexpr std::size_t WIDTH = panel_width<T>, CACHE = 20480 / sizeof(T);
+        const std::size_t chunk = std::max<std::size_t>(CACHE / d_ / WIDTH, 1) * WIDTH;
+        for (std::size_t j = 0; j < m; j += chunk)
+            for (std::size_t i = 0; i < n; i += panel_rows) {
+                const PanelTask<T> task{x + i * d_,
+                                        std::min(panel_rows, n - i),
+                                        panels_.data() + j * d_,
+                                        std::min(chunk, m - j),
+                                        d_,
+                                        K + i * stride + j,
+                                        stride};
+                if (kernel_.kind == KernelKind::rbf) {
+                    rbf_panels(task, x_first + i, j);
+                    continue;
+                }
+                simd().of<T>().panel_products(task);
+                for (std::size_t r = 0; r < task.n; ++r)
+                    finish(x_first + i + r, j, task.m, task.out + r * stride);
+            }
+    }
+
+    void rbf_panels(const PanelTask<T>& task, std::size_t i, std::size_t j) {
+        const double* x2 = x_sizes_ + i;
+        const double norms = *std::max_element(x2, x2 + task.n) + double(z2_max_);
+        const ExpansionLimits<T> limits = kernel_.limits<T>(d_);
+        // a squared distance is at most twice the sum of the squared norms
+        const bool plain = norms <= double(limits.far_norms) && 2.0 * kernel_.gamma * norms < 80.0;
+        if (simd().of<T>().panel_rbf(task, {x2, z2_.data() + j, limits, kernel_.gamma, plain}))
+            for (std::size_t r = 0; r < task.n; ++r)
+                recompute(i + r, z_first_ + j, task.m, task.out + r * task.stride);
+    }
+
     void laplacian(const T* x, std::size_t n, const T* z, std::size_t m, T* K, std::size_t stride) {
         for (std::size_t i = 0; i < n; ++i) {
             T* row = K + i * stride;
@@ -56,25 +96,26 @@ class DenseTile {
         }
     }
 
-    void finish(std::size_t i, std::size_t z_first, std::size_t m, T* row) {
+    // Products of row i with the rows j.. of the tile become kernel values.
+    void finish(std::size_t i, std::size_t j, std::size_t count, T* row) {
         if (!kernel_.of_squared_distance())
-            kernel_.map(row, m);
-        else if (from_products(row, T(x_sizes_[i]), m))
-            recompute(i, z_first, m, row);
+            kernel_.map(row, count);
+        else if (from_products(row, T(x_sizes_[i]), z2_.data() + j, count))
+            recompute(i, z_first_ + j, count, row);
     }
 
     // The whole way from products to values in one pass; true if some are marked -1 and must be recomputed.
-    bool from_products(T* row, T x2, std::size_t m) {
+    bool from_products(T* row, T x2, const T* z2, std::size_t count) {
         const SimdOps<T>& ops = simd().of<T>();
         const ExpansionLimits<T> limits = kernel_.limits<T>(d_);
-        return kernel_.kind == KernelKind::rbf ? ops.expand_exp(row, x2, z2_.data(), limits, kernel_.gamma, m)
-                                               : ops.expand(row, x2, z2_.data(), limits, m);
+        return kernel_.kind == KernelKind::rbf ? ops.expand_exp(row, x2, z2, limits, kernel_.gamma, count)
+                                               : ops.expand(row, x2, z2, limits, count);
     }
 
     // The marked values, from the rows as they were given: the packed ones have been rounded once more.
-    void recompute(std::size_t i, std::size_t z_first, std::size_t m, T* row) {
+    void recompute(std::size_t i, std::size_t z_first, std::size_t count, T* row) {
         const DenseRows<T>*x = X_.dense(), *z = Z_.dense();
-        for (std::size_t j = 0; j < m; ++j) {
+        for (std::size_t j = 0; j < count; ++j) {
             if (row[j] != T(-1)) continue;
             row[j] = T(x && z ? simd().of<T>().sqdist(x->row(X_.index(i)), z->row(Z_.index(z_first + j)), d_)
                               : unlike_sqdist(i, z_first + j));
@@ -92,7 +133,9 @@ class DenseTile {
     const Kernel& kernel_;
     const RowSet<T>&X_, &Z_;
     const double *x_sizes_, *z_sizes_, *centre_;
-    std::size_t d_;
+    std::size_t d_, z_first_ = 0;
+    const T* z_ = nullptr;
+    T z2_max_ = 0;
     std::vector<T> x_buffer_, z_buffer_, panels_, z2_;
     std::vector<double> difference_;
 };

@@ -22,12 +22,13 @@ struct TileShape {
 // Measured on Zen 3 with OpenBLAS: BLAS packs both sides of a tile anew, so it wants many rows on each; the
 // map wants the tile in cache, which matters once there are few features.
 inline TileShape dense_tile_shape(std::size_t d, std::size_t value_size, KernelKind kind) {
-    constexpr std::size_t MULTIPLY_ADDS = 1'100'000'000, PACKED_BYTES = 8 << 20;  // about 25 ms; two buffers
+    constexpr std::size_t MULTIPLY_ADDS = 800'000'000, PACKED_BYTES = 8 << 20;  // about 20 ms; two buffers
     if (kind == KernelKind::laplacian) {
         const std::size_t z_rows = std::clamp<std::size_t>((256 << 10) / ((d + 1) * value_size), 4, 512);
         return {std::clamp<std::size_t>(8'000'000 / ((d + 1) * z_rows), 1, 512), z_rows};
     }
-    TileShape shape = d < 128 ? TileShape{320, 2048} : TileShape{640, 2048};
+    if (few_features(d)) return {2 * 48, 4096 / value_size};  // half of a second-level cache
+    TileShape shape{960, 1024};
     const std::size_t packed = std::max<std::size_t>(PACKED_BYTES / ((d + 1) * value_size), 4);
     shape.z_rows = std::min(shape.z_rows, packed);
     shape.x_rows =
@@ -43,7 +44,8 @@ inline TileShape sparse_tile_shape(std::size_t d, double x_density, double z_den
 // The same number of tiles, all of about one size: a small last tile would leave a thread idle.
 inline std::size_t even_share(std::size_t n, std::size_t at_most) {
     const std::size_t tiles = (n + at_most - 1) / at_most;
-    return tiles == 0 ? at_most : std::min(at_most, ((n + tiles - 1) / tiles + 15) / 16 * 16);
+    constexpr std::size_t ROUND = 48;  // whole panels, and whole groups of rows that meet them
+    return tiles == 0 ? at_most : std::min(at_most, ((n + tiles - 1) / tiles + ROUND - 1) / ROUND * ROUND);
 }
 
 template <class T>
@@ -52,25 +54,33 @@ class KernelTiles {
     KernelTiles(Kernel kernel, RowSet<T> X, RowSet<T> Z, const double* centre)
         : kernel_(kernel), X_(X), Z_(Z), centre_(kernel.of_squared_distance() ? centre : nullptr) {
         const double x_density = X_.density(), z_density = Z_.density();
-        // A meeting of two entries costs about as much as 50 multiply-adds inside BLAS, 12 of an L1 distance.
-        sparse_ = x_density * z_density < (kernel.kind == KernelKind::laplacian ? 0.08 : 0.02);
+        // A meeting of two entries costs as much as 45-60 multiply-adds inside BLAS, or 7-9 of an L1
+        // distance, at 784 features, and 2-3 times that at 20,000, where the index leaves the cache (measured
+        // on Zen 3, float, densities 0.02 to 0.3 and 0.001 to 0.1): so dense for MNIST (0.19), sparse for
+        // text (0.001).
+        sparse_ = x_density * z_density < (kernel.kind == KernelKind::laplacian ? 0.1 : 0.015);
         shape_ = sparse_ ? sparse_tile_shape(X_.n_cols(), x_density, z_density)
                          : dense_tile_shape(X_.n_cols(), sizeof(T), kernel.kind);
         shape_ = {even_share(X_.size, shape_.x_rows), even_share(Z_.size, shape_.z_rows)};
     }
 
-    // K (X.size, Z.size), row-major
+    // K (X.size, Z.size), row-major. Where X is Z, tiles above the diagonal are copied from below it: half
+    // the work, and exactly symmetric where BLAS is not. (Panels are, and take no longer than the copy.)
     void block(T* K, int n_threads, const Poll& poll) {
         measure(n_threads, poll);
-        const std::size_t across = n_z_tiles();
+        const std::size_t down = n_x_tiles();
+        const bool panels = !sparse_ && few_features(X_.n_cols()) && kernel_.kind != KernelKind::laplacian;
+        const bool mirrored = X_.is(Z_) && !panels;
         Pool::instance().run(
-            n_x_tiles() * across, n_threads,
+            down * n_z_tiles(), n_threads,
             [&](std::size_t task) {
-                const std::size_t i = task / across * shape_.x_rows, j = task % across * shape_.z_rows;
+                const std::size_t i = task % down * shape_.x_rows, j = task / down * shape_.z_rows;
+                if (mirrored && j >= i + shape_.x_rows) return;
                 const auto lease = scratch();
                 compute(*lease, i, j, K + i * Z_.size + j, Z_.size);
             },
             poll);
+        if (mirrored) mirror(K, n_threads, poll);
     }
 
     // R (X.size, c) = K A for A (Z.size, c), with no more of K in memory than one tile per thread. Where X
@@ -82,6 +92,7 @@ class KernelTiles {
         std::fill_n(R, n * c, T(0));
         if (n * c == 0) return;
         measure(n_threads, poll);
+        transpose(A, c);
         const std::size_t wave =
             std::clamp<std::size_t>(TASKS / down, 1, std::max<std::size_t>(n_z_tiles(), 1));
         std::vector<T> partial((wave - 1) * n * c);
@@ -89,7 +100,7 @@ class KernelTiles {
             const std::size_t count = std::min(wave, n_z_tiles() - first);
             std::fill(partial.begin(), partial.end(), T(0));
             const auto body = [&](std::size_t task) {
-                const std::size_t slot = task % count, i = task / count * shape_.x_rows;
+                const std::size_t slot = task / down, i = task % down * shape_.x_rows;
                 T* sums = slot == 0 ? R : partial.data() + (slot - 1) * n * c;
                 add_tile(i, (first + slot) * shape_.z_rows, A, c, sums + i * c);
             };
@@ -100,10 +111,26 @@ class KernelTiles {
     }
 
   private:
+    static constexpr std::size_t FEW_COLUMNS = 32;
+
     struct Scratch {
         std::variant<DenseTile<T>, SparseTile<T>> tile;
         std::vector<T> values;
     };
+
+    // K[i][j] = K[j][i] for i < j, in squares that fit into the first-level cache
+    void mirror(T* K, int n_threads, const Poll& poll) const {
+        constexpr std::size_t SIDE = 32;
+        const std::size_t n = X_.size;
+        const auto body = [&](std::size_t task) {
+            const std::size_t first = task * SIDE, last = std::min(n, first + SIDE);
+            for (std::size_t start = first; start < n; start += SIDE)
+                for (std::size_t i = first; i < last; ++i)
+                    for (std::size_t j = std::max(start, i + 1); j < std::min(n, start + SIDE); ++j)
+                        K[i * n + j] = K[j * n + i];
+        };
+        Pool::instance().run((n + SIDE - 1) / SIDE, n_threads, body, poll);
+    }
 
     std::size_t n_x_tiles() const { return (X_.size + shape_.x_rows - 1) / shape_.x_rows; }
     std::size_t n_z_tiles() const { return (Z_.size + shape_.z_rows - 1) / shape_.z_rows; }
@@ -137,7 +164,19 @@ class KernelTiles {
         const auto lease = scratch();
         lease->values.resize(shape_.x_rows * shape_.z_rows);
         compute(*lease, i, j, lease->values.data(), m);
-        add_product(lease->values.data(), A + j * c, sums, n, m, c);
+        if (columns_.empty())
+            add_product(lease->values.data(), A + j * c, sums, n, m, c);
+        else
+            simd().of<T>().add_thin_product(
+                {lease->values.data(), m, columns_.data() + j, Z_.size, sums, n, m, c});
+    }
+
+    // BLAS is slow where A has few columns. Our own loop wants each of them in one piece.
+    void transpose(const T* A, std::size_t c) {
+        if (c > FEW_COLUMNS) return;
+        columns_.resize(Z_.size * c);
+        for (std::size_t j = 0; j < Z_.size; ++j)
+            for (std::size_t k = 0; k < c; ++k) columns_[k * Z_.size + j] = A[j * c + k];
     }
 
     // One scratch per thread at work, kept from task to task.
@@ -168,6 +207,7 @@ class KernelTiles {
     bool sparse_;
     TileShape shape_;
     std::vector<double> x_sizes_, z_sizes_;
+    std::vector<T> columns_;
     std::mutex mutex_;
     std::vector<std::unique_ptr<Scratch>> idle_;
 };

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -25,6 +26,18 @@ struct RowSet {
     }
     const DenseRows<T>* dense() const { return std::get_if<DenseRows<T>>(&rows); }
 
+    // The very same rows in the same order; false where that is not plain to see.
+    bool is(const RowSet& other) const {
+        if (rows.index() != other.rows.index() || size != other.size || subset || other.subset) return false;
+        return std::visit(
+            [&](const auto& r) {
+                const auto& o = std::get<std::decay_t<decltype(r)>>(other.rows);
+                if constexpr (requires { r.indptr; })
+                    if (r.indices != o.indices || r.indptr != o.indptr) return false;
+                return r.data == o.data && r.n_cols == o.n_cols;
+            },
+            rows);
+    }
     // share of the entries that is stored
     double density() const {
         return std::visit(
@@ -79,10 +92,14 @@ const T* pack(const RowSet<T>& set, std::size_t first, std::size_t count, const 
 template <class T>
 void pack_panels(const T* rows, std::size_t m, std::size_t d, std::vector<T>& panels) {
     constexpr std::size_t WIDTH = panel_width<T>;
-    panels.assign((m + WIDTH - 1) / WIDTH * WIDTH * d, T(0));
-    for (std::size_t j = 0; j < m; ++j) {
-        T* column = panels.data() + j / WIDTH * WIDTH * d + j % WIDTH;
-        for (std::size_t k = 0; k < d; ++k) column[k * WIDTH] = rows[j * d + k];
+    panels.resize((m + WIDTH - 1) / WIDTH * WIDTH * d);
+    T* out = panels.data();
+    for (std::size_t first = 0; first < m; first += WIDTH) {
+        const std::size_t count = std::min(WIDTH, m - first);
+        for (std::size_t k = 0; k < d; ++k, out += WIDTH) {
+            for (std::size_t j = 0; j < count; ++j) out[j] = rows[(first + j) * d + k];
+            std::fill(out + count, out + WIDTH, T(0));
+        }
     }
 }
 

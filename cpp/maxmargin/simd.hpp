@@ -16,6 +16,39 @@ struct ExpansionLimits {
 // Rows with few features are multiplied in panels: this many rows z side by side, feature by feature.
 template <class T>
 inline constexpr std::size_t panel_width = 64 / sizeof(T);
+inline constexpr std::size_t panel_rows = 6;  // and at most so many rows x meet them at once
+
+// out[i][j] = <x_i, z_j> for n <= panel_rows rows x and m rows z in panels, of d features each
+template <class T>
+struct PanelTask {
+    const T* x;
+    std::size_t n;
+    const T* panels;
+    std::size_t m, d;
+    T* out;
+    std::size_t stride;
+};
+
+// ... or e^(-scale distance) from there. z2 is as long as the panels are wide.
+template <class T>
+struct RbfTask {
+    const double* x2;
+    const T* z2;
+    ExpansionLimits<T> limits;
+    double scale;
+    bool plain;  // known beforehand: no norms beyond limits.far_norms, no value near the smallest number
+};
+
+// R (n, c) += K A for row-major K (n, m) and few columns c of A, each column contiguous.
+template <class T>
+struct ThinProduct {
+    const T* K;
+    std::size_t k_stride;
+    const T* A;
+    std::size_t a_stride;
+    T* R;
+    std::size_t n, m, c;
+};
 
 // Loops over one value type T (float or double). Sums are always kept in double.
 template <class T>
@@ -37,13 +70,14 @@ struct SimdOps {
     void (*power)(T* t, double scale, double shift, double degree,
                   std::size_t n);  // t = (scale t + shift)^degree
 
-    // out[i][j] = <x_i, z_j> for up to 4 rows x and m rows z in panels
-    void (*panel_products)(const T* x, std::size_t n, const T* panels, std::size_t m, std::size_t d, T* out,
-                           std::size_t stride);
+    void (*panel_products)(const PanelTask<T>& task);
+    bool (*panel_rbf)(const PanelTask<T>& task, const RbfTask<T>& rbf);  // true if some are marked -1
+    void (*add_thin_product)(const ThinProduct<T>& product);
 };
 
 struct Simd {
     const char* name;
+    std::size_t few_features;  // up to so many, panels are faster than BLAS
     SimdOps<float> f32;
     SimdOps<double> f64;
 
