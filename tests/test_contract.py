@@ -10,7 +10,8 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import make_blobs
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import maxmargin
@@ -19,7 +20,7 @@ import maxmargin
 ESTIMATORS = [
     maxmargin.LinearSVC(tol=1e-8),
     maxmargin.LinearSVC(tol=1e-8, loss="squared-hinge", code="one-vs-one"),
-    maxmargin.LinearSVC(tol=1e-6, solver="dual-cd", max_iter=20_000),
+    maxmargin.LinearSVC(tol=1e-8, solver="dual-cd", max_iter=20_000),
 ]
 
 
@@ -278,6 +279,53 @@ def test_bad_data_is_refused_clearly(estimator, case):
 def test_bad_weights_are_refused_clearly(estimator, weight, match):
     with pytest.raises(ValueError, match=match):
         estimator.fit(*three_classes(), sample_weight=weight)
+
+
+def test_a_fit_that_failed_leaves_nothing_to_predict_with(estimator):
+    X, y = three_classes()
+    model = estimator.fit(X, y)
+    with pytest.raises(ValueError, match="too large"):
+        model.fit(X * 1e300, y)
+    with pytest.raises(NotFittedError):
+        model.predict(X)
+
+
+def test_float32_overflow_is_refused(estimator):
+    X, y = three_classes(dtype=np.float32)
+    with pytest.raises(ValueError, match=r"too large.*float32"):
+        estimator.fit(X * np.float32(1e25), y)
+
+
+@pytest.mark.parametrize("weight", [1e-320, 1e300])
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
+def test_weights_beyond_double_precision_are_refused_by_name(estimator, weight, class_weight):
+    X, y = three_classes()
+    with pytest.raises(ValueError, match="C times the weights"):
+        estimator.set_params(class_weight=class_weight).fit(X, y, np.full(len(y), weight))
+
+
+def test_class_weights_may_name_absent_classes_and_leave_classes_out(estimator):
+    X, y = three_classes()
+    two = y < 2
+    model = clone(estimator).set_params(class_weight={0: 1.0, 1: 2.0, 2: 3.0}).fit(X[two], y[two])
+    assert model.classes_.tolist() == [0, 1]
+    assert clone(estimator).set_params(class_weight={2: 0.0}).fit(X, y).classes_.tolist() == [0, 1]
+
+
+def test_callbacks_go_with_clones_and_stop_every_column(estimator):
+    X, y = three_classes()
+    seen = []
+    search = GridSearchCV(
+        estimator.set_callbacks(lambda check, state: seen.append(check)), {"C": [0.1, 1.0]}, cv=2
+    )
+    search.fit(X, y)
+    assert len(seen) > 5 * 3  # five fits of three columns
+    once = iter([True])
+    model = (
+        clone(estimator).set_params(n_jobs=2).set_callbacks(lambda check, state: next(once, False)).fit(X, y)
+    )
+    assert model.status_ == "stopped"
+    assert all(len(history) <= 2 for history in model.history_)
 
 
 def test_classes_without_weight_were_not_given(estimator):

@@ -56,10 +56,22 @@ def test_a_true_answer_of_the_callback_stops():
     assert all(s is state for _, s in seen)
 
 
-def test_a_time_limit_stops_after_a_step():
-    (status, history), _ = run(Stop(tol=1e-300, max_seconds=1e-9))
+def test_a_time_limit_is_of_the_wall_clock(monkeypatch):
+    clock = (
+        itertools.count()
+    )  # a second passes at every look: at the start, around a step, after a certificate
+    monkeypatch.setattr("maxmargin.solvers.drive.time.perf_counter", lambda: float(next(clock)))
+    (status, history), _ = run(Stop(tol=1e-300, max_seconds=7.0))
     assert status is Status.TIME_LIMIT
-    assert history[-1].n_iter == 1
+    assert history[-1].n_iter == 2
+    assert history[-1].seconds == 2.0
+
+
+def test_a_bound_that_is_no_number_is_a_failure_and_not_a_gap_of_zero():
+    for primal, dual in ((np.nan, 0.0), (np.inf, 0.0)):
+        status, history = drive(State(), lambda: None, lambda p=primal, d=dual: Certificate(p, d), Stop())
+        assert status is Status.FAILED
+        assert not history[-1].gap <= 1.0
 
 
 def test_certificates_do_not_count_as_time(monkeypatch):

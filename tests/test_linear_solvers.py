@@ -159,12 +159,12 @@ def test_a_resumed_solver_goes_on_bit_for_bit(solver, loss):
     whole = SOLVERS[solver](
         problem, stop=stop, callback=lambda check, state: saved.append(state.copy()) and False
     )
-    half = saved[len(saved) // 2]
-    resumed = SOLVERS[solver](problem, stop=stop, state=half)
-    np.testing.assert_array_equal(resumed.coef, whole.coef)
-    assert resumed.intercept == whole.intercept
-    assert resumed.n_iter == whole.n_iter
-    assert resumed.history[-1].dual == whole.history[-1].dual
+    for checkpoint in (saved[len(saved) // 2], saved[-1]):
+        resumed = SOLVERS[solver](problem, stop=stop, state=checkpoint.copy())
+        np.testing.assert_array_equal(resumed.coef, whole.coef)
+        assert resumed.intercept == whole.intercept
+        assert resumed.n_iter == whole.n_iter
+        assert resumed.history[-1].dual == whole.history[-1].dual
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
@@ -181,10 +181,46 @@ def test_threads_change_no_bit(solver):
         np.testing.assert_array_equal(other.coef, results[0].coef)
 
 
+@pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("solver", SOLVERS)
-def test_zero_rows_and_constant_features(solver):
+@pytest.mark.parametrize("offset", [1e2, 1e4])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_free_intercept_makes_the_origin_irrelevant(solver, loss, offset, seed):
+    X, y, cost = noisy(seed, n=60, d=4)
+    stop = Stop(tol=1e-6, max_iter=3000)
+    near = SOLVERS[solver](problem_of(X, y, cost, loss, "free"), stop=stop)
+    far = SOLVERS[solver](problem_of(X + offset, y, cost, loss, "free"), stop=stop)
+    assert far.status is Status.CONVERGED
+    assert far.objective == pytest.approx(near.objective, rel=3e-6)
+    if solver == "newton":
+        assert far.n_iter <= 3 * near.n_iter
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize(("scale", "C"), [(0.0, 1.0), (1e-4, 1.0), (1.0, 1e-6), (1e-8, 1e-6)])
+def test_short_rows_and_small_costs_leave_the_intercept_to_be_found(solver, scale, C):
+    X, y, cost = noisy(1, n=60, d=4)
+    y[:40] = 1.0  # an uneven split, so that the intercept matters
+    result = SOLVERS[solver](problem_of(scale * X, y, C * cost, "hinge", "free"), stop=Stop(tol=1e-5))
+    assert result.status is Status.CONVERGED
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("max_iter", [1, 5, 13])
+def test_the_objective_is_that_of_the_coefficients_wherever_it_stopped(solver, max_iter):
+    X, y, cost = noisy(2, n=300, d=10)
+    stop = Stop(tol=1e-12, max_iter=max_iter)
+    result = SOLVERS[solver](problem_of(X + 50.0, y, cost, "hinge", "free"), stop=stop)
+    assert result.status is Status.MAX_ITER
+    primal = svm_objective(result.coef, result.intercept, X + 50.0, y, cost, "hinge", "free")
+    assert primal == pytest.approx(result.objective, rel=1e-9)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("constant", [0.0, 5.0, 1e3])
+def test_zero_rows_and_constant_features(solver, constant):
     X = np.zeros((6, 3))
-    X[:, 1] = 5.0
+    X[:, 1] = constant
     y = np.array([1.0, 1.0, 1.0, 1.0, -1.0, -1.0])
     result = SOLVERS[solver](problem_of(X, y, np.ones(6), "hinge", "free"), stop=Stop(tol=1e-8))
     assert result.status is Status.CONVERGED

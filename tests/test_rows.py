@@ -134,5 +134,30 @@ def test_the_door_refuses_what_the_core_cannot_take():
     unsorted = sparse.csr_array((np.ones(2), np.array([1, 0]), np.array([0, 2])), shape=(1, 2))
     with pytest.raises(TypeError, match="sorted"):
         _native.hash_rows(unsorted)
+    rows = Rows(X, np.arange(50))
     with pytest.raises(ValueError, match="do not fit"):
-        Rows(X, np.arange(50)).dot(np.zeros(3))
+        rows.dot(np.zeros(3))
+    with pytest.raises(ValueError, match="do not fit"):
+        rows.sum(np.zeros(3))
+    with pytest.raises(IndexError, match="does not exist"):
+        Rows(X, np.array([50])).dot(np.zeros(7))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_gram_about_the_mean(kind):
+    X = holey(8) + (0.0 if kind != "dense" else 1e4)
+    rows, weight = Rows(KINDS[kind](X), np.arange(50)), np.linspace(0.1, 2.0, 50)
+    mean = rows.mean(weight)
+    np.testing.assert_allclose(mean, np.average(X, axis=0, weights=weight), rtol=1e-12)
+    centred = X - mean
+    np.testing.assert_allclose(rows.gram(weight, mean), centred.T * weight @ centred, rtol=1e-8, atol=1e-8)
+
+
+def test_a_cancel_ends_products():
+    cancel = np.ones(1, dtype=np.uint8)
+    X = np.random.default_rng(0).normal(size=(40_000, 300))
+    rows = Rows(X, np.arange(len(X)), 1, cancel)
+    with pytest.raises(RuntimeError, match="cancelled"):
+        rows.gram(np.ones(len(X)))
+    with pytest.raises(RuntimeError, match="cancelled"):
+        Rows(X, np.arange(10), 1, cancel).products()

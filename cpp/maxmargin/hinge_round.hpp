@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <vector>
 
 namespace maxmargin {
 
@@ -66,13 +67,22 @@ inline double best_intercept(const HingeRound& round, const double* scores, doub
 }
 
 // A t > 0 where the derivative of the round's function along a step has fallen to a tenth of that at 0; 1
-// whenever that will do. Without the losses the derivative is linear + t quadratic.
-inline double step_length(const HingeRound& round, const double* shortfall, const double* y_along,
-                          double linear, double quadratic) {
+// whenever that will do. Without the losses the derivative is linear + t quadratic. A free intercept follows
+// the step: at each t it is the best one, so that the search does not depend on where the origin is.
+//
+// In:   scores (with the intercept) at t = 0, and their change along the step
+inline double step_length(const HingeRound& round, const double* scores, const double* along,
+                          bool free_intercept, double linear, double quadratic) {
+    std::vector<double> moved(free_intercept ? round.n : 0);
+    double b = 0.0;
     const auto derivative = [&](double t) -> ValueAndSlope {
+        if (free_intercept) {
+            for (std::size_t i = 0; i < round.n; ++i) moved[i] = scores[i] + t * along[i];
+            b = best_intercept(round, moved.data(), b);
+        }
         const auto [value, slope] = weighted_shares(
-            round, [&](std::size_t i) { return shortfall[i] - t * y_along[i]; },
-            [&](std::size_t i) { return y_along[i]; });
+            round, [&](std::size_t i) { return 1.0 - round.y[i] * (scores[i] + t * along[i] + b); },
+            [&](std::size_t i) { return round.y[i] * along[i]; });
         return {linear + t * quadratic - value, quadratic - slope};
     };
     const double enough = 0.1 * std::abs(derivative(0.0).value);

@@ -54,6 +54,7 @@ static bool close(const std::vector<double>& a, const std::vector<double>& b) {
 
 static void test_products() {
     const Both data(2501, 9);
+    const std::vector<double> zero(data.d, 0.0);
     std::vector<double> w(data.d), u(data.n), dots[2], sums[2], grams[2];
     for (std::size_t k = 0; k < data.d; ++k) w[k] = 1.0 / double(k + 1);
     for (std::size_t i = 0; i < data.n; ++i) u[i] = double(i % 5);
@@ -61,7 +62,7 @@ static void test_products() {
         dots[which].resize(data.n), sums[which].resize(data.d), grams[which].resize(data.d * data.d);
         rows_dot(rows, data.index.data(), data.n, w.data(), 1, dots[which].data(), 2, {});
         rows_sum(rows, data.index.data(), data.n, u.data(), sums[which].data(), 2, {});
-        rows_gram(rows, data.index.data(), u.data(), data.n, grams[which].data(), 2, {});
+        rows_gram(rows, data.index.data(), u.data(), data.n, zero.data(), grams[which].data(), 2, {});
     };
     fill(data.as_dense(), 0);
     fill(data.as_csr(), 1);

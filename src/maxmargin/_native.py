@@ -255,20 +255,25 @@ def rows_equal(X: Any, left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
     return out
 
 
-def rows_dot(X: Any, index: NDArray[Any], w: NDArray[Any], n_threads: int = 1) -> NDArray[Any]:
+NEVER = np.zeros(1, dtype=np.uint8)  # a cancel flag that nobody sets
+
+
+def rows_dot(
+    X: Any, index: NDArray[Any], w: NDArray[Any], n_threads: int = 1, cancel: NDArray[Any] = NEVER
+) -> NDArray[Any]:
     """``X[index] @ w`` in double, for one vector or several as the columns of a matrix."""
     W = np.ascontiguousarray(np.atleast_2d(w.T), dtype=np.float64)
-    if W.shape[1] != X.shape[1]:
-        raise ValueError(f"vectors of {W.shape[1]} entries do not fit rows of {X.shape[1]} features.")
     out = np.empty((len(index), len(W)))
-    _core.rows_dot(_matrix(X), index, W, out, n_threads)
+    _core.rows_dot(_matrix(X), index, W, out, n_threads, cancel)
     return out if w.ndim == 2 else out[:, 0]
 
 
-def rows_sum(X: Any, index: NDArray[Any], u: NDArray[Any], n_threads: int = 1) -> NDArray[Any]:
+def rows_sum(
+    X: Any, index: NDArray[Any], u: NDArray[Any], n_threads: int = 1, cancel: NDArray[Any] = NEVER
+) -> NDArray[Any]:
     """``u @ X[index]`` in double; rows whose u is 0 cost nothing."""
     out = np.empty(X.shape[1])
-    _core.rows_sum(_matrix(X), index, np.ascontiguousarray(u, dtype=np.float64), out, n_threads)
+    _core.rows_sum(_matrix(X), index, np.ascontiguousarray(u, dtype=np.float64), out, n_threads, cancel)
     return out
 
 
@@ -279,12 +284,23 @@ def rows_sqnorm(X: Any, index: NDArray[Any]) -> NDArray[Any]:
     return out
 
 
-def rows_gram(X: Any, index: NDArray[Any], weight: NDArray[Any], n_threads: int = 1) -> NDArray[Any]:
-    """``X[index]' diag(weight) X[index]``, with products in X's own precision."""
-    lower = np.empty((X.shape[1], X.shape[1]))
+def rows_gram(
+    X: Any,
+    index: NDArray[Any],
+    weight: NDArray[Any],
+    centre: NDArray[Any],
+    n_threads: int = 1,
+    cancel: NDArray[Any] = NEVER,
+) -> NDArray[Any]:
+    """``(X[index] - centre)' diag(weight) (X[index] - centre)``, with products in X's own precision.
+
+    For sparse rows the centre must be 0 or their weighted mean.
+    """
+    out = np.empty((X.shape[1], X.shape[1]))
+    weight = np.ascontiguousarray(weight, dtype=np.float64)
     with one_blas_thread():
-        _core.rows_gram(_matrix(X), index, np.ascontiguousarray(weight, dtype=np.float64), lower, n_threads)
-    return lower
+        _core.rows_gram(_matrix(X), index, weight, centre, out, n_threads, cancel)
+    return out
 
 
 def best_intercept(iteration: Any, start: float) -> float:
@@ -292,9 +308,11 @@ def best_intercept(iteration: Any, start: float) -> float:
     return float(_core.best_intercept(*_round(iteration), iteration.state.scores, start))
 
 
-def step_length(iteration: Any, y_along: NDArray[Any], linear: float, quadratic: float) -> float:
+def step_length(iteration: Any, along: NDArray[Any], linear: float, quadratic: float) -> float:
     """How far to go along a step: the present round's derivative there has fallen to a tenth."""
-    return float(_core.step_length(*_round(iteration), iteration.shortfall, y_along, linear, quadratic))
+    scores = iteration.state.scores + iteration.state.b[0]
+    free = iteration.problem.intercept == "free"
+    return float(_core.step_length(*_round(iteration), scores, along, free, linear, quadratic))
 
 
 def _round(iteration: Any) -> tuple[Any, ...]:

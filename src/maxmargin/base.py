@@ -79,6 +79,7 @@ class CodedClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
         -------
         self
         """
+        self.__dict__.pop("status_", None)  # not fitted until this fit ends
         self._check_parameters()
         n_threads = effective_n_threads(self.n_jobs)
         data = self._weighted_rows(X, y, sample_weight, n_threads)
@@ -88,12 +89,16 @@ class CodedClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
 
             def solve(column: int, stop: Stop, n_inner: int) -> SolverResult:
                 which, targets = self.code_.column(data.labels, column)
-                return self._solve(data.take(which, n_inner), targets, column, stop, callback)
+                return self._solve(data.take(which, n_inner, stop.cancel), targets, column, stop, callback)
 
             results = solve_columns(solve, self.code_.n_columns, stop, n_threads)
-        self._certify(results)
         self._store(results, data)
+        self._certify(results)
         return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """True between the end of a fit and the start of the next."""
+        return hasattr(self, "status_")
 
     def _weighted_rows(self, X: Any, y: Any, sample_weight: Any, n_threads: int) -> WeightedRows:
         """Validated data in canonical form; sets ``classes_``, ``code_`` and ``decoder_``."""
@@ -108,15 +113,14 @@ class CodedClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
         )
         check_classification_targets(y)
         weight = check_sample_weight(sample_weight, X.shape[0])
-        given = weight > 0.0
-        self.classes_ = np.unique(y[given])
+        weight = weight * class_weights(self.class_weight, y, weight)
+        self.classes_ = np.unique(y[weight > 0.0])
         if len(self.classes_) < 2:
             raise ValueError(
                 f"{type(self).__name__} needs at least two classes, but y has only one class with a positive "
                 f"weight: {self.classes_.tolist()!r}."
             )
         labels = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
-        weight = weight * class_weights(self.class_weight, self.classes_, labels, weight)[labels]
         self.code_ = code_from_name(self.code, len(self.classes_))
         self.decoder_ = decoder_from_name(self.decoder, self.code_)
         return canonical(as_rows(X), labels, weight, n_threads=n_threads)
@@ -126,9 +130,15 @@ class CodedClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
         self.history_ = [result.history for result in results]
         self.n_iter_ = max(result.n_iter for result in results)
         self.objective_ = float(sum(result.objective for result in results))
-        self.dual_gap_ = float(max(result.gap for result in results))
+        self.dual_gap_ = float(np.max([result.gap for result in results]))
         worst = max((result.status for result in results), key=SEVERITY.index)
         self.status_ = str(worst)
+        if not all(np.isfinite(result.coef).all() for result in results):
+            del self.status_
+            raise ValueError(
+                f"{type(self).__name__} failed: its coefficients are not finite. Scale the features, for "
+                "example with sklearn.preprocessing.StandardScaler, or lower C and the weights."
+            )
         if worst not in (Status.CONVERGED, Status.STOPPED):
             warnings.warn(
                 f"{type(self).__name__} stopped ({worst}) with relative duality gap {self.dual_gap_:.1e} "

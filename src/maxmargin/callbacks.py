@@ -1,7 +1,7 @@
 """Callbacks of an estimator: scikit-learn's protocol where it exists (1.9 and later), plain functions always.
 
 A plain function is called as ``function(check, state)`` after every certificate, with a ``Check`` and the
-solver's ``State``; a true return value ends the fit at that point, with its certificate.
+solver's ``State``. A true return value ends the fit: every column stops at its next certificate.
 """
 
 from __future__ import annotations
@@ -53,6 +53,13 @@ class CallbackSupport(CallbackSupportMixin):  # type: ignore[misc]
         self._functions = functions
         return self
 
+    def __sklearn_clone__(self) -> Any:
+        """Plain functions go with a clone, as scikit-learn's callbacks do."""
+        copy = super().__sklearn_clone__()
+        if functions := getattr(self, "_functions", None):
+            copy._functions = list(functions)
+        return copy
+
     def __getstate__(self) -> Any:
         """Plain functions stay behind: only data is pickled."""
         state = dict(super().__getstate__())
@@ -82,11 +89,13 @@ class CallbackSupport(CallbackSupportMixin):  # type: ignore[misc]
 
 
 def _in_turn(functions: list[Callback]) -> Callback:
-    lock = threading.Lock()
+    """All functions, one caller at a time; once one has said stop, every later call says so too."""
+    lock, stopped = threading.Lock(), threading.Event()
 
     def call(check: Check, state: State) -> bool:
         with lock:
-            answers = [bool(function(check, state)) for function in functions]  # each is called
-        return any(answers)
+            if not stopped.is_set() and any([bool(function(check, state)) for function in functions]):  # noqa: C419
+                stopped.set()
+        return stopped.is_set()
 
     return call

@@ -15,10 +15,17 @@ def check_number(
 ) -> None:
     """Refuse what is not a finite number in the range."""
     kind, wanted = (Integral, "an integer") if integer else (Real, "a finite number")
-    is_number = isinstance(value, kind) and not isinstance(value, bool) and math.isfinite(value)
+    is_number = isinstance(value, kind) and not isinstance(value, bool) and _is_finite(value)
     if not is_number or value <= above or value < at_least:
         bound = f" > {above:g}" if above > -np.inf else f" >= {at_least:g}" if at_least > -np.inf else ""
         raise ValueError(f"{name} must be {wanted}{bound}; got {value!r}.")
+
+
+def _is_finite(value: Any) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # an integer beyond every float
+        return False
 
 
 def check_choice(name: str, value: Any, accepted: Collection[str]) -> None:
@@ -58,31 +65,48 @@ def check_sample_weight(sample_weight: Any, n_samples: int) -> np.ndarray:
     return weight
 
 
-def class_weights(
-    class_weight: Any, classes: np.ndarray, labels: np.ndarray, weight: np.ndarray
-) -> np.ndarray:
-    """The factor of each class: 1, from a dict, or "balanced": total / (n_classes * class's weight)."""
+def class_weights(class_weight: Any, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Each row's factor: 1, its class's entry in a dict, or "balanced": total / (n_classes * its class's)."""
     if class_weight is None:
-        return np.ones(len(classes))
+        return np.ones(len(y))
+    classes, labels = np.unique(y, return_inverse=True)
     if isinstance(class_weight, str) and class_weight == "balanced":
-        return weight.sum() / (len(classes) * np.bincount(labels, weights=weight))
+        totals = np.bincount(labels, weights=weight / weight.max())
+        given = totals > 0.0
+        factors = np.where(given, totals.sum() / (given.sum() * np.where(given, totals, 1.0)), 0.0)
+        return factors[labels]
     if not isinstance(class_weight, dict):
         raise ValueError(f"class_weight must be None, 'balanced' or a dict; got {class_weight!r}.")
-    unknown = [label for label in class_weight if label not in classes]
-    if unknown:
-        raise ValueError(f"class_weight names {unknown!r}, but the classes in y are {classes.tolist()}.")
-    factors = np.array([float(class_weight.get(label, 1.0)) for label in classes.tolist()])
-    if not (np.isfinite(factors) & (factors > 0.0)).all():
-        raise ValueError(f"class_weight must hold finite numbers > 0; got {class_weight!r}.")
-    return factors
+    names = classes.tolist()
+    unknown = [label for label in class_weight if label not in names]
+    if unknown and not all(name in class_weight for name in names):
+        raise ValueError(f"class_weight names {unknown!r}, but the classes in y are {names}.")
+    factors = np.array([float(class_weight.get(name, 1.0)) for name in names])
+    if not (np.isfinite(factors) & (factors >= 0.0)).all():
+        raise ValueError(f"class_weight must hold finite numbers >= 0; got {class_weight!r}.")
+    return factors[labels]
 
 
-def check_scale(sqnorms: np.ndarray, total_cost: float) -> None:
-    """Refuse rows so long that sums of their squares would overflow."""
-    with np.errstate(over="ignore"):
-        total = float(sqnorms.sum() * max(total_cost, 1.0))
-    if not total < 1e300:
+def check_costs(C: float, weight: np.ndarray) -> None:
+    """Refuse costs C * weight that double precision cannot work with."""
+    with np.errstate(over="ignore", under="ignore"):
+        smallest, total = C * float(weight.min()), C * float(weight.sum())
+    if not (smallest >= 1e-290 and total <= 1e145):
         raise ValueError(
-            f"the features are too large: a row of X has squared norm {sqnorms.max():.3g}, and sums of these "
-            "overflow. Scale the features, for example with sklearn.preprocessing.StandardScaler."
+            "C times the weights (sample weights times class weights) must lie between 1e-290 and, in all, "
+            f"1e145; got C={C:g} and weights from {weight.min():g} to {weight.max():g}. Divide them by a "
+            "common factor."
+        )
+
+
+def check_scale(X: Any, sqnorms: np.ndarray, total_cost: float) -> None:
+    """Refuse rows so long that sums of their squares would overflow in X's precision."""
+    with np.errstate(over="ignore"):
+        total = float(sqnorms.sum())
+        overflows = not total * max(total_cost, 1.0) < 1e300 or (X.dtype == np.float32 and not total < 1e37)
+    if overflows:
+        raise ValueError(
+            f"the features are too large: a row of X ({X.dtype}) has squared norm {sqnorms.max():.3g}, and "
+            "sums of these overflow. Scale the features, for example with "
+            "sklearn.preprocessing.StandardScaler."
         )

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from .base import CodedClassifier
-from .checks import check_choice, check_flag, check_number, check_scale
+from .checks import check_choice, check_costs, check_flag, check_number, check_scale
 from .losses import loss_from_name
 from .rows import Rows, WeightedRows
 from .solvers.drive import Callback
@@ -132,7 +132,8 @@ class LinearSVC(CodedClassifier):
         self._check_stopping()
 
     def _prepare(self, data: WeightedRows) -> None:
-        check_scale(data.rows.sqnorms(), self.C * float(data.weight.sum()))
+        check_costs(self.C, data.weight)
+        check_scale(data.rows.X, data.rows.sqnorms(), self.C * float(data.weight.sum()))
         self.solver_ = self.solver
         if self.solver == "auto":
             order = min(len(data.rows), data.rows.n_features)

@@ -7,7 +7,7 @@ prefix of the canonical order is a random sample. X itself is never copied.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy import sparse
@@ -20,12 +20,14 @@ from .kernels import Linear
 class Rows:
     """Some rows of X in some order, with the products that linear solvers need.
 
-    Sums are in double and split into blocks fixed by the problem, so ``n_threads`` changes no bit.
+    Sums are in double and split into blocks fixed by the problem, so ``n_threads`` changes no bit. Setting
+    the byte ``cancel``, from any thread, ends a running product with an error.
     """
 
     X: np.ndarray | sparse.csr_array
     index: np.ndarray
     n_threads: int = 1
+    cancel: np.ndarray = field(default_factory=lambda: _native.NEVER)
 
     @property
     def n_features(self) -> int:
@@ -37,34 +39,50 @@ class Rows:
 
     def take(self, which: np.ndarray | slice) -> Rows:
         """A selection of these rows."""
-        return Rows(self.X, self.index[which], self.n_threads)
+        return replace(self, index=self.index[which])
 
     def dot(self, w: np.ndarray) -> np.ndarray:
         """``X[index] @ w``, for one vector or several as the columns of a matrix."""
-        return _native.rows_dot(self.X, self.index, w, self.n_threads)
+        return _native.rows_dot(self.X, self.index, w, self.n_threads, self.cancel)
 
     def sum(self, u: np.ndarray) -> np.ndarray:
         """``u @ X[index]``."""
-        return _native.rows_sum(self.X, self.index, u, self.n_threads)
+        return _native.rows_sum(self.X, self.index, u, self.n_threads, self.cancel)
 
     def sqnorms(self) -> np.ndarray:
         """Squared norms."""
         return _native.rows_sqnorm(self.X, self.index)
 
-    def gram(self, weight: np.ndarray) -> np.ndarray:
-        """``X[index]' diag(weight) X[index]``."""
-        return _native.rows_gram(self.X, self.index, weight, self.n_threads)
+    def mean(self, weight: np.ndarray) -> np.ndarray:
+        """The weighted mean of the rows."""
+        return self.sum(weight / weight.sum())
+
+    def gram(self, weight: np.ndarray, centre: np.ndarray | None = None) -> np.ndarray:
+        """``(X[index] - centre)' diag(weight) (X[index] - centre)``; a centre must be ``mean(weight)``."""
+        centre = np.zeros(self.n_features) if centre is None else centre
+        return _native.rows_gram(self.X, self.index, weight, centre, self.n_threads, self.cancel)
 
     def compacted(self) -> Rows:
         """The same rows, copied into this order: for algorithms that visit them again and again."""
-        return Rows(self.X[self.index], np.arange(len(self)), self.n_threads)
+        return replace(self, X=self.X[self.index], index=np.arange(len(self)))
+
+    def moved(self, centre: np.ndarray) -> Rows:
+        """Dense rows, copied into this order, minus a centre."""
+        X = self.X[self.index]
+        X -= centre.astype(X.dtype)
+        return replace(self, X=X, index=np.arange(len(self)))
 
     def products(self) -> np.ndarray:
         """``X[index] @ X[index]'``."""
-        block = _native.kernel_block(
-            self.X, self.X, Linear(), x_rows=self.index, z_rows=self.index, n_threads=self.n_threads
-        )
-        return block.astype(np.float64)
+        out = np.empty((len(self), len(self)))
+        for start in range(0, len(self), 256):  # a cancel is seen between blocks
+            if self.cancel[0]:
+                raise RuntimeError("cancelled")
+            some = self.index[start : start + 256]
+            out[start : start + 256] = _native.kernel_block(
+                self.X, self.X, Linear(), x_rows=some, z_rows=self.index, n_threads=self.n_threads
+            )
+        return out
 
 
 @dataclass(frozen=True)
@@ -75,9 +93,9 @@ class WeightedRows:
     labels: np.ndarray
     weight: np.ndarray
 
-    def take(self, which: np.ndarray, n_threads: int) -> WeightedRows:
-        """A selection, for so many threads."""
-        rows = Rows(self.rows.X, self.rows.index[which], n_threads)
+    def take(self, which: np.ndarray, n_threads: int, cancel: np.ndarray) -> WeightedRows:
+        """A selection, for so many threads, that the byte ``cancel`` can stop."""
+        rows = Rows(self.rows.X, self.rows.index[which], n_threads, cancel)
         return WeightedRows(rows, self.labels[which], self.weight[which])
 
 

@@ -29,7 +29,9 @@ def solve_columns(
     with ThreadPoolExecutor(n_outer) as executor:
         try:
             jobs = [executor.submit(solve_one, column, n_threads // n_outer) for column in range(n_columns)]
-            wait(jobs, return_when=FIRST_EXCEPTION)
+            done, _ = wait(jobs, return_when=FIRST_EXCEPTION)
+            for job in done:
+                job.result()  # raises what a column has raised, while others may still be running
             return [job.result() for job in jobs]
         except BaseException:
             stop.cancel[0] = 1

@@ -46,6 +46,7 @@ def drive(
     certify : callable
         Bounds on the optimum at the present iterate. Its time is not counted in ``seconds``.
     stop : Stop
+        Its ``max_seconds`` are of the wall clock, from this call on, certificates included.
     callback : callable, optional
         Called as ``callback(check, state)`` after every certificate; a true value stops the loop.
 
@@ -59,14 +60,16 @@ def drive(
     state.setdefault("best_dual", -np.inf)
     history: list[Check] = []
     stalled = False
+    deadline = time.perf_counter() + stop.max_seconds
     while True:
         check = _check(state, certify())
         history.append(check)
         stopped = callback is not None and bool(callback(check, state))
-        status = _verdict(check, stop, stopped, stalled)
+        late = time.perf_counter() >= deadline
+        status = _verdict(check, stop, stopped, stalled, late)
         if status is not None:
             return status, tuple(history)
-        stalled = _advance(state, step, stop)
+        stalled = _advance(state, step, stop, deadline)
 
 
 def _check(state: State, certificate: Certificate) -> Check:
@@ -82,21 +85,22 @@ def _check(state: State, certificate: Certificate) -> Check:
     )
 
 
-def _advance(state: State, step: Callable[[], object], stop: Stop) -> bool:
+def _advance(state: State, step: Callable[[], object], stop: Stop, deadline: float) -> bool:
     """Up to ``check_every`` steps, fewer when a limit is reached first; true when a step saw no way on."""
     for _ in range(stop.check_every):
         start = time.perf_counter()
         stalled = bool(step())
-        state.seconds += time.perf_counter() - start
+        end = time.perf_counter()
+        state.seconds += end - start
         state.n_iter += 1
-        if stalled or state.n_iter >= stop.max_iter or state.seconds >= stop.max_seconds or stop.cancel[0]:
+        if stalled or state.n_iter >= stop.max_iter or end >= deadline or stop.cancel[0]:
             return stalled
     return False
 
 
-def _verdict(check: Check, stop: Stop, stopped: bool, stalled: bool) -> Status | None:
+def _verdict(check: Check, stop: Stop, stopped: bool, stalled: bool, late: bool) -> Status | None:
     """The first rule that holds, or None to go on."""
-    if np.isnan(check.primal) or np.isnan(check.dual) or check.gap < -ROUNDING:
+    if np.isnan(check.gap) or check.primal == np.inf or check.gap < -ROUNDING:
         return Status.FAILED
     if check.gap <= stop.tol:
         return Status.CONVERGED
@@ -106,6 +110,6 @@ def _verdict(check: Check, stop: Stop, stopped: bool, stalled: bool) -> Status |
         return Status.STALLED
     if check.n_iter >= stop.max_iter:
         return Status.MAX_ITER
-    if check.seconds >= stop.max_seconds:
+    if late:
         return Status.TIME_LIMIT
     return None

@@ -22,10 +22,11 @@ from .drive import Callback, Certificate, drive
 from .intervals import middle_of_interval
 from .margins import MarginProblem
 from .newton_system import newton_direction
-from .result import FLOAT_EPS, SolverResult, State, Stop
+from .result import FLOAT_EPS, SolverResult, State, Stop, relative_gap
 
 FIRST_SHARPNESS = 0.5  # at w = 0 every share is then half way, so the first step is a least-squares fit
 SHARPER = 5.0  # growth of s from round to round
+FRESH = 8  # steps after which scores are computed anew rather than updated
 SHARPEST = 1e13  # beyond this, rounding decides
 SOLVED = 0.1  # a round ends when its own error is this share of the duality gap
 SHARPNESS_AFTER_SAMPLE = 2.0
@@ -90,6 +91,7 @@ class NewtonIteration:
     def refresh(self) -> None:
         """Scores, intercept, shares and gradient from w and the round's anchor."""
         self.state.scores = self.problem.rows.dot(self.state.w)
+        self.state.fresh = self.state.n_iter
         self._settle(middle=True)
 
     def _settle(self, middle: bool = False) -> None:
@@ -144,9 +146,12 @@ class NewtonIteration:
         return middle_of_interval(balanced, float(kinks.min()) - width, float(kinks.max()) + width, root)
 
     def certify(self, tol: float) -> Certificate:
-        """Bounds at the present iterate; once they meet, again from freshly computed scores."""
+        """Bounds at the present iterate; from fresh scores every few steps, and before they may meet."""
+        state = self.state
+        stale = state.n_iter - state.get("fresh", state.n_iter)
         bounds = self._bounds()
-        if bounds.primal - bounds.dual <= tol * abs(bounds.primal):
+        best = max(bounds.dual, state.get("best_dual", -np.inf))
+        if stale >= FRESH or (stale and relative_gap(bounds.primal, best, bounds.tiny) <= tol):
             self.refresh()
             bounds = self._bounds()
         self.gap = bounds.primal - bounds.dual
@@ -175,7 +180,7 @@ class NewtonIteration:
         penalty = problem.intercept_penalty
         t = _native.step_length(
             self,
-            problem.y * along,
+            along,
             linear=float(state.w @ p + penalty * state.b[0] * p_b),
             quadratic=float(p @ p + penalty * p_b * p_b),
         )

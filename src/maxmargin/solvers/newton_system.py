@@ -1,9 +1,10 @@
 """The linear system of a Newton step, by the smaller of two factorisations or by conjugate gradients.
 
-    [ I + X'KX   X'K1    ] [p  ]     [g  ]
-    [ 1'KX       p_b + 1'K1 ] [p_b] = - [g_b],     K = diag(curvature)
+    min_{p,q}  <g, p> + g_b q + 1/2 ||p||^2 + penalty/2 q^2 + 1/2 sum_i k_i (<x_i, p> + q)^2,    k = curvature
 
-Only rows of positive curvature enter. The border is eliminated: H = I + X'KX is solved for two right sides.
+Only rows of positive curvature enter. A free intercept (no penalty) is eliminated by measuring the rows from
+their mean, weighted by k: then q' = q + <mean, p> stands alone, and rows far from the origin cost no digits.
+A penalised one is a feature whose value is 1, eliminated as a border.
 """
 
 from __future__ import annotations
@@ -21,35 +22,44 @@ LARGEST_FACTOR = 3000  # order of the largest matrix that is factorised
 def newton_direction(
     problem: MarginProblem, curvature: np.ndarray, gradient: np.ndarray, gradient_b: float
 ) -> tuple[np.ndarray, float]:
-    """The direction (p, p_b)."""
+    """The direction (p, q)."""
     curved = np.flatnonzero(curvature)
     rows, weight = problem.rows.take(curved), curvature[curved]
-    if problem.intercept == "none":
+    if problem.intercept == "free" and len(curved):
+        mean = rows.mean(weight)
+        p = -_solve(rows, weight, (gradient - gradient_b * mean)[:, None], mean)[:, 0]
+        return p, -gradient_b / float(weight.sum()) - float(mean @ p)
+    if problem.intercept != "penalised":
         return -_solve(rows, weight, gradient[:, None])[:, 0], 0.0
     border = rows.sum(weight)
-    corner = problem.intercept_penalty + float(weight.sum())
     solved = _solve(rows, weight, np.column_stack([gradient, border]))
-    schur = corner - float(border @ solved[:, 1])
-    p_b = (float(border @ solved[:, 0]) - gradient_b) / schur if schur > 64 * FLOAT_EPS * corner else 0.0
-    return -solved[:, 0] - p_b * solved[:, 1], p_b
+    schur = 1.0 + float(weight.sum()) - float(border @ solved[:, 1])
+    q = (float(border @ solved[:, 0]) - gradient_b) / schur
+    return -solved[:, 0] - q * solved[:, 1], q
 
 
-def _solve(rows: Rows, weight: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """``(I + X' diag(weight) X)^{-1} right``."""
+def _solve(rows: Rows, weight: np.ndarray, right: np.ndarray, mean: np.ndarray | None = None) -> np.ndarray:
+    """``(I + (X - mean)' diag(weight) (X - mean))^{-1} right``."""
     n, d = len(rows), rows.n_features
     if n == 0:
         return right.copy()
     if min(n, d) > LARGEST_FACTOR:
-        return np.column_stack([_conjugate_gradients(rows, weight, column) for column in right.T])
+        return np.column_stack([_conjugate_gradients(rows, weight, column, mean) for column in right.T])
     if d <= n or d <= 64:
-        matrix = rows.gram(weight)
+        matrix = rows.gram(weight, mean)
         matrix.flat[:: d + 1] += 1.0
         return _cholesky_solve(matrix, right)
     # The Woodbury identity: a system of order n instead of d.
     matrix = rows.products()
+    images = rows.dot(right)
+    if mean is not None:
+        towards = rows.dot(mean)
+        matrix -= towards[:, None] + towards - mean @ mean
+        images -= mean @ right
     matrix.flat[:: n + 1] += 1.0 / weight
-    inner = _cholesky_solve(matrix, rows.dot(right))
-    return right - np.column_stack([rows.sum(column) for column in inner.T])
+    inner = _cholesky_solve(matrix, images)
+    back = np.column_stack([rows.sum(column) for column in inner.T])
+    return right - (back if mean is None else back - np.outer(mean, inner.sum(axis=0)))
 
 
 def _cholesky_solve(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
@@ -67,7 +77,9 @@ def _cholesky_solve(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
     raise FloatingPointError("the Newton system is not finite")
 
 
-def _conjugate_gradients(rows: Rows, weight: np.ndarray, right: np.ndarray) -> np.ndarray:
+def _conjugate_gradients(
+    rows: Rows, weight: np.ndarray, right: np.ndarray, mean: np.ndarray | None
+) -> np.ndarray:
     """The same solution by conjugate gradients, to three digits: a direction needs no more."""
     x, residual = np.zeros_like(right), right.copy()
     direction, residual_sq = residual.copy(), float(residual @ residual)
@@ -75,7 +87,10 @@ def _conjugate_gradients(rows: Rows, weight: np.ndarray, right: np.ndarray) -> n
     for _ in range(500):
         if residual_sq <= target:
             break
-        image = direction + rows.sum(weight * rows.dot(direction))
+        weighted = weight * (rows.dot(direction) - (0.0 if mean is None else mean @ direction))
+        image = direction + rows.sum(weighted)
+        if mean is not None:
+            image -= weighted.sum() * mean
         length = residual_sq / float(direction @ image)
         x += length * direction
         residual -= length * image

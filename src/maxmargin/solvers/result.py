@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -62,6 +63,8 @@ class Check:
 
 def relative_gap(primal: float, dual: float, tiny: float = 0.0) -> float:
     """The gap as a share of the objective; ``tiny`` is what counts as zero on the problem's own scale."""
+    if not (math.isfinite(primal) and math.isfinite(dual)):
+        return math.nan if math.isnan(primal) or math.isnan(dual) else math.inf
     scale = max(abs(primal), abs(dual), tiny)
     return (primal - dual) / scale if scale > 0.0 else 0.0
 
