@@ -125,7 +125,7 @@ def test_names(given_name, name):
     assert loss_from_name(LOSSES[name]) is LOSSES[name]
 
 
-@pytest.mark.parametrize("wrong", ["hinje", None, 3, ["hinge"]])
+@pytest.mark.parametrize("wrong", ["hinje", None, 3, ["hinge"], Hinge])
 def test_an_unknown_loss_is_named_in_the_error(wrong):
     with pytest.raises(
         ValueError, match=r"loss must be a Loss or one of \['hinge', 'log', .*; got "
