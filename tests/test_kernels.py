@@ -23,6 +23,7 @@ from maxmargin.kernels import (
     Linear,
     Polynomial,
     Precomputed,
+    Scaled,
     Sigmoid,
     kernel_from_name,
 )
@@ -293,15 +294,52 @@ def test_names_and_errors():
     assert isinstance(kernel_from_name(rbf_kernel), FromFunction)
     with pytest.raises(ValueError, match=r"one of \['laplacian', 'linear', .*got 'rfb'"):
         kernel_from_name("rfb")
-    for gamma in (0.0, -1.0, np.nan, np.inf, "medain", None, [1.0]):
-        with pytest.raises(ValueError, match="gamma must be"):
-            RBF(gamma=gamma)
     with pytest.raises(ValueError, match="same features"):
         Linear()(rows(2, 3), rows(2, 4))
     with pytest.raises(ValueError, match="resolve"):
         RBF(gamma="scale")(rows(2, 3))
     with pytest.raises(ValueError, match="2-d"):
         Linear()(np.zeros(3))
+
+
+@pytest.mark.parametrize(
+    "gamma",
+    [
+        0.0,
+        -1.0,
+        np.nan,
+        np.inf,
+        "medain",
+        None,
+        [1.0],
+        np.array([1.0, 2.0]),
+        np.array("scale"),
+        True,
+        10**400,
+    ],
+    ids=lambda gamma: repr(gamma)[:20],
+)
+def test_what_is_no_gamma(gamma):
+    with pytest.raises(ValueError, match=r"gamma must be a finite number > 0 or one of \['auto', 'median', "):
+        RBF(gamma=gamma)
+
+
+@pytest.mark.parametrize(
+    "wrong", [np.array([1.0, 2.0]), True, 10**400, "3", np.nan], ids=lambda v: repr(v)[:20]
+)
+def test_what_is_no_degree_coef0_or_factor(wrong):
+    with pytest.raises(ValueError, match="degree must be a finite number"):
+        Polynomial(degree=wrong)
+    with pytest.raises(ValueError, match="coef0 must be a finite number"):
+        Sigmoid(coef0=wrong)
+    with pytest.raises(ValueError, match="factor of a kernel must be a finite number > 0"):
+        Scaled(wrong, Linear())
+
+
+@pytest.mark.parametrize("wrong", [True, 10**400, -1.0], ids=lambda v: repr(v)[:20])
+def test_what_no_kernel_is_multiplied_by(wrong):
+    with pytest.raises(ValueError, match="factor of a kernel must be a finite number > 0"):
+        wrong * Linear()
 
 
 def test_mixed_and_other_dtypes():

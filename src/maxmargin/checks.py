@@ -15,10 +15,17 @@ def check_number(
 ) -> None:
     """Refuse what is not a finite number in the range."""
     kind, wanted = (Integral, "an integer") if integer else (Real, "a finite number")
-    is_number = isinstance(value, kind) and not isinstance(value, bool) and math.isfinite(value)
-    if not is_number or value <= above or value < at_least:
+    is_number = isinstance(value, kind) and not isinstance(value, bool)
+    if not is_number or not _is_finite(value) or value <= above or value < at_least:
         bound = f" > {above:g}" if above > -np.inf else f" >= {at_least:g}" if at_least > -np.inf else ""
         raise ValueError(f"{name} must be {wanted}{bound}; got {value!r}.")
+
+
+def _is_finite(value: Any) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # an integer beyond every float
+        return False
 
 
 def check_choice(name: str, value: Any, accepted: Collection[str]) -> None:
