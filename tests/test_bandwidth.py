@@ -48,3 +48,14 @@ def test_scale_is_scikit_learns_and_sparse_agrees():
 def test_equal_rows_have_no_median():
     with pytest.raises(ValueError, match="two different rows"):
         RBF(gamma="median").resolve(np.ones((5, 2)), np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("layout", [np.asarray, sp.csr_array])
+def test_scale_refuses_what_has_no_variance(layout):
+    X = layout(np.array([[1.0, 0.0], [0.0, 2.0]]))
+    for weight in ([0.0, 0.0], [1e308, 1e308], [np.nan, 1.0]):
+        with pytest.raises(ValueError, match="weights with a finite sum > 0"), np.errstate(over="ignore"):
+            scale_gamma(X, weight)
+    for factor in (1e200, 1.7e308 / 2, np.nan, 1e-160):
+        with pytest.raises(ValueError, match="a variance that double precision can hold"):
+            scale_gamma(X * factor)

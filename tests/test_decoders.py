@@ -206,10 +206,15 @@ def test_names():
     decoder = LossBased(Log())
     assert decoder_from_name(decoder, one_vs_one(3)) is decoder
     assert all(isinstance(decoder, Decoder) and name == decoder.name for name, decoder in DECODERS.items())
+
+
+@pytest.mark.parametrize("wrong", ["vote", None, ["votes"], Votes, LossBased])
+def test_an_unknown_decoder_is_named_in_the_error(wrong):
     with pytest.raises(
-        ValueError, match=r"decoder must be a Decoder or one of \['auto', 'hamming', .*; got 'vote'"
-    ):
-        decoder_from_name("vote", one_vs_one(3))
+        ValueError, match=r"decoder must be a Decoder or one of \['auto', 'hamming', .*; got "
+    ) as error:
+        decoder_from_name(wrong, one_vs_one(3))
+    assert repr(wrong) in str(error.value)
 
 
 @every_decoder

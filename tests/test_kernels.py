@@ -15,7 +15,7 @@ from hypothesis.extra.numpy import arrays
 from reference_kernels import dense64, reference
 from sklearn.metrics.pairwise import rbf_kernel
 
-from maxmargin import _native
+from maxmargin import _core, _native
 from maxmargin.kernels import (
     RBF,
     FromFunction,
@@ -23,6 +23,7 @@ from maxmargin.kernels import (
     Linear,
     Polynomial,
     Precomputed,
+    Scaled,
     Sigmoid,
     kernel_from_name,
 )
@@ -154,6 +155,36 @@ def test_equal_rows_are_at_exactly_one(kernel, layout, dtype):
     assert (K >= 0).all()
 
 
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("d", [3, 300])
+@pytest.mark.parametrize("gamma", [5e-324, 1e-300, 1e-46, 3e38, 1e39, 1e200, 1.3e308, np.finfo(float).max])
+@pytest.mark.parametrize("kernel", [RBF, Laplacian], ids=lambda k: k.name)
+def test_any_finite_gamma_gives_one_for_equal_rows_and_zero_for_far_ones(kernel, gamma, d, layout, dtype):
+    X = rows(20, d, dtype, density=0.05 if layout == "csr32" else 1.0)
+    X[:, 0] = np.arange(20)
+    X[10] *= np.finfo(dtype).max / 64  # at an infinite distance
+    K = kernel(gamma)(LAYOUTS[layout](np.concatenate([X, X])))
+    assert not np.isnan(K).any()
+    assert (np.diagonal(K) == 1).all()
+    assert (np.diagonal(K[:20, 20:]) == 1).all()
+    apart = K[:20, :20][~np.eye(20, dtype=bool)]
+    if gamma > 1:
+        assert (apart == 0).all()
+    else:
+        assert ((apart >= 0) & (apart <= 1)).all()
+        assert K[0, 1] == 1
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("huge", [1e39, 1e200, np.finfo(float).max])
+def test_huge_parameters_of_products_give_no_nan(huge, dtype):
+    X = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, -2.0]], dtype)
+    assert not np.isnan(Polynomial(degree=2, gamma=huge, coef0=-huge)(X)).any()
+    np.testing.assert_array_equal(Sigmoid(gamma=huge)(X), np.diag([0, 1, 1]))
+    np.testing.assert_array_equal(Sigmoid(gamma=1.0, coef0=-huge)(X), np.full((3, 3), -1))
+
+
 @settings(max_examples=40, deadline=None)
 @given(
     X=arrays(np.float32, st.tuples(st.integers(0, 9), st.just(4)), elements=st.floats(-1e6, 1e6, width=32)),
@@ -201,9 +232,67 @@ def test_out_is_filled_and_checked():
     X, out = rows(5, 3), np.full((5, 5), np.nan)
     assert _native.kernel_block(X, X, RBF(gamma=1.0), out=out) is out
     assert_close(out, reference(RBF(gamma=1.0), X, X), np.float64)
-    for bad in (np.empty((5, 4)), np.empty((5, 5), np.float32), np.empty((5, 5), order="F")):
+    read_only = np.empty((5, 5))
+    read_only.flags.writeable = False
+    for bad in (
+        np.empty((5, 4)),
+        np.empty((5, 5), np.float32),
+        np.empty((5, 5), order="F"),
+        np.empty((5, 10))[:, ::2],
+        read_only,
+        out.tolist(),
+    ):
         with pytest.raises(ValueError, match="out must be"):
             _native.kernel_block(X, X, RBF(gamma=1.0), out=bad)
+        with pytest.raises(ValueError, match="out must be"):
+            _native.kernel_matmul(X, X, out, RBF(gamma=1.0), out=bad)
+
+
+@pytest.mark.parametrize(
+    "bad", [np.zeros((5, 10))[:, ::2], np.zeros((5, 5), np.float32), np.zeros((5, 5), int)]
+)
+def test_the_core_never_fills_a_copy_of_a_result(bad):
+    X = rows(5, 3)
+    arguments, *_ = _native._arguments(X, X, Linear(), None, None, (None, None))
+    for function, values in ((_core.kernel_block, [bad]), (_core.kernel_matmul, [np.eye(5), bad])):
+        with pytest.raises((TypeError, ValueError), match=r"incompatible|same dtype"):
+            function(*arguments, *values, 1)
+    for function, values in (
+        (_core.row_sqnorms_f64, (arguments[0], None, bad[0])),
+        (_core.useful_centre_f64, (arguments[0], None, bad[0, :3])),
+        (_core.tanh, (bad[:, 0],)),
+    ):
+        with pytest.raises(TypeError, match="incompatible"):
+            function(*values)
+    assert not bad.any()
+
+
+def test_the_door_says_what_it_cannot_take():
+    X, kernel = rows(5, 3), RBF(gamma=1.0)
+    for wrong in (X.tolist(), X.astype(int), X[:, ::2], X[0], sp.csc_array(X)):
+        with pytest.raises(TypeError, match="rows must be"):
+            _native.kernel_block(wrong, wrong, kernel)
+    for wrong in ([0.5], [True, False], ["0"], [5], [[0]]):
+        with pytest.raises(IndexError, match="row numbers must be"):
+            _native.kernel_block(X, X, kernel, x_rows=wrong)
+    for A in (np.ones((5, 1)) * 1j, np.full((5, 1), "1")):
+        with pytest.raises(TypeError, match="A must hold real numbers; got an array of"):
+            _native.kernel_matmul(X, X, A, kernel)
+    stats = _native.RowStats(np.zeros(2), np.zeros(5))
+    with pytest.raises(ValueError, match=r"a centre must have shape \(3,\)"):
+        _native.kernel_block(X, X, kernel, x_stats=stats)
+    with pytest.raises(ValueError, match=r"a centre must have shape \(3,\)"):
+        _native.row_stats(X, like=stats)
+    with pytest.raises(ValueError, match="n_jobs must be"):
+        _native.kernel_block(X, X, kernel, n_threads=0)
+
+
+def test_csr_parts_need_not_be_contiguous():
+    S = csr(rows(7, 5, density=0.5))
+    parts = [np.repeat(part, 2)[::2] for part in (S.data, S.indices, S.indptr)]
+    strided = sp.csr_array(tuple(parts), shape=S.shape)
+    assert not strided.data.flags.c_contiguous
+    np.testing.assert_array_equal(Linear()(strided), Linear()(S))
 
 
 @pytest.mark.parametrize("layout", ["dense", "csr32"])
@@ -293,15 +382,52 @@ def test_names_and_errors():
     assert isinstance(kernel_from_name(rbf_kernel), FromFunction)
     with pytest.raises(ValueError, match=r"one of \['laplacian', 'linear', .*got 'rfb'"):
         kernel_from_name("rfb")
-    for gamma in (0.0, -1.0, np.nan, np.inf, "medain", None, [1.0]):
-        with pytest.raises(ValueError, match="gamma must be"):
-            RBF(gamma=gamma)
     with pytest.raises(ValueError, match="same features"):
         Linear()(rows(2, 3), rows(2, 4))
     with pytest.raises(ValueError, match="resolve"):
         RBF(gamma="scale")(rows(2, 3))
     with pytest.raises(ValueError, match="2-d"):
         Linear()(np.zeros(3))
+
+
+@pytest.mark.parametrize(
+    "gamma",
+    [
+        0.0,
+        -1.0,
+        np.nan,
+        np.inf,
+        "medain",
+        None,
+        [1.0],
+        np.array([1.0, 2.0]),
+        np.array("scale"),
+        True,
+        10**400,
+    ],
+    ids=lambda gamma: repr(gamma)[:20],
+)
+def test_what_is_no_gamma(gamma):
+    with pytest.raises(ValueError, match=r"gamma must be a finite number > 0 or one of \['auto', 'median', "):
+        RBF(gamma=gamma)
+
+
+@pytest.mark.parametrize(
+    "wrong", [np.array([1.0, 2.0]), True, 10**400, "3", np.nan], ids=lambda v: repr(v)[:20]
+)
+def test_what_is_no_degree_coef0_or_factor(wrong):
+    with pytest.raises(ValueError, match="degree must be a finite number"):
+        Polynomial(degree=wrong)
+    with pytest.raises(ValueError, match="coef0 must be a finite number"):
+        Sigmoid(coef0=wrong)
+    with pytest.raises(ValueError, match="factor of a kernel must be a finite number > 0"):
+        Scaled(wrong, Linear())
+
+
+@pytest.mark.parametrize("wrong", [True, 10**400, -1.0], ids=lambda v: repr(v)[:20])
+def test_what_no_kernel_is_multiplied_by(wrong):
+    with pytest.raises(ValueError, match="factor of a kernel must be a finite number > 0"):
+        wrong * Linear()
 
 
 def test_mixed_and_other_dtypes():

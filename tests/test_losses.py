@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.svm import LinearSVC
 
-from maxmargin import _native
+from maxmargin import _core, _native
 from maxmargin.losses import LOSSES, Hinge, Log, Perceptron, SquaredHinge, loss_from_name
 
 every_loss = pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES.keys())
@@ -80,6 +80,19 @@ def test_native_keeps_the_shape_and_refuses_unknown_names():
         _native.loss_value("hinje", m)
 
 
+@pytest.mark.parametrize("part", ["value", "slope", "conjugate"])
+def test_native_refuses_what_it_would_have_to_copy_or_overrun(part):
+    core, m = getattr(_core, f"loss_{part}"), np.zeros(4)
+    for out in (np.full(8, 7.0)[::2], np.full(4, 7.0, np.float32)):
+        with pytest.raises(TypeError, match="incompatible"):
+            core("hinge", m, out)
+        assert (out == 7).all()
+    with pytest.raises(ValueError, match="as long as its argument"):
+        core("hinge", m, np.zeros(3))
+    with pytest.raises(TypeError, match="must hold real numbers; got an array of complex128"):
+        getattr(_native, f"loss_{part}")("hinge", m * 1j)
+
+
 def test_perceptron_counts_an_undecided_sample_as_an_error():
     assert Perceptron().value(0.0) == 0
     assert Perceptron().slope(0.0) == -1
@@ -125,7 +138,7 @@ def test_names(given_name, name):
     assert loss_from_name(LOSSES[name]) is LOSSES[name]
 
 
-@pytest.mark.parametrize("wrong", ["hinje", None, 3, ["hinge"]])
+@pytest.mark.parametrize("wrong", ["hinje", None, 3, ["hinge"], Hinge])
 def test_an_unknown_loss_is_named_in_the_error(wrong):
     with pytest.raises(
         ValueError, match=r"loss must be a Loss or one of \['hinge', 'log', .*; got "

@@ -45,41 +45,62 @@ RowSet<T> row_set(const Matrix& X, const Subset& subset, const Numbers& sqnorms)
 
 const double* data_or_null(const Numbers& numbers) { return numbers ? numbers->data() : nullptr; }
 
+// Arrays are taken as they are or refused: a converted result would be filled and thrown away.
+auto array(const char* name) { return nb::arg(name).noconvert(); }
+auto array_or_none(const char* name) { return array(name).none(); }
+
 template <class T>
 void bind(nb::module_& m, const char* row_sqnorms_name, const char* centre_name) {
-    m.def("kernel_block", [](const Matrix& X, const Matrix& Z, const std::string& name, double gamma,
-                             double coef0, double degree, const Subset& x_rows, const Subset& z_rows,
-                             const Numbers& x_sqnorms, const Numbers& z_sqnorms, const Numbers& centre,
-                             const Out<T, 2>& out, int n_threads) {
-        KernelTiles<T> tiles({kernel_kind(name), gamma, coef0, degree}, row_set<T>(X, x_rows, x_sqnorms),
-                             row_set<T>(Z, z_rows, z_sqnorms), data_or_null(centre));
-        nb::gil_scoped_release release;
-        tiles.block(out.data(), n_threads, python_poll());
-    });
-    m.def("kernel_matmul", [](const Matrix& X, const Matrix& Z, const std::string& name, double gamma,
-                              double coef0, double degree, const Subset& x_rows, const Subset& z_rows,
-                              const Numbers& x_sqnorms, const Numbers& z_sqnorms, const Numbers& centre,
-                              const In<T, 2>& A, const Out<T, 2>& out, int n_threads) {
-        KernelTiles<T> tiles({kernel_kind(name), gamma, coef0, degree}, row_set<T>(X, x_rows, x_sqnorms),
-                             row_set<T>(Z, z_rows, z_sqnorms), data_or_null(centre));
-        nb::gil_scoped_release release;
-        tiles.matmul(A.data(), A.shape(1), out.data(), n_threads, python_poll());
-    });
+    using namespace nb::literals;
+    m.def(
+        "kernel_block",
+        [](const Matrix& X, const Matrix& Z, const std::string& name, double gamma, double coef0,
+           double degree, const Subset& x_rows, const Subset& z_rows, const Numbers& x_sqnorms,
+           const Numbers& z_sqnorms, const Numbers& centre, const Out<T, 2>& out, int n_threads) {
+            KernelTiles<T> tiles({kernel_kind(name), gamma, coef0, degree}, row_set<T>(X, x_rows, x_sqnorms),
+                                 row_set<T>(Z, z_rows, z_sqnorms), data_or_null(centre));
+            nb::gil_scoped_release release;
+            tiles.block(out.data(), n_threads, python_poll());
+        },
+        "X"_a, "Z"_a, "name"_a, "gamma"_a, "coef0"_a, "degree"_a, array_or_none("x_rows"),
+        array_or_none("z_rows"), array_or_none("x_sqnorms"), array_or_none("z_sqnorms"),
+        array_or_none("centre"), array("out"), "n_threads"_a);
+    m.def(
+        "kernel_matmul",
+        [](const Matrix& X, const Matrix& Z, const std::string& name, double gamma, double coef0,
+           double degree, const Subset& x_rows, const Subset& z_rows, const Numbers& x_sqnorms,
+           const Numbers& z_sqnorms, const Numbers& centre, const In<T, 2>& A, const Out<T, 2>& out,
+           int n_threads) {
+            KernelTiles<T> tiles({kernel_kind(name), gamma, coef0, degree}, row_set<T>(X, x_rows, x_sqnorms),
+                                 row_set<T>(Z, z_rows, z_sqnorms), data_or_null(centre));
+            nb::gil_scoped_release release;
+            tiles.matmul(A.data(), A.shape(1), out.data(), n_threads, python_poll());
+        },
+        "X"_a, "Z"_a, "name"_a, "gamma"_a, "coef0"_a, "degree"_a, array_or_none("x_rows"),
+        array_or_none("z_rows"), array_or_none("x_sqnorms"), array_or_none("z_sqnorms"),
+        array_or_none("centre"), array("A"), array("out"), "n_threads"_a);
     // fills centre and says whether subtracting it is worth while
-    m.def(centre_name, [](const Matrix& X, const Subset& subset, const Out<double, 1>& centre) {
-        const RowSet<T> set = row_set<T>(X, subset, {});
-        const std::vector<double> found = useful_centre(set);
-        std::copy(found.begin(), found.end(), centre.data());
-        return !found.empty();
-    });
-    m.def(row_sqnorms_name, [](const Matrix& X, const Numbers& centre, const Out<double, 1>& out) {
-        const RowSet<T> set = row_set<T>(X, {}, {});
-        nb::gil_scoped_release release;
-        std::vector<T> buffer;
-        for (std::size_t i = 0; i < set.size; ++i)
-            out.data()[i] = centred_sqnorm(set, i, data_or_null(centre), buffer);
-    });
-    m.def("tanh", [](const Out<T, 1>& x) { simd().of<T>().tanh(x.data(), 1.0, 0.0, x.shape(0)); });
+    m.def(
+        centre_name,
+        [](const Matrix& X, const Subset& subset, const Out<double, 1>& centre) {
+            const RowSet<T> set = row_set<T>(X, subset, {});
+            const std::vector<double> found = useful_centre(set);
+            std::copy(found.begin(), found.end(), centre.data());
+            return !found.empty();
+        },
+        "X"_a, array_or_none("subset"), array("centre"));
+    m.def(
+        row_sqnorms_name,
+        [](const Matrix& X, const Numbers& centre, const Out<double, 1>& out) {
+            const RowSet<T> set = row_set<T>(X, {}, {});
+            nb::gil_scoped_release release;
+            std::vector<T> buffer;
+            for (std::size_t i = 0; i < set.size; ++i)
+                out.data()[i] = centred_sqnorm(set, i, data_or_null(centre), buffer);
+        },
+        "X"_a, array_or_none("centre"), array("out"));
+    m.def(
+        "tanh", [](const Out<T, 1>& x) { simd().of<T>().tanh(x.data(), 1.0, 0.0, x.shape(0)); }, array("x"));
 }
 
 // The memory of an array. Several times cheaper than an nb::ndarray, which shows on short arrays.
@@ -124,6 +145,30 @@ nb::object exp(nb::handle x, nb::handle out) {
     return nb::borrow(out);
 }
 
+// A context manager that Ctrl-C cannot keep from being left. Signals raise KeyboardInterrupt in Python code
+// alone, so not here, and what it cut short is made good by leave(guard), which may be called twice.
+struct Guard {
+    nb::callable enter, leave;
+};
+
+void enter(nb::handle_t<Guard> guard) {
+    try {
+        nb::cast<Guard&>(guard).enter(guard);
+    } catch (nb::python_error&) {
+        nb::cast<Guard&>(guard).leave(guard);
+        throw;
+    }
+}
+
+void leave(nb::handle_t<Guard> guard, const nb::args&) {
+    try {
+        nb::cast<Guard&>(guard).leave(guard);
+    } catch (nb::python_error&) {
+        nb::cast<Guard&>(guard).leave(guard);
+        throw;
+    }
+}
+
 template <class F>
 F pointer(const nb::capsule& capsule) {
     return reinterpret_cast<F>(capsule.data());
@@ -136,6 +181,10 @@ void bind_kernels(nb::module_& m) {
     using namespace maxmargin;
     m.def("exp", &maxmargin::exp, nb::arg("x"), nb::arg("out"),
           "out = e^x, the loop the kernels use; returns out");
+    nb::class_<Guard>(m, "Guard")
+        .def(nb::init<nb::callable, nb::callable>(), nb::arg("enter"), nb::arg("leave"))
+        .def("__enter__", &enter)
+        .def("__exit__", &leave);
     m.def("n_threads_limit", &maxmargin_get_num_threads);
     m.def("set_blas", [](const nb::capsule& sgemm, const nb::capsule& dgemm, const nb::capsule& ssyrk,
                          const nb::capsule& dsyrk) {

@@ -3,6 +3,8 @@
 
 #include <nanobind/stl/string_view.h>
 
+#include <stdexcept>
+
 #include "python.hpp"
 
 namespace {
@@ -12,6 +14,7 @@ using maxmargin::Out;
 
 template <class F>
 void map(const In<double, 1>& x, const Out<double, 1>& out, F f) {
+    if (x.shape(0) != out.shape(0)) throw std::invalid_argument("a result must be as long as its argument");
     std::transform(x.data(), x.data() + x.shape(0), out.data(), f);
 }
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
 import threadpoolctl
 
+from . import _core
+
 __all__ = ["one_blas_thread"]
 
 _lock = threading.Lock()
-_n_inside = 0
+_inside: set[Any] = set()  # the guards at work
 _saved: list[int] = []
 _libraries: list[tuple[Callable[[], int], Callable[[int], Any]]] | None = None
 
@@ -39,24 +41,31 @@ def _find_libraries() -> list[tuple[Callable[[], int], Callable[[int], Any]]]:
     return [_get_and_set(library) for library in controller.lib_controllers]
 
 
-def _enter() -> None:
-    global _n_inside, _libraries, _saved
-    with _lock:
-        if _n_inside == 0:
-            if _libraries is None:
-                _libraries = _find_libraries()
-            _saved = [get() for get, _ in _libraries]
-            for _, set_n_threads in _libraries:
-                set_n_threads(1)
-        _n_inside += 1
+# KeyboardInterrupt can come between any two steps of these; the guard then calls _leave, if need be again. So
+# a guard is inside before anything is set, and until everything is restored.
 
 
-def _leave() -> None:
-    global _n_inside
+def _enter(guard: Any) -> None:
+    global _libraries, _saved
     with _lock:
-        _n_inside -= 1
-        if _n_inside == 0:
-            _restore()
+        if _libraries is None:
+            _libraries = _find_libraries()
+        if _inside:
+            _inside.add(guard)
+            return
+        _saved = [get() for get, _ in _libraries]
+        _inside.add(guard)
+        for _, set_n_threads in _libraries:
+            set_n_threads(1)
+
+
+def _leave(guard: Any) -> None:
+    """May be called again when it was interrupted, and does nothing when it was not."""
+    if guard in _inside:
+        with _lock:
+            if _inside == {guard}:
+                _restore()
+            _inside.discard(guard)
 
 
 def _restore() -> None:
@@ -66,10 +75,10 @@ def _restore() -> None:
 
 def _forget_other_threads() -> None:
     """In a forked child: the threads that were inside, and perhaps held the lock, do not exist here."""
-    global _lock, _n_inside
+    global _lock
     _lock = threading.Lock()
-    if _n_inside > 0:
-        _n_inside = 0
+    if _inside:
+        _inside.clear()
         _restore()
 
 
@@ -77,11 +86,6 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_other_threads)
 
 
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
+def one_blas_thread() -> AbstractContextManager[None]:
     """Hold every BLAS of the process to one thread; the first in sets it, the last out restores it."""
-    _enter()
-    try:
-        yield
-    finally:
-        _leave()
+    return _core.Guard(_enter, _leave)

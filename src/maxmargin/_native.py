@@ -66,7 +66,12 @@ class RowStats:
 
 
 def _matrix(X: Any) -> Any:
-    """X as the core takes it: a view of a C-contiguous array or of canonical CSR. Nothing is copied."""
+    """X as the core takes it: a view of a C-contiguous array or of canonical CSR.
+
+    Nothing is copied, but for parts of a CSR matrix that are not contiguous or number in two dtypes.
+    """
+    if not is_sparse(X) and not isinstance(X, np.ndarray):
+        raise TypeError(f"rows must be a NumPy array or a SciPy CSR matrix; got {type(X).__name__}.")
     if X.dtype not in (np.float32, np.float64):
         raise TypeError(f"rows must be float32 or float64; got {X.dtype}.")
     if not is_sparse(X):
@@ -80,12 +85,24 @@ def _matrix(X: Any) -> Any:
     indices, indptr = X.indices, X.indptr
     if indices.dtype != indptr.dtype or indices.dtype not in (np.int32, np.int64):
         indices, indptr = indices.astype(np.int64), indptr.astype(np.int64)
-    return _core.Matrix(X.data, indices, indptr, X.shape[1])
+    data, indices, indptr = (np.ascontiguousarray(part) for part in (X.data, indices, indptr))
+    return _core.Matrix(data, indices, indptr, X.shape[1])
+
+
+def _real(name: str, values: Any, dtype: Any) -> np.ndarray:
+    """Values that are only read: converted where need be, but not from what is no real number."""
+    values = np.asarray(values)
+    if values.dtype.kind not in "biuf":
+        raise TypeError(f"{name} must hold real numbers; got an array of {values.dtype}.")
+    return np.ascontiguousarray(values, dtype=dtype)
 
 
 def _subset(rows: Any, n_rows: int) -> np.ndarray | None:
     if rows is None:
         return None
+    rows = np.asarray(rows)
+    if rows.size and rows.dtype.kind not in "iu":
+        raise IndexError(f"row numbers must be integers; got an array of {rows.dtype}.")
     rows = np.ascontiguousarray(rows, dtype=np.int64)
     if rows.ndim != 1 or (rows.size and (rows.min() < 0 or rows.max() >= n_rows)):
         raise IndexError(f"row numbers must be a 1-d array within 0..{n_rows - 1}.")
@@ -93,7 +110,7 @@ def _subset(rows: Any, n_rows: int) -> np.ndarray | None:
 
 
 def _numbers(values: np.ndarray, n: int) -> np.ndarray:
-    values = np.ascontiguousarray(values, dtype=np.float64)
+    values = _real("row statistics", values, np.float64)
     if values.shape != (n,):
         raise ValueError(f"row statistics must have shape ({n},); got {values.shape}.")
     return values
@@ -105,6 +122,17 @@ def _centre(Z: Any, z_rows: np.ndarray | None) -> np.ndarray | None:
     return centre if useful(_matrix(Z), z_rows, centre) else None
 
 
+def _centre_of(X: Any, centre: np.ndarray | None) -> np.ndarray | None:
+    if centre is None:
+        return None
+    centre = _real("a centre", centre, np.float64)
+    if centre.shape != (X.shape[1],):
+        raise ValueError(
+            f"a centre must have shape ({X.shape[1]},), one entry for each feature; got {centre.shape}."
+        )
+    return centre
+
+
 def row_stats(X: Any, like: RowStats | None = None) -> RowStats:
     """The centre (X's own, or that of ``like``) and the squared norms of the rows of X about it."""
     matrix, sqnorms = _matrix(X), np.empty(X.shape[0])
@@ -114,9 +142,9 @@ def row_stats(X: Any, like: RowStats | None = None) -> RowStats:
             "sparse rows are never centred; take their row_stats first, and the other rows' like it."
         )
     if X.dtype == np.float32:
-        _core.row_sqnorms_f32(matrix, centre, sqnorms)
+        _core.row_sqnorms_f32(matrix, _centre_of(X, centre), sqnorms)
     else:
-        _core.row_sqnorms_f64(matrix, centre, sqnorms)
+        _core.row_sqnorms_f64(matrix, _centre_of(X, centre), sqnorms)
     return RowStats(centre, sqnorms)
 
 
@@ -124,13 +152,13 @@ def _arguments(
     X: Any, Z: Any, kernel: CompiledKernel, x_rows: Any, z_rows: Any, stats: Any
 ) -> tuple[list[Any], int, int]:
     """The arguments that kernel_block and kernel_matmul share, checked, and the shape of the result."""
+    x_matrix, z_matrix = _matrix(X), _matrix(Z)
     if X.shape[1] != Z.shape[1]:
         raise ValueError(
             f"X has {X.shape[1]} features and Z has {Z.shape[1]}; they must have the same features."
         )
     if X.dtype != Z.dtype:
         raise TypeError(f"X and Z must share a dtype; got {X.dtype} and {Z.dtype}.")
-    x_matrix, z_matrix = _matrix(X), _matrix(Z)
     x_rows, z_rows = _subset(x_rows, X.shape[0]), _subset(z_rows, Z.shape[0])
     x_stats, z_stats = stats
     known = [s for s in (x_stats, z_stats) if s is not None]
@@ -151,13 +179,14 @@ def _arguments(
     ]
     n = X.shape[0] if x_rows is None else len(x_rows)
     m = Z.shape[0] if z_rows is None else len(z_rows)
-    return [x_matrix, z_matrix, *kernel.native, x_rows, z_rows, *sqnorms, centre], n, m
+    return [x_matrix, z_matrix, *kernel.native, x_rows, z_rows, *sqnorms, _centre_of(X, centre)], n, m
 
 
 def _output(out: Any, shape: tuple[int, int], dtype: Any) -> np.ndarray:
     if out is None:
         return np.empty(shape, dtype=dtype)
-    if out.shape != shape or out.dtype != dtype or not out.flags.c_contiguous or not out.flags.writeable:
+    fits = isinstance(out, np.ndarray) and out.shape == shape and out.dtype == dtype
+    if not fits or not out.flags.c_contiguous or not out.flags.writeable:
         raise ValueError(f"out must be a writeable C-contiguous {np.dtype(dtype)} array of shape {shape}.")
     return out
 
@@ -182,7 +211,7 @@ def kernel_block(
     arguments, n, m = _arguments(X, Z, kernel, x_rows, z_rows, (x_stats, z_stats))
     out = _output(out, (n, m), X.dtype)
     with one_blas_thread():
-        _core.kernel_block(*arguments, out, n_threads or effective_n_threads())
+        _core.kernel_block(*arguments, out, effective_n_threads(n_threads))
     return out
 
 
@@ -201,12 +230,12 @@ def kernel_matmul(
 ) -> np.ndarray:
     """``kernel_block(X, Z, kernel) @ A`` for A of shape (m, c), without ever holding the kernel matrix."""
     arguments, n, m = _arguments(X, Z, kernel, x_rows, z_rows, (x_stats, z_stats))
-    A = np.ascontiguousarray(A, dtype=X.dtype)
+    A = _real("A", A, X.dtype)
     if A.ndim != 2 or A.shape[0] != m:
         raise ValueError(f"A must have shape ({m}, c), one row for each row of Z; got {A.shape}.")
     out = _output(out, (n, A.shape[1]), X.dtype)
     with one_blas_thread():
-        _core.kernel_matmul(*arguments, A, out, n_threads or effective_n_threads())
+        _core.kernel_matmul(*arguments, A, out, effective_n_threads(n_threads))
     return out
 
 
@@ -217,7 +246,7 @@ exp = _core.exp  # checks its arguments itself: a wrapper here would take longer
 
 
 def _entrywise(core_map: Callable[..., None], name: str, values: ArrayLike) -> NDArray[Any]:
-    values = np.ascontiguousarray(values, dtype=np.float64)
+    values = _real("margins and slopes", values, np.float64)
     out = np.empty(values.shape)
     core_map(name, values.reshape(-1), out.reshape(-1))
     return out

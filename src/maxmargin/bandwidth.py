@@ -59,16 +59,33 @@ def median_gamma(X: Any, rng: np.random.Generator, sample_weight: Any = None) ->
 
 
 def scale_gamma(X: Any, sample_weight: Any = None) -> float:
-    """``1 / (n_features * variance of all entries of X)``, each row counted with its weight."""
+    """``1 / (n_features * variance of all entries of X)``, each row with its weight; 1 for variance 0."""
     w = _weights(X, sample_weight)
-    w = w / w.sum()
+    total = w.sum()
+    if not 0.0 < total < np.inf:
+        raise ValueError(
+            f"gamma='scale' needs weights with a finite sum > 0; sample_weight sums to {total:g}. "
+            "Give some row a weight, or gamma as a number."
+        )
+    with np.errstate(over="ignore", invalid="ignore"):
+        spread = X.shape[1] * _variance(X, w / total)
+    if spread == 0.0:
+        return 1.0
+    if not np.finfo(np.float64).tiny <= spread < np.inf:
+        raise ValueError(
+            f"gamma='scale' needs a variance that double precision can hold; that of X, times n_features, "
+            f"comes out as {spread:g}. Scale the features, or give gamma as a number."
+        )
+    return 1.0 / spread
+
+
+def _variance(X: Any, w: np.ndarray) -> float:
     mean = np.asarray(X.sum(axis=1, dtype=np.float64)).ravel() @ w / X.shape[1]
     variance = sum(
         float(_square_deviations(X[start : start + 1024], mean) @ w[start : start + 1024])
         for start in range(0, X.shape[0], 1024)
     )
-    variance /= X.shape[1]
-    return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+    return variance / X.shape[1]
 
 
 def _square_deviations(rows: Any, mean: float) -> np.ndarray:

@@ -196,7 +196,7 @@ def decoder_from_name(decoder: str | Decoder, code: Code) -> Decoder:
 
     ``"auto"`` is ``"margins"`` for one-vs-rest, ``"votes"`` for one-vs-one, ``"hinge"`` for any other code.
     """
-    if isinstance(decoder, Decoder):
+    if isinstance(decoder, Decoder) and not isinstance(decoder, type):  # a class has the members too
         return decoder
     if isinstance(decoder, str) and decoder == "auto":
         decoder = {"one-vs-rest": "margins", "one-vs-one": "votes"}.get(code.name, "hinge")

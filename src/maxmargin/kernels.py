@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
@@ -13,6 +12,7 @@ import numpy as np
 
 from . import _native
 from .bandwidth import median_gamma, scale_gamma
+from .checks import check_number
 from .layout import as_rows, same_features, sqnorms
 from .threads import effective_n_threads
 
@@ -32,6 +32,7 @@ __all__ = [
 ]
 
 Gamma = float | str
+_GAMMA_WORDS = ("auto", "median", "scale")
 
 
 class Kernel(ABC):
@@ -66,7 +67,7 @@ class Kernel(ABC):
         """``k1(x, z) k2(x, z)``, or ``factor k(x, z)``."""
         if isinstance(other, Kernel):
             return Product(self, other)
-        return Scaled(float(other), self) if isinstance(other, Real) else NotImplemented
+        return Scaled(other, self) if isinstance(other, Real) else NotImplemented
 
     def __rmul__(self, factor: float) -> Kernel:
         """``factor k(x, z)``."""
@@ -77,21 +78,15 @@ def _n_rows(X: Any) -> int:
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 
-def _is_number(value: Any, above: float) -> bool:
-    return isinstance(value, Real) and math.isfinite(value) and float(value) > above
-
-
-def _check_number(name: str, value: Any, *, above: float = -math.inf) -> None:
-    if not _is_number(value, above):
-        bound = "" if above == -math.inf else f" above {above:g}"
-        raise ValueError(f"{name} must be a finite number{bound}; got {value!r}.")
-
-
 def _check_gamma(gamma: Any) -> None:
-    if not _is_number(gamma, 0.0) and gamma not in ("auto", "median", "scale"):
+    if isinstance(gamma, str) and gamma in _GAMMA_WORDS:
+        return
+    try:
+        check_number("gamma", gamma, above=0.0)
+    except ValueError:
         raise ValueError(
-            f"gamma must be a finite number above 0 or one of ['auto', 'median', 'scale']; got {gamma!r}."
-        )
+            f"gamma must be a finite number > 0 or one of {list(_GAMMA_WORDS)}; got {gamma!r}."
+        ) from None
 
 
 class _Compiled(Kernel):
@@ -135,7 +130,7 @@ class _WithGamma(_Compiled):
         _check_gamma(self.gamma)
         for name in ("coef0", "degree"):
             if hasattr(self, name):
-                _check_number(name, getattr(self, name))
+                check_number(name, getattr(self, name))
 
     def resolve(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Kernel:
         """The same kernel with numbers in place of words."""
@@ -173,7 +168,7 @@ class Polynomial(_WithGamma):
     def __post_init__(self) -> None:
         """Refuse parameters that are not numbers in range."""
         super().__post_init__()
-        _check_number("degree", self.degree, above=0.0)
+        check_number("degree", self.degree, above=0.0)
 
     def diagonal(self, X: Any) -> np.ndarray:
         """``k(x_i, x_i)`` for each row."""
@@ -327,7 +322,8 @@ class Scaled(Kernel):
 
     def __post_init__(self) -> None:
         """Refuse parameters that are not numbers in range."""
-        _check_number("the factor of a kernel", self.factor, above=0.0)
+        check_number("the factor of a kernel", self.factor, above=0.0)
+        object.__setattr__(self, "factor", float(self.factor))
 
     def __call__(self, X: Any, Z: Any = None, *, n_jobs: int | None = None) -> np.ndarray:
         """The matrix ``K[i, j] = k(x_i, z_j)``."""

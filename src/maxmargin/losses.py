@@ -156,7 +156,7 @@ SKLEARN_NAMES = {"squared_hinge": "squared-hinge", "log_loss": "log", "squared_e
 
 def loss_from_name(loss: str | Loss) -> Loss:
     """The loss of that name, in our spelling or scikit-learn's; a ``Loss`` is returned as it is."""
-    if isinstance(loss, Loss):
+    if isinstance(loss, Loss) and not isinstance(loss, type):  # a class has the members too
         return loss
     if isinstance(loss, str) and (name := SKLEARN_NAMES.get(loss, loss)) in LOSSES:
         return LOSSES[name]

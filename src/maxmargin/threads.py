@@ -57,8 +57,9 @@ def effective_n_threads(n_jobs: Any = None) -> int:
     ----------
     n_jobs : int or None
         None: all that the environment (``MAXMARGIN_NUM_THREADS``, ``OMP_NUM_THREADS``) leaves of the cores
-        this process may use. ``k > 0``: k. ``-1``: all cores, ``-2``: all but one, and so on. A limit set by
-        ``threadpoolctl.threadpool_limits`` holds in every case.
+        this process may use. ``k > 0``: k, but at most four times the cores, because threads stay once they
+        are started and more of them gain nothing. ``-1``: all cores, ``-2``: all but one, and so on. A limit
+        set by ``threadpoolctl.threadpool_limits`` holds in every case.
     """
     if n_jobs is None:
         wanted = _available()
@@ -69,5 +70,6 @@ def effective_n_threads(n_jobs: Any = None) -> int:
         )
     else:
         wanted = int(n_jobs) if int(n_jobs) > 0 else max(1, _n_cores() + 1 + int(n_jobs))
+        wanted = min(wanted, 4 * _n_cores())
     limit = _core.n_threads_limit()
     return min(wanted, limit) if limit > 0 else wanted
