@@ -84,10 +84,10 @@ def markdown(facts, rows, notes, quick):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="small inputs, three repeats")
-    parser.add_argument("--repeats", type=int, default=None, help="runs of each function (7; quick: 3)")
+    parser.add_argument("--repeats", type=int, default=None, help="runs of each function (5; quick: 3)")
     parser.add_argument("--output", type=Path, required=True, help="folder for bench.md and bench.json")
     options = parser.parse_args()
-    repeats = options.repeats or (3 if options.quick else 7)
+    repeats = options.repeats or (3 if options.quick else 5)
     modules = benchmarks()
     # Notes first: one of them measures the growth of memory, which needs a process that has used little.
     notes = [
