@@ -21,6 +21,9 @@ def child(name, tries):
     """Fits again and again, and says so, until each fit has been interrupted."""
     from maxmargin import LinearSVC
 
+    signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # a background job may have been told to ignore it
     solver, n_classes, n, d, dtype = CASES[name]
     rng = np.random.default_rng(0)
     X = rng.standard_normal((n, d)).astype(dtype)
