@@ -67,7 +67,7 @@ class Margins(_Fixed):
         one_vs_rest = (
             code.n_classes == code.n_columns and (code.matrix == 2 * np.eye(code.n_classes) - 1).all()
         )
-        return F if one_vs_rest else _sums(F, code)
+        return F if one_vs_rest else _sums(F, code)[0]
 
 
 @dataclass(frozen=True)
@@ -140,6 +140,8 @@ def _linear(F: FloatArray, matrix: NDArray[Any]) -> FloatArray:
 def _sums(F: FloatArray, code: Code) -> FloatArray:
     """``F @ matrix.T`` in doubled precision, so that ties do not depend on the order of the columns.
 
+    The sums, and what rounding them has left out: the order of two sums may be decided there.
+
     Rows above 2^1000 are scaled by a power of two first: a sum never overflows.
     """
     exponent = np.frexp(np.abs(F).max(axis=1, initial=0.0))[1]
@@ -152,19 +154,20 @@ def _sums(F: FloatArray, code: Code) -> FloatArray:
         carried = total - high[g]
         low[g] += (high[g] - (total - carried)) + (term - carried)
         high[g] = total
-    return np.ascontiguousarray((high + low).T)
+    total = high + low
+    return np.stack([total.T, (low - (total - high)).T])
 
 
 def _with_margins(votes: FloatArray, sums: FloatArray) -> FloatArray:
-    return _strictly_ordered(votes + sums / (5 * (1 + np.abs(sums))), votes, sums)
+    return _strictly_ordered(votes + sums[0] / (5 * (1 + np.abs(sums[0]))), votes, sums)
 
 
 def _strictly_ordered(scores: FloatArray, first: FloatArray, second: FloatArray) -> FloatArray:
     """The scores, raised where needed until each row is ordered by (first, second), equal only with both."""
-    order = np.lexsort((second, first), axis=1)
-    score, a, b = (np.take_along_axis(v, order, axis=1).T.copy() for v in (scores, first, second))
+    order = np.lexsort((second[1], second[0], first), axis=1)
+    score, a, b, c = (np.take_along_axis(v, order, axis=1).T.copy() for v in (scores, first, *second))
     for k in range(1, len(score)):
-        larger = (a[k] > a[k - 1]) | (b[k] > b[k - 1])
+        larger = (a[k] > a[k - 1]) | (b[k] > b[k - 1]) | ((b[k] == b[k - 1]) & (c[k] > c[k - 1]))
         floor = np.where(larger, np.nextafter(score[k - 1], np.inf), score[k - 1])
         score[k] = np.maximum(score[k], floor)
     out = np.empty_like(scores)
