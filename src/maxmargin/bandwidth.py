@@ -18,8 +18,9 @@ class _SquaredDistance:
     native = ("squared-distance", 0.0, 0.0, 0.0)
 
 
-def _weights(X: Any, sample_weight: Any) -> np.ndarray:
-    return np.ones(X.shape[0]) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+def _weights(X: Any, sample_weight: Any, index: np.ndarray | None) -> np.ndarray:
+    n = X.shape[0] if index is None else len(index)
+    return np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
 
 
 def weighted_median(values: np.ndarray, weights: np.ndarray) -> float:
@@ -32,21 +33,24 @@ def weighted_median(values: np.ndarray, weights: np.ndarray) -> float:
     return 0.5 * float(values[lower] + values[upper])
 
 
-def median_gamma(X: Any, rng: np.random.Generator, sample_weight: Any = None) -> float:
+def median_gamma(
+    X: Any, rng: np.random.Generator, sample_weight: Any = None, index: np.ndarray | None = None
+) -> float:
     """The median of ``1 / ||x_i - x_j||^2`` over pairs of rows at different places.
 
     A pair counts ``w_i w_j`` times. Beyond a thousand rows a thousand are drawn with probability proportional
     to their weight: row i owns the stretch of length w_i on a line, in the order given, and the draws are
-    points of that line. So the caller's order decides, as do its weights, and nothing else.
+    points of that line. So the caller's order decides, as do its weights, and nothing else. ``index`` names
+    the rows of X that take part, in that order; the weights are theirs.
     """
-    w = _weights(X, sample_weight)
+    w = _weights(X, sample_weight, index)
     rows = np.flatnonzero(w > 0)
     if len(rows) > SAMPLE_SIZE:
         ends = np.cumsum(w[rows])
         points = np.sort(rng.random(SAMPLE_SIZE)) * ends[-1]
         rows = rows[np.minimum(np.searchsorted(ends, points, side="right"), len(rows) - 1)]
         w = np.ones_like(w)
-    sample = X[rows].astype(np.float64)
+    sample = X[rows if index is None else index[rows]].astype(np.float64)
     i, j = np.triu_indices(len(rows), k=1)
     distances = _native.kernel_block(sample, sample, _SquaredDistance())[i, j]
     apart = (distances > 0) & np.isfinite(distances)
@@ -58,9 +62,12 @@ def median_gamma(X: Any, rng: np.random.Generator, sample_weight: Any = None) ->
     return weighted_median(1.0 / distances[apart], (w[rows][i] * w[rows][j])[apart])
 
 
-def scale_gamma(X: Any, sample_weight: Any = None) -> float:
-    """``1 / (n_features * variance of all entries of X)``, each row with its weight; 1 for variance 0."""
-    w = _weights(X, sample_weight)
+def scale_gamma(X: Any, sample_weight: Any = None, index: np.ndarray | None = None) -> float:
+    """``1 / (n_features * variance of all entries of X)``, each row with its weight; 1 for variance 0.
+
+    ``index`` names the rows of X that take part; the weights are theirs.
+    """
+    w = _weights(X, sample_weight, index)
     total = w.sum()
     if not 0.0 < total < np.inf:
         raise ValueError(
@@ -68,7 +75,7 @@ def scale_gamma(X: Any, sample_weight: Any = None) -> float:
             "Give some row a weight, or gamma as a number."
         )
     with np.errstate(over="ignore", invalid="ignore"):
-        spread = X.shape[1] * _variance(X, w / total)
+        spread = X.shape[1] * _variance(X, w / total, np.arange(len(w)) if index is None else index)
     if spread == 0.0:
         return 1.0
     if not np.finfo(np.float64).tiny <= spread < np.inf:
@@ -79,13 +86,15 @@ def scale_gamma(X: Any, sample_weight: Any = None) -> float:
     return 1.0 / spread
 
 
-def _variance(X: Any, w: np.ndarray) -> float:
-    mean = np.asarray(X.sum(axis=1, dtype=np.float64)).ravel() @ w / X.shape[1]
-    variance = sum(
-        float(_square_deviations(X[start : start + 1024], mean) @ w[start : start + 1024])
-        for start in range(0, X.shape[0], 1024)
-    )
+def _variance(X: Any, w: np.ndarray, index: np.ndarray) -> float:
+    blocks = [(index[start : start + 1024], w[start : start + 1024]) for start in range(0, len(w), 1024)]
+    mean = sum(float(_row_sums(X[rows]) @ weight) for rows, weight in blocks) / X.shape[1]
+    variance = sum(float(_square_deviations(X[rows], mean) @ weight) for rows, weight in blocks)
     return variance / X.shape[1]
+
+
+def _row_sums(rows: Any) -> np.ndarray:
+    return np.asarray(rows.sum(axis=1, dtype=np.float64)).ravel()
 
 
 def _square_deviations(rows: Any, mean: float) -> np.ndarray:
@@ -95,4 +104,4 @@ def _square_deviations(rows: Any, mean: float) -> np.ndarray:
     stored = rows.astype(np.float64)
     n_stored = np.diff(stored.indptr)
     stored.data = np.square(stored.data - mean)
-    return np.asarray(stored.sum(axis=1)).ravel() + (rows.shape[1] - n_stored) * mean**2
+    return np.asarray(stored.sum(axis=1)).ravel() + (rows.shape[1] - n_stored) * np.square(mean)

@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -23,8 +24,12 @@ from .solvers.drive import Callback
 from .solvers.result import SolverResult, Status, Stop
 from .threads import effective_n_threads
 
+NOT_GIVEN = object()  # at prediction there is no y, which is not the same as y=None
+SUCCESS = (Status.CONVERGED, Status.BUDGET_FULL, Status.NO_LOSS_LEFT, Status.STOPPED)
 SEVERITY = [
     Status.CONVERGED,
+    Status.BUDGET_FULL,
+    Status.NO_LOSS_LEFT,
     Status.STOPPED,
     Status.STALLED,
     Status.MAX_ITER,
@@ -38,7 +43,8 @@ class CodedClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
 
     A subclass stores its parameters, checks them in ``_check_parameters``, makes choices that depend on the
     data in ``_prepare``, solves one column in ``_solve``, keeps the results in ``_store`` and evaluates all
-    columns in ``_column_outputs``.
+    columns in ``_column_outputs``. One that solves all columns together overrides ``_solve_all`` instead, and
+    returns one result for the joint problem. ``_seed`` is the one integer that all its randomness comes from.
     """
 
     @abstractmethod
@@ -48,11 +54,22 @@ class CodedClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
     def _prepare(self, data: WeightedRows) -> None:
         """Choices that depend on the data, and refusals of data that no solver could handle."""
 
-    @abstractmethod
     def _solve(
         self, data: WeightedRows, targets: np.ndarray, column: int, stop: Stop, callback: Callback | None
     ) -> SolverResult:
         """Solve the two-class problem of one column; ``targets`` are in {-1, +1}."""
+        raise NotImplementedError
+
+    def _solve_all(
+        self, data: WeightedRows, stop: Stop, callback: Callback | None, n_threads: int
+    ) -> list[SolverResult]:
+        """One result for each column, or a single one for all columns together."""
+
+        def solve(column: int, stop: Stop, n_inner: int) -> SolverResult:
+            which, targets = self.code_.column(data.labels, column)
+            return self._solve(data.take(which, n_inner, stop.cancel), targets, column, stop, callback)
+
+        return solve_columns(solve, self.code_.n_columns, stop, n_threads)
 
     @abstractmethod
     def _store(self, results: list[SolverResult], data: WeightedRows) -> None:
@@ -82,16 +99,12 @@ class CodedClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
         self.__dict__.pop("status_", None)  # not fitted until this fit ends
         self._check_parameters()
         n_threads = effective_n_threads(self.n_jobs)
+        self._seed = int(check_random_state(self.random_state).randint(2**31))
         data = self._weighted_rows(X, y, sample_weight, n_threads)
         self._prepare(data)
         stop = Stop(tol=self.tol, max_iter=self.max_iter, max_seconds=self.max_seconds)
         with self._running_callbacks(X, y) as callback:
-
-            def solve(column: int, stop: Stop, n_inner: int) -> SolverResult:
-                which, targets = self.code_.column(data.labels, column)
-                return self._solve(data.take(which, n_inner, stop.cancel), targets, column, stop, callback)
-
-            results = solve_columns(solve, self.code_.n_columns, stop, n_threads)
+            results = self._solve_all(data, stop, callback, n_threads)
         self._store(results, data)
         self._certify(results)
         return self
@@ -102,15 +115,7 @@ class CodedClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
 
     def _weighted_rows(self, X: Any, y: Any, sample_weight: Any, n_threads: int) -> WeightedRows:
         """Validated data in canonical form; sets ``classes_``, ``code_`` and ``decoder_``."""
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            order="C",
-            accept_large_sparse=True,
-        )
+        X, y = self._validated(X, y)
         check_classification_targets(y)
         weight = check_sample_weight(sample_weight, X.shape[0])
         weight = weight * class_weights(self.class_weight, y, weight)
@@ -123,7 +128,25 @@ class CodedClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
         labels = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
         self.code_ = code_from_name(self.code, len(self.classes_))
         self.decoder_ = decoder_from_name(self.decoder, self.code_)
-        return canonical(as_rows(X), labels, weight, n_threads=n_threads)
+        return self._canonical(X, labels, weight, n_threads)
+
+    def _validated(self, X: Any, y: Any = NOT_GIVEN) -> Any:
+        """X in the core's layout and, at fit time, y; refused where they are not what they should be."""
+        targets = {"reset": False} if y is NOT_GIVEN else {"y": y}
+        checked = validate_data(
+            self,
+            X,
+            **targets,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            order="C",
+            accept_large_sparse=True,
+        )
+        return as_rows(checked) if y is NOT_GIVEN else (as_rows(checked[0]), checked[1])
+
+    def _canonical(self, X: Any, labels: np.ndarray, weight: np.ndarray, n_threads: int) -> WeightedRows:
+        """The weighted multiset of (row, label) pairs that the fit is a function of."""
+        return canonical(X, labels, weight, n_threads=n_threads)
 
     def _certify(self, results: list[SolverResult]) -> None:
         """Certificates onto the estimator, and a warning where a column did not converge."""
@@ -139,11 +162,11 @@ class CodedClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
                 f"{type(self).__name__} failed: its coefficients are not finite. Scale the features, for "
                 "example with sklearn.preprocessing.StandardScaler, or lower C and the weights."
             )
-        if worst not in (Status.CONVERGED, Status.STOPPED):
+        if worst not in SUCCESS:
+            gap = f" with relative duality gap {self.dual_gap_:.1e}" if np.isfinite(self.dual_gap_) else ""
             warnings.warn(
-                f"{type(self).__name__} stopped ({worst}) with relative duality gap {self.dual_gap_:.1e} "
-                f"after {self.n_iter_} iterations; raise max_iter or max_seconds, raise tol, or scale the "
-                "features.",
+                f"{type(self).__name__} stopped ({worst}){gap} after {self.n_iter_} iterations; raise "
+                "max_iter or max_seconds, raise tol, or scale the features.",
                 ConvergenceWarning,
                 stacklevel=4,
             )
@@ -167,16 +190,7 @@ class CodedClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
             For two classes, positive values speak for ``classes_[1]``.
         """
         check_is_fitted(self)
-        X = validate_data(
-            self,
-            X,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            order="C",
-            accept_large_sparse=True,
-            reset=False,
-        )
-        return decision_values(self._column_outputs(as_rows(X)), self.code_, self.decoder_)
+        return decision_values(self._column_outputs(self._validated(X)), self.code_, self.decoder_)
 
     def predict(self, X: Any) -> np.ndarray:
         """The class with the largest score.

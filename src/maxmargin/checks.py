@@ -99,6 +99,17 @@ def check_costs(C: float, weight: np.ndarray) -> None:
         )
 
 
+def check_weights(weight: np.ndarray) -> None:
+    """Refuse weights whose shares of their sum double precision cannot work with."""
+    with np.errstate(over="ignore"):
+        least, total = float(weight[weight > 0.0].min()), float(weight.sum())
+    if not (least >= 1e-290 and total <= 1e290):
+        raise ValueError(
+            "the weights (sample weights times class weights) must lie between 1e-290 and, in all, 1e290; "
+            f"got weights from {least:g} to {weight.max():g}. Divide them by a common factor."
+        )
+
+
 def check_scale(X: Any, sqnorms: np.ndarray, total_cost: float) -> None:
     """Refuse rows so long that sums of their squares would overflow in X's precision."""
     with np.errstate(over="ignore"):

@@ -48,8 +48,13 @@ class Kernel(ABC):
     def diagonal(self, X: Any) -> np.ndarray:
         """``k(x_i, x_i)`` for each row."""
 
-    def resolve(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Kernel:
-        """The same kernel with every parameter a number, found from the rows X where it was a word."""
+    def resolve(
+        self, X: Any, rng: np.random.Generator, sample_weight: Any = None, index: np.ndarray | None = None
+    ) -> Kernel:
+        """The same kernel with every parameter a number, found from the rows X where it was a word.
+
+        ``index`` names the rows of X that count, in an order of the caller's; all of them by default.
+        """
         return self
 
     def matmul(self, X: Any, Z: Any, A: np.ndarray, *, n_jobs: int | None = None) -> np.ndarray:
@@ -132,15 +137,17 @@ class _WithGamma(_Compiled):
             if hasattr(self, name):
                 check_number(name, getattr(self, name))
 
-    def resolve(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Kernel:
+    def resolve(
+        self, X: Any, rng: np.random.Generator, sample_weight: Any = None, index: np.ndarray | None = None
+    ) -> Kernel:
         """The same kernel with numbers in place of words."""
         if not isinstance(self.gamma, str):
             return self
         rows = as_rows(X)
         if self.gamma == "median":
-            gamma = median_gamma(rows, rng, sample_weight)
+            gamma = median_gamma(rows, rng, sample_weight, index)
         else:
-            gamma = 1.0 / rows.shape[1] if self.gamma == "auto" else scale_gamma(rows, sample_weight)
+            gamma = 1.0 / rows.shape[1] if self.gamma == "auto" else scale_gamma(rows, sample_weight, index)
         return replace(self, gamma=gamma)  # type: ignore[type-var]
 
 
@@ -273,9 +280,12 @@ class _Pair(Kernel):
     left: Kernel
     right: Kernel
 
-    def resolve(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Kernel:
+    def resolve(
+        self, X: Any, rng: np.random.Generator, sample_weight: Any = None, index: np.ndarray | None = None
+    ) -> Kernel:
         """The same kernel with numbers in place of words."""
-        return type(self)(self.left.resolve(X, rng, sample_weight), self.right.resolve(X, rng, sample_weight))
+        parts = (part.resolve(X, rng, sample_weight, index) for part in (self.left, self.right))
+        return type(self)(*parts)
 
 
 @dataclass(frozen=True)
@@ -329,9 +339,11 @@ class Scaled(Kernel):
         """The matrix ``K[i, j] = k(x_i, z_j)``."""
         return self.factor * self.kernel(X, Z, n_jobs=n_jobs)
 
-    def resolve(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Kernel:
+    def resolve(
+        self, X: Any, rng: np.random.Generator, sample_weight: Any = None, index: np.ndarray | None = None
+    ) -> Kernel:
         """The same kernel with numbers in place of words."""
-        return Scaled(self.factor, self.kernel.resolve(X, rng, sample_weight))
+        return Scaled(self.factor, self.kernel.resolve(X, rng, sample_weight, index))
 
     def diagonal(self, X: Any) -> np.ndarray:
         """``k(x_i, x_i)`` for each row."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from .base import CodedClassifier
 from .checks import check_choice, check_costs, check_flag, check_number, check_scale
@@ -138,7 +137,6 @@ class LinearSVC(CodedClassifier):
         if self.solver == "auto":
             order = min(len(data.rows), data.rows.n_features)
             self.solver_ = "newton" if order <= LARGEST_NEWTON else "dual-cd"
-        self._seed = int(check_random_state(self.random_state).randint(2**31))
 
     def _solve(
         self, data: WeightedRows, targets: np.ndarray, column: int, stop: Stop, callback: Callback | None

@@ -1,0 +1,113 @@
+"""Kernel values between the rows of a fit and any points: one interface for vectors, matrices and objects.
+
+*Points* are what a kernel is evaluated at: rows of a dense array or CSR matrix, entries of a 1-d array of
+objects (strings, trees), or, for a precomputed kernel, the numbers of its columns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from . import _native
+from .kernels import Kernel, Precomputed, _Compiled
+from .layout import is_sparse
+
+__all__ = ["KernelData", "join_points", "n_points"]
+
+
+def n_points(points: Any) -> int:
+    """How many points there are."""
+    return int(points.shape[0])
+
+
+def join_points(first: Any, second: Any) -> Any:
+    """The points of both, in this order."""
+    if is_sparse(first):
+        return sparse.vstack([first, second], format="csr")
+    return np.concatenate([first, second])
+
+
+@dataclass
+class KernelData:
+    """The rows ``X[index]`` of a fit, and kernel values against them.
+
+    ``n_values`` counts the kernel values computed so far. Results do not depend on ``n_threads``, bit for
+    bit; they may depend, in the last bit, on how a matrix is cut into blocks.
+    """
+
+    kernel: Kernel
+    X: Any
+    index: np.ndarray
+    n_threads: int = 1
+    n_values: int = 0
+    stats: _native.RowStats | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        """Squared norms are needed for every block: once is enough."""
+        if self.compiled and self.stats is None:
+            self.stats = _native.row_stats(self.X)
+
+    @property
+    def compiled(self) -> bool:
+        """Whether the kernel engine computes these values."""
+        return isinstance(self.kernel, _Compiled)
+
+    @property
+    def dtype(self) -> Any:
+        """The precision of the kernel values."""
+        return self.X.dtype if self.X.dtype in (np.float32, np.float64) else np.dtype(np.float64)
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+    def take(self, which: Any) -> KernelData:
+        """A selection of these rows; it counts its own kernel values."""
+        return replace(self, index=self.index[which], n_values=0)
+
+    def points(self, which: Any) -> Any:
+        """Some of the rows, as points."""
+        chosen = self.index[which]
+        return chosen if isinstance(self.kernel, Precomputed) else self.X[chosen]
+
+    def block(self, which: Any, points: Any, out: np.ndarray | None = None) -> np.ndarray:
+        """``K[i, j] = k(row which[i], points[j])``; ``which`` is an array of positions or a slice."""
+        rows = self.index[which]
+        self.n_values += len(rows) * n_points(points)
+        if self.compiled:
+            return _native.kernel_block(
+                self.X,
+                points,
+                self.kernel,  # type: ignore[arg-type]
+                x_rows=rows,
+                x_stats=self.stats,
+                out=out,
+                n_threads=self.n_threads,
+            )
+        if isinstance(self.kernel, Precomputed):
+            K = self.X[np.ix_(rows, points)]
+        else:
+            K = self.kernel(self.X[rows], points, n_jobs=self.n_threads)
+        if out is None:
+            return np.ascontiguousarray(K, dtype=self.dtype)
+        out[...] = K
+        return out
+
+    def gram(self, points: Any, others: Any = None) -> np.ndarray:
+        """``K[i, j] = k(points[i], others[j])`` in double; others are the points themselves by default."""
+        others = points if others is None else others
+        self.n_values += n_points(points) * n_points(others)
+        if isinstance(self.kernel, Precomputed):
+            return self.X[np.ix_(points, others)].astype(np.float64)
+        if self.compiled:
+            points, others = points.astype(np.float64), others.astype(np.float64)
+        return np.asarray(self.kernel(points, others, n_jobs=self.n_threads), dtype=np.float64)
+
+    def diagonal(self, points: Any) -> np.ndarray:
+        """``k(z, z)`` of each point, in double."""
+        if isinstance(self.kernel, Precomputed):
+            return self.X[points, points].astype(np.float64)
+        return np.asarray(self.kernel.diagonal(points), dtype=np.float64)

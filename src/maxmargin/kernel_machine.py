@@ -1,0 +1,132 @@
+"""What all kernel machines share: a resolved kernel, any kind of input, prediction from support vectors."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_consistent_length
+
+from .base import NOT_GIVEN, CodedClassifier
+from .checks import check_scale, check_weights
+from .kernel_data import KernelData
+from .kernels import FromFunction, Kernel, Precomputed, kernel_from_name
+from .rows import Rows, WeightedRows, canonical
+from .threads import effective_n_threads
+
+
+class KernelClassifier(CodedClassifier):
+    """A classifier ``f_t(x) = sum_j a_jt k(x, z_j) + b_t``, one f for each column t of its code.
+
+    A subclass has the parameters ``kernel, gamma, degree, coef0`` beside those of every classifier, and sets
+    in ``_store``, by ``_keep``, the support vectors and their coefficients. ``_rng(stream)`` gives its
+    generators of random numbers.
+    """
+
+    def _check_kernel(self) -> None:
+        """Refuse kernel parameters that are out of range; sets nothing."""
+        self._kernel_parameter()
+
+    def _kernel_parameter(self) -> Kernel:
+        return kernel_from_name(self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
+
+    def _rng(self, *stream: int) -> np.random.Generator:
+        return np.random.default_rng([self._seed, *stream])
+
+    # ---- data ----
+
+    def _takes_objects(self, X: Any) -> bool:
+        """Whether X is a sequence for a callable kernel rather than a matrix."""
+        if not isinstance(self._kernel_parameter(), FromFunction):
+            return False
+        if hasattr(X, "ndim"):
+            return X.ndim == 1
+        return not hasattr(X, "shape") and (len(X) == 0 or not _is_vector(X[0]))
+
+    def _validated(self, X: Any, y: Any = NOT_GIVEN) -> Any:
+        if not self._takes_objects(X):
+            return self._precomputed_checked(super()._validated(X, y), y is not NOT_GIVEN)
+        objects = _object_array(X)
+        if y is NOT_GIVEN:
+            return objects
+        y = np.asarray(y)
+        if y.ndim != 1:
+            raise ValueError(f"y should be a 1d array, got an array of shape {y.shape} instead.")
+        check_consistent_length(objects, y)
+        return objects, y
+
+    def _precomputed_checked(self, checked: Any, fitting: bool) -> Any:
+        if fitting and isinstance(self._kernel_parameter(), Precomputed):
+            shape = checked[0].shape
+            if shape[0] != shape[1]:
+                raise ValueError(f"Precomputed matrix must be a square matrix to fit; got shape {shape}.")
+        return checked
+
+    def _canonical(self, X: Any, labels: np.ndarray, weight: np.ndarray, n_threads: int) -> WeightedRows:
+        check_weights(weight)
+        if X.ndim == 2 and not isinstance(self._kernel_parameter(), Precomputed):
+            merge = getattr(self, "merge_duplicates", True)
+            return canonical(X, labels, weight, merge_duplicates=merge, n_threads=n_threads)
+        kept = self._rng(0).permutation(np.flatnonzero(weight > 0.0))  # a prefix is a random sample, as there
+        return WeightedRows(Rows(X, kept, n_threads), labels[kept], weight[kept])
+
+    def _prepare(self, data: WeightedRows) -> None:
+        """Resolves the kernel: ``kernel_``, and ``gamma_`` where it has one."""
+        X, index, kernel = data.rows.X, data.rows.index, self._kernel_parameter()
+        if X.ndim == 2 and not isinstance(kernel, Precomputed):
+            check_scale(X, data.rows.sqnorms(), 1.0)
+        self.kernel_ = kernel.resolve(X, self._rng(1), data.weight, index)
+        self.__dict__.pop("gamma_", None)
+        if hasattr(self.kernel_, "gamma"):
+            self.gamma_ = float(self.kernel_.gamma)
+
+    def _kernel_data(self, data: WeightedRows) -> KernelData:
+        return KernelData(self.kernel_, data.rows.X, data.rows.index, data.rows.n_threads)
+
+    # ---- prediction ----
+
+    def _keep(self, points: Any, coef: np.ndarray, support: np.ndarray | None) -> None:
+        """Keep support vectors, their coefficients (n_support, n_columns), and their rows in the given X.
+
+        ``support`` is None where support vectors are no rows of X. For a precomputed kernel the points are
+        the numbers of its columns.
+        """
+        self.support_ = support
+        self.support_vectors_ = points
+        self.dual_coef_ = np.ascontiguousarray(coef.T, dtype=np.float64)
+        self.intercept_ = np.zeros(coef.shape[1])
+        self.n_support_ = len(coef)
+
+    def _column_outputs(self, X: Any) -> np.ndarray:
+        if isinstance(self.kernel_, Precomputed):
+            return np.asarray(X[:, self.support_vectors_] @ self.dual_coef_.T) + self.intercept_
+        if self.n_support_ == 0:
+            return np.zeros((X.shape[0], len(self.intercept_))) + self.intercept_
+        n_jobs = effective_n_threads(self.n_jobs)
+        product = self.kernel_.matmul(X, self.support_vectors_, self.dual_coef_.T, n_jobs=n_jobs)
+        return np.asarray(product, dtype=np.float64) + self.intercept_
+
+    def __sklearn_tags__(self) -> Any:
+        """Sparse input is accepted; a precomputed kernel is pairwise."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        return tags
+
+
+def _is_vector(item: Any) -> bool:
+    return isinstance(item, list | tuple | np.ndarray) and all(isinstance(v, Real) for v in item)
+
+
+def _object_array(X: Any) -> np.ndarray:
+    """A sequence as a 1-d array of its items, strings as an array of strings."""
+    if isinstance(X, np.ndarray) and X.ndim == 1:
+        objects = X
+    elif all(isinstance(item, str) for item in X):
+        objects = np.array(list(X))
+    else:
+        objects = np.empty(len(X), dtype=object)
+        objects[:] = list(X)
+    if len(objects) == 0:
+        raise ValueError("Found an X with 0 sample(s) while a minimum of 1 is required.")
+    return objects
