@@ -99,7 +99,7 @@ class CodedClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
         self.__dict__.pop("status_", None)  # not fitted until this fit ends
         self._check_parameters()
         n_threads = effective_n_threads(self.n_jobs)
-        self._seed = int(check_random_state(self.random_state).randint(2**31))
+        self._seed = int(check_random_state(getattr(self, "random_state", 0)).randint(2**31))
         data = self._weighted_rows(X, y, sample_weight, n_threads)
         self._prepare(data)
         stop = Stop(tol=self.tol, max_iter=self.max_iter, max_seconds=self.max_seconds)

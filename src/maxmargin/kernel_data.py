@@ -96,6 +96,23 @@ class KernelData:
         out[...] = K
         return out
 
+    def between(self, which: Any, others: Any) -> np.ndarray:
+        """``K[i, j] = k(row which[i], row others[j])``, without copying rows where the engine computes it."""
+        if not self.compiled:
+            return self.block(which, self.points(others))
+        rows, columns = self.index[which], self.index[others]
+        self.n_values += len(rows) * len(columns)
+        return _native.kernel_block(
+            self.X,
+            self.X,
+            self.kernel,  # type: ignore[arg-type]
+            x_rows=rows,
+            z_rows=columns,
+            x_stats=self.stats,
+            z_stats=self.stats,
+            n_threads=self.n_threads,
+        )
+
     def gram(self, points: Any, others: Any = None) -> np.ndarray:
         """``K[i, j] = k(points[i], others[j])`` in double; others are the points themselves by default."""
         others = points if others is None else others
