@@ -9,7 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlog1py, xlogy
 
-__all__ = ["LOSSES", "Hinge", "Log", "Loss", "Perceptron", "Squared", "SquaredHinge", "loss_from_name"]
+__all__ = [
+    "LOSSES",
+    "Hinge",
+    "Log",
+    "Loss",
+    "Perceptron",
+    "SmoothLoss",
+    "SmoothedHinge",
+    "Squared",
+    "SquaredHinge",
+    "loss_from_name",
+]
 
 FloatArray = NDArray[np.float64]
 
@@ -34,6 +45,13 @@ class Loss(Protocol):
 
     def conjugate(self, u: FloatArray) -> FloatArray:
         """The convex conjugate at each slope."""
+
+
+class SmoothLoss(Loss, Protocol):
+    """A loss that a Newton method can minimise: its slope has a derivative almost everywhere."""
+
+    def curvature(self, m: FloatArray) -> FloatArray:
+        """The second derivative of the loss at each margin."""
 
 
 @dataclass(frozen=True)
@@ -102,6 +120,10 @@ class SquaredHinge:
         """``u + u^2 / 2`` on ``u <= 0``."""
         return np.where(u <= 0.0, u * (1.0 + 0.5 * u), np.inf)
 
+    def curvature(self, m: FloatArray) -> FloatArray:
+        """``1 if m < 1 else 0``."""
+        return np.where(m < 1.0, 1.0, 0.0)
+
 
 @dataclass(frozen=True)
 class Log:
@@ -126,6 +148,11 @@ class Log:
         p = np.clip(-u, 0.0, 1.0)
         return np.where((u >= -1.0) & (u <= 0.0), xlogy(p, p) + xlog1py(1.0 - p, -p), np.inf)
 
+    def curvature(self, m: FloatArray) -> FloatArray:
+        """``p (1 - p)`` with ``p = 1 / (1 + exp(m))``."""
+        e = np.exp(-np.abs(m))
+        return e / np.square(1.0 + e)
+
 
 @dataclass(frozen=True)
 class Squared:
@@ -146,6 +173,40 @@ class Squared:
     def conjugate(self, u: FloatArray) -> FloatArray:
         """``u + u^2 / 2``."""
         return u * (1.0 + 0.5 * u)
+
+    def curvature(self, m: FloatArray) -> FloatArray:
+        """``1``."""
+        return np.ones_like(m)
+
+
+@dataclass(frozen=True)
+class SmoothedHinge:
+    """The hinge, rounded off by a parabola over ``1 - width < m < 1``.
+
+    It lies below the hinge, by at most ``width / 2``, so it tends to the hinge with its width. Not in
+    ``LOSSES``: it is what a Newton method puts in the hinge's place.
+    """
+
+    width: float
+    name: str = "smoothed-hinge"
+
+    def value(self, m: FloatArray) -> FloatArray:
+        """``h^2 / (2 width)`` for ``h = max(0, 1 - m) <= width``, ``h - width / 2`` beyond."""
+        h = np.maximum(0.0, 1.0 - m)
+        near = np.minimum(h, self.width)
+        return near * (h - 0.5 * near) / self.width
+
+    def slope(self, m: FloatArray) -> FloatArray:
+        """``-min(1, max(0, 1 - m) / width)``."""
+        return -np.clip((1.0 - m) / self.width, 0.0, 1.0)
+
+    def conjugate(self, u: FloatArray) -> FloatArray:
+        """``u + width u^2 / 2`` on ``-1 <= u <= 0``."""
+        return np.where((u >= -1.0) & (u <= 0.0), u * (1.0 + 0.5 * self.width * u), np.inf)
+
+    def curvature(self, m: FloatArray) -> FloatArray:
+        """``1 / width`` on the parabola, 0 elsewhere."""
+        return np.where((m < 1.0) & (m > 1.0 - self.width), 1.0 / self.width, 0.0)
 
 
 LOSSES: dict[str, Loss] = {

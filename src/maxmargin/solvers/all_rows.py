@@ -1,0 +1,88 @@
+"""The last refit: all rows, kept as features where memory allows, streamed past where it does not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ..kernel_data import KernelData
+from .budget_problem import BudgetProblem
+from .feature_panel import AT_ONCE, FeaturePanel
+from .growth_sample import column_costs
+from .reduced_newton import ReducedProblem, Refit, refit
+from .row_pool import row_blocks
+
+
+class StreamedPanel(FeaturePanel):
+    """A panel that keeps no features of its own: kernel values are computed again for each product.
+
+    Its Gram matrices are those of the sample that the support vectors were grown on, scaled to all rows: a
+    Newton step with them is still a descent step, and the gradient and the gap are exact.
+    """
+
+    exact_gram = False
+
+    def __init__(self, kernel: KernelData, sample: FeaturePanel, n_sampled: int) -> None:
+        super().__init__(kernel, 0, sample.pool)
+        self.sample, self.n_sampled = sample, n_sampled
+        self.points, self.size, self._factor = sample.points, sample.size, sample.factor
+
+    def dot(self, V: np.ndarray) -> np.ndarray:
+        """``K(rows, Z) L^{-T} V``."""
+        out = np.empty((len(self.kernel), V.shape[1]))
+        a = self.coef(V).astype(self.kernel.dtype)
+        for rows in row_blocks(len(self.kernel), AT_ONCE):
+            out[rows] = self._times(self.kernel.block(rows, self.points), a)
+        return out
+
+    def _times(self, K: np.ndarray, a: np.ndarray) -> np.ndarray:
+        return np.concatenate(self.pool.map(lambda some: K[some] @ a, row_blocks(len(K), AT_ONCE // 8)))
+
+    def tdot(self, R: np.ndarray, b: int) -> np.ndarray:
+        """``L^{-1} K(Z, rows) R``."""
+        total = np.zeros((b, R.shape[1]))
+        for rows in row_blocks(len(self.kernel), AT_ONCE):
+            K, r = self.kernel.block(rows, self.points), R[rows].astype(self.kernel.dtype)
+            parts = row_blocks(len(K), AT_ONCE // 8)
+            total += self.pool.sum(_transposed_product(K, r), parts)
+        return self.solve_factor(total)
+
+    def gram(self, which: np.ndarray, weight: np.ndarray, b: int, *, alone: bool = True) -> np.ndarray:
+        """The Gram matrix of the sampled ones among the rows, scaled to the weight of all."""
+        known = which < self.n_sampled
+        total = float(weight[known].sum())
+        scale = float(weight.sum()) / total if total > 0.0 else 0.0
+        return self.sample.gram(which[known], scale * weight[known], b, alone=alone)
+
+
+def _transposed_product(K: np.ndarray, r: np.ndarray) -> Callable[[slice], np.ndarray]:
+    return lambda some: (K[some].T @ r[some]).astype(np.float64)
+
+
+def refit_on_all_rows(
+    problem: BudgetProblem,
+    sample: FeaturePanel,
+    n_sampled: int,
+    n_trained: int,
+    start: tuple[np.ndarray, float],
+    limits: tuple[int, float, float],
+) -> Refit:
+    """Coefficients of the sample's support vectors on the first ``n_trained`` rows of the problem.
+
+    ``start`` holds the sample's coefficients and alpha, ``limits`` the bytes for features, the tolerance
+    and the width of a smoothed hinge.
+    """
+    (V, alpha), (cache_bytes, tol, width) = start, limits
+    kernel = problem.kernel.take(slice(0, n_trained))
+    panel: FeaturePanel
+    if n_trained * sample.size * kernel.dtype.itemsize <= cache_bytes:
+        panel = sample.on(kernel)
+    else:
+        panel = StreamedPanel(kernel, sample, n_sampled)
+    targets = problem.targets[:n_trained].astype(np.float64)
+    cost = column_costs(targets, problem.weight[:n_trained], n_trained)
+    reduced = ReducedProblem(panel, targets, cost, problem.loss, alpha)
+    result = refit(reduced, V, panel.dot(V), tol, width=width)
+    problem.kernel.n_values += kernel.n_values
+    return result

@@ -1,0 +1,209 @@
+"""Features of a growing set of support vectors, in which the norm of the RKHS is the Euclidean one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from ..kernel_data import KernelData, join_points, n_points
+from .row_pool import RowPool, row_blocks
+
+AT_ONCE = 16384  # rows whose kernel values are computed in one call
+TRIANGLE = 192  # columns at a time of a product with a triangular matrix
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The part of a panel that is about to change."""
+
+    size: int
+    start: int
+    points: Any
+    ends: list[int]
+    phi: np.ndarray
+    factor: np.ndarray
+
+
+class FeaturePanel:
+    """``Phi = K(rows, Z) L^{-T}`` for points Z with ``K(Z, Z) = L L'``.
+
+    With ``v = L' a``, f = K a = Phi v on the rows, and a' K(Z, Z) a = v'v. Points are only ever appended, so
+    the first b columns of Phi and of L belong to the first b points, and a problem for a prefix of Z is a
+    problem for ``Phi[:, :b]``. Phi has the kernel's own precision, L is double.
+    """
+
+    exact_gram = True  # whether ``gram`` is that of the rows themselves
+
+    def __init__(self, kernel: KernelData, capacity: int, pool: RowPool) -> None:
+        self.kernel = kernel
+        self.pool = pool
+        self.points: Any = None
+        self.size = 0
+        self.ends: list[int] = []  # where appended blocks end: how Phi was computed, bit for bit
+        self._phi = np.empty((len(kernel), capacity), dtype=kernel.dtype)
+        self._factor = np.zeros((capacity, capacity))
+        self.blocks = row_blocks(len(kernel))
+        # A point whose distance from the others' span is below this share of its norm adds only rounding.
+        self.least_pivot = 1e-4 if kernel.dtype == np.float32 else 1e-10
+
+    @property
+    def phi(self) -> np.ndarray:
+        """Phi, (n_rows, size)."""
+        return self._phi[:, : self.size]
+
+    @property
+    def factor(self) -> np.ndarray:
+        """L, (size, size), lower triangular."""
+        return self._factor[: self.size, : self.size]
+
+    # ---- growing ----
+
+    def append(self, points: Any) -> np.ndarray:
+        """Add points, but for those in the span of the others; a mask of those that were added."""
+        below, pivots, added = self._extended_factor(points)
+        which = np.flatnonzero(added)
+        if len(which):
+            start, end = self.size, self.size + len(which)
+            new = points[which]
+            self._append_columns(new, below, pivots)
+            self._factor[start:end, :start] = below
+            self._factor[start:end, start:end] = pivots
+            self.points = new if self.points is None else join_points(self.points, new)
+            self.size = end
+            self.ends.append(end)
+        return added
+
+    def cut(self, size: int) -> int:
+        """Forget points from the last block boundary at or before ``size`` on; how many are left."""
+        while self.ends and self.ends[-1] > size:
+            self.ends.pop()
+        self.size = self.ends[-1] if self.ends else 0
+        self.points = self.points[: self.size] if self.size else None
+        return self.size
+
+    def _extended_factor(self, points: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The new rows of L, left of the diagonal block and in it, and which points they belong to."""
+        q = n_points(points)
+        left = np.zeros((q, self.size))
+        if self.size:
+            cross = self.kernel.gram(self.points, points)
+            left = solve_triangular(self.factor, cross, lower=True, check_finite=False).T
+        own = self.kernel.gram(points)
+        rest = own - left @ left.T
+        lower, added = np.zeros((q, q)), np.zeros(q, dtype=bool)
+        room = self._phi.shape[1] - self.size
+        for i in range(q):
+            pivot = rest[i, i] - lower[i] @ lower[i]
+            if room == 0 or not pivot > self.least_pivot * max(own[i, i], 1e-300):
+                continue
+            added[i], room = True, room - 1
+            root = np.sqrt(pivot)
+            lower[i:, i] = (rest[i:, i] - lower[i:] @ lower[i]) / root
+            lower[i, i] = root
+        which = np.flatnonzero(added)
+        return left[which], np.tril(lower[np.ix_(which, which)]), added
+
+    def _append_columns(self, points: Any, below: np.ndarray, pivots: np.ndarray) -> None:
+        """``Phi_new = (K_new - Phi below') pivots^{-T}``, some rows at a time."""
+        start = self.size
+        right = np.linalg.inv(pivots).T.astype(self._phi.dtype)
+        left = np.ascontiguousarray(below.T, dtype=self._phi.dtype)
+        for rows in row_blocks(len(self._phi), AT_ONCE):
+            K = self.kernel.block(rows, points)
+
+            def whiten(some: slice, rows: slice = rows, K: np.ndarray = K) -> None:
+                here = slice(rows.start + some.start, rows.start + some.stop)
+                block = K[some]
+                if start:
+                    block -= self._phi[here, :start] @ left
+                for first in range(0, len(pivots), TRIANGLE):  # right is upper triangular
+                    last = min(first + TRIANGLE, len(pivots))
+                    self._phi[here, start + first : start + last] = block[:, :last] @ right[:last, first:last]
+
+            self.pool.map(whiten, row_blocks(len(K), AT_ONCE // 8))
+
+    def on(self, kernel: KernelData) -> FeaturePanel:
+        """The same points' features of other rows."""
+        panel = FeaturePanel(kernel, self.size, self.pool)
+        if self.size:
+            panel._append_columns(self.points, np.zeros((self.size, 0)), self.factor)
+        panel.points, panel.size, panel.ends = self.points, self.size, [self.size]
+        panel._factor = self.factor
+        return panel
+
+    def snapshot(self, size: int) -> Snapshot:
+        """What ``restore`` needs when points change from ``size`` on, or from the block boundary before."""
+        start = max([end for end in self.ends if end <= size], default=0)
+        changing = np.s_[start : self.size]
+        return Snapshot(
+            self.size,
+            start,
+            self.points,
+            list(self.ends),
+            self._phi[:, changing].copy(),
+            self._factor[changing].copy(),
+        )
+
+    def restore(self, saved: Snapshot) -> None:
+        """Back to the points of a snapshot."""
+        changing = np.s_[saved.start : saved.size]
+        self._phi[:, changing] = saved.phi
+        self._factor[changing] = saved.factor
+        self.points, self.size, self.ends = saved.points, saved.size, list(saved.ends)
+
+    # ---- products ----
+
+    def dot(self, V: np.ndarray) -> np.ndarray:
+        """``Phi[:, :b] @ V`` in double, b being the rows of V."""
+        out = np.empty((len(self._phi), V.shape[1]))
+        b, W = len(V), np.ascontiguousarray(V, dtype=self._phi.dtype)
+
+        def work(rows: slice) -> None:
+            out[rows] = self._phi[rows, :b] @ W
+
+        self.pool.map(work, self.blocks)
+        return out
+
+    def tdot(self, R: np.ndarray, b: int) -> np.ndarray:
+        """``Phi[:, :b].T @ R``, (b, n_columns), in double."""
+
+        def work(rows: slice) -> np.ndarray:
+            block = np.ascontiguousarray(R[rows], dtype=self._phi.dtype)
+            return (self._phi[rows, :b].T @ block).astype(np.float64)
+
+        return np.asarray(self.pool.sum(work, self.blocks))
+
+    def gram(self, which: np.ndarray, weight: np.ndarray, b: int, *, alone: bool = True) -> np.ndarray:
+        """``Phi[which, :b]' diag(weight) Phi[which, :b]`` in double.
+
+        ``alone`` says that no other Gram matrix is computed at the same time, so that all threads are free.
+        """
+        root = np.sqrt(weight).astype(self._phi.dtype)
+
+        def work(some: slice) -> np.ndarray:
+            block = self._phi[which[some], :b]
+            block *= root[some, None]
+            return block.T @ block
+
+        total = np.zeros((b, b))
+        chunks = row_blocks(len(which), 2048)
+        for first in range(0, len(chunks), 8):  # at most eight partial sums are held
+            some = chunks[first : first + 8]
+            for part in self.pool.map(work, some) if alone else map(work, some):
+                total += part
+        return total
+
+    # ---- coefficients ----
+
+    def coef(self, V: np.ndarray) -> np.ndarray:
+        """``a = L^{-T} v`` for the first b points, b being the rows of V."""
+        b = len(V)
+        return np.asarray(solve_triangular(self._factor[:b, :b].T, V, lower=False, check_finite=False))
+
+    def solve_factor(self, G: np.ndarray) -> np.ndarray:
+        """``L^{-1} g``: a gradient in a as a gradient in v."""
+        b = len(G)
+        return np.asarray(solve_triangular(self._factor[:b, :b], G, lower=True, check_finite=False))

@@ -1,0 +1,324 @@
+"""The library's own budgeted method: support vectors chosen by gain, coefficients always at the optimum.
+
+Support vectors are grown on a sample of the rows, large against the budget; once they are chosen, their
+coefficients are refitted on all rows. One step of the loop is one round: growing to the next stated budget,
+a swap, or the last refit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from .all_rows import refit_on_all_rows
+from .alpha_search import better_alpha, first_alpha
+from .budget_problem import BudgetProblem, BudgetResult, stated_budgets
+from .drive import Callback, Certificate, drive
+from .feature_panel import FeaturePanel
+from .gain import pick_by_gain
+from .growth_sample import GrowthSample
+from .reduced_newton import ReducedProblem, Refit, refit
+from .result import Check, State, Status, Stop
+from .row_pool import RowPool
+from .swaps import swap
+
+PATH_TOL = 1e-2  # relative gap of the models along the path; the last one is solved to the caller's
+LARGEST_SWAP = 512  # budgets up to which a full set is improved by swaps: beyond, they cost too much
+SWAP_WORK = 5000  # rounds of them times budget, at most
+PROMISE_WORK = 1 << 21  # kernel values spent on one round's promises
+PATIENCE = 8  # stated budgets (two doublings) without progress on the held-out part that end the growth
+
+Pick = Callable[[np.ndarray, np.ndarray, int, np.random.Generator], np.ndarray]
+
+
+@dataclass(frozen=True)
+class Greedy:
+    """How support vectors are chosen.
+
+    ``pick(outputs, targets, n_picks, rng)`` takes the place of the choice by gain. ``n_held_out`` of the last
+    rows are not trained on; ``score(outputs, rows)`` says how well the others' model does on them. ``start``
+    and ``coef`` are support vectors to begin with, by position, and their coefficients; swaps may exchange
+    them where ``swaps`` says so.
+    """
+
+    budget: int
+    n_candidates: int = 60
+    choose_alpha: bool = False
+    cache_bytes: int = 1 << 30
+    pick: Pick | None = None
+    n_held_out: int = 0
+    score: Callable[[np.ndarray, np.ndarray], float] | None = None
+    start: np.ndarray | None = None
+    coef: np.ndarray | None = None
+    swaps: bool = True
+
+
+def greedy(
+    problem: BudgetProblem,
+    how: Greedy,
+    *,
+    stop: Stop,
+    seed: int,
+    callback: Callback | None = None,
+    state: State | None = None,
+) -> tuple[BudgetResult, State]:
+    """Minimise a ``BudgetProblem`` with a smooth loss or the hinge.
+
+    The history's bounds are those of the reduced problem: the support vectors chosen so far, on the rows
+    that the present phase works on. A ``State`` taken by a callback goes on bit for bit.
+    """
+    with RowPool(problem.kernel.n_threads, stop.cancel) as pool:
+        fit = GreedyFit(problem, how, stop.tol, seed, pool, state)
+        never = Stop(-1.0, stop.max_iter, stop.max_seconds, stop.check_every, stop.cancel)
+        status, history = drive(fit.state, fit.step, fit.certify, never, callback)
+        return fit.result(status, history), fit.state
+
+
+class GreedyFit:
+    """A fit under way. ``state`` is all of it; the panel can be computed again from the state."""
+
+    def __init__(
+        self,
+        problem: BudgetProblem,
+        how: Greedy,
+        tol: float,
+        seed: int,
+        pool: RowPool,
+        state: State | None,
+    ) -> None:
+        self.problem, self.how, self.tol, self.pool = problem, how, tol, pool
+        row_bytes = how.budget * problem.kernel.dtype.itemsize
+        self.sample = GrowthSample(
+            problem,
+            how.budget,
+            how.n_held_out,
+            how.choose_alpha,
+            how.cache_bytes // (2 * row_bytes),
+            how.start,
+        )
+        self.kernel = problem.kernel.take(self.sample.rows)
+        self.panel = FeaturePanel(self.kernel, how.budget, pool)
+        self.state = State() if state is None else state.copy()
+        if state is None:
+            self._begin(seed)
+        else:
+            self._replay()
+        self.fitted = self._present()
+
+    # ---- state ----
+
+    def _begin(self, seed: int) -> None:
+        state, n_columns = self.state, self.problem.n_columns
+        state.seed, state.phase, state.round, state.empty = seed, "grow", 0, 0
+        state.alpha = first_alpha(self.problem) if self.how.choose_alpha else self.problem.alpha
+        state.support = np.zeros(0, dtype=np.int64)  # positions in the sample
+        state.V = np.zeros((0, n_columns))
+        state.ends = np.zeros(0, dtype=np.int64)
+        state.width, state.swap_size, state.n_swaps = 0.5, 0, 0
+        state.final_coef = np.zeros((0, n_columns))
+        if len(self.sample.start):
+            added = self.append(self.sample.start)
+            if self.how.coef is not None:
+                state.V = self.panel.factor.T @ self.how.coef[added]
+            state.V = self.grown()
+            state.ends = np.array(self.panel.ends, dtype=np.int64)
+
+    def _replay(self) -> None:
+        """Compute the panel again, block by block as it was."""
+        start = 0
+        for end in self.state.ends:
+            self.panel.append(self.kernel.points(self.state.support[start:end]))
+            start = int(end)
+
+    def _present(self) -> Refit:
+        """The bounds at the present coefficients, with outputs computed afresh."""
+        V = self.state.V
+        F = self.panel.dot(V) if len(V) else np.zeros(self.sample.targets.shape)
+        return refit(self.reduced(), V, F, np.inf, width=self.state.width)
+
+    def reduced(self, alpha: float | None = None) -> ReducedProblem:
+        """The problem for the present support vectors on the rows of the sample."""
+        alpha = self.state.alpha if alpha is None else alpha
+        return ReducedProblem(self.panel, self.sample.targets, self.sample.cost, self.problem.loss, alpha)
+
+    def take(self, fitted: Refit) -> None:
+        """Go on from these coefficients."""
+        self.fitted, self.state.V = fitted, fitted.V
+        self.state.width = min(0.5, 5.0 * fitted.width)
+        self.state.ends = np.array(self.panel.ends, dtype=np.int64)
+
+    # ---- the loop ----
+
+    def step(self) -> Status | None:
+        """One round of the present phase."""
+        self.state.best_dual = -np.inf  # each round has a problem of its own
+        self.state.round += 1
+        if self.state.phase == "finish":
+            return self._finish()
+        if self.state.phase == "grow":
+            self._grow()
+        else:
+            self._swap()
+        return None
+
+    def certify(self) -> Certificate:
+        """Bounds of the reduced problem."""
+        primal, gap = float(self.fitted.primal.sum()), float(self.fitted.gap.sum())
+        n_values = self.kernel.n_values + self.problem.kernel.n_values
+        return Certificate(primal, primal - gap, self.panel.size, n_values)
+
+    def _rng(self) -> np.random.Generator:
+        return np.random.default_rng([self.state.seed, self.state.round])
+
+    def _grow(self) -> None:
+        state, b = self.state, self.panel.size
+        self.fitted = self._present()
+        room = [s for s in stated_budgets(self.how.budget) if s > b]
+        if not room or self._no_progress():
+            state.phase = "swap" if self._may_swap() else "finish"
+            return
+        picks, promise = self.picks(room[0] - b)
+        worthwhile = promise > 1e-3 * self.tol * float(self.fitted.primal.sum())
+        if worthwhile and self.append(picks).any():
+            state.empty = 0
+        else:
+            state.empty += 1
+        if state.empty >= 3 or len(state.support) >= self.sample.n_trained:
+            state.phase = "finish"
+        self.take(refit(self.reduced(), self.grown(), self.fitted.F, PATH_TOL, width=state.width))
+        if self.how.choose_alpha and self.sample.can_tune and self._time_to_tune(b):
+            state.alpha, fitted = better_alpha(self.reduced, self.fitted, state.alpha, self.sample, PATH_TOL)
+            self.take(fitted)
+        self._record(self.panel.size)
+
+    def append(self, picks: np.ndarray) -> np.ndarray:
+        """Add rows of the sample to the support vectors; a mask of those that were added."""
+        if len(picks) == 0:
+            return np.zeros(0, dtype=bool)
+        added = self.panel.append(self.kernel.points(picks))
+        self.state.support = np.append(self.state.support, picks[added])
+        return added
+
+    def grown(self) -> np.ndarray:
+        """The coefficients, with zeros for the support vectors just added."""
+        V = np.zeros((self.panel.size, self.state.V.shape[1]))
+        V[: len(self.state.V)] = self.state.V
+        return V
+
+    def _time_to_tune(self, before: int) -> bool:
+        """At every doubling from 16 support vectors on, and at the end of a growth that was shorter."""
+        b = self.panel.size
+        ends_early = b < 16 and (b >= self.how.budget or self.state.phase == "finish")
+        return ends_early or (b >= 16 and b.bit_length() > before.bit_length())
+
+    def _may_swap(self) -> bool:
+        full = self.panel.size == self.how.budget <= LARGEST_SWAP
+        return full and self.how.swaps and self.how.pick is None
+
+    def picks(self, n_picks: int) -> tuple[np.ndarray, float]:
+        """New support vectors among candidates drawn at random, and the best one's promise."""
+        rng, n_draws = self._rng(), max(self.how.n_candidates, self.how.n_candidates * n_picks // 8)
+        candidates = self.sample.draw(n_draws, self.state.support, rng)
+        if len(candidates) == 0:
+            return candidates, 0.0
+        if self.how.pick is not None:
+            F, y = self.fitted.F[candidates], self.sample.targets[candidates]
+            return candidates[self.how.pick(F, y, n_picks, rng)], np.inf
+        size = int(np.clip(PROMISE_WORK // len(candidates), 1024, self.sample.n_trained))
+        start = int(rng.integers(self.sample.n_trained - min(size, self.sample.n_trained) + 1))
+        rows = slice(start, min(start + size, self.sample.n_trained))
+        return pick_by_gain(self.reduced(), self.fitted.F, rows, candidates, n_picks, self.state.width)
+
+    def _swap(self) -> None:
+        """One try to exchange the cheapest support vectors for the most promising candidates."""
+        state = self.state
+        self.fitted = self._present()
+        state.swap_size = state.swap_size or max(1, self.how.budget // 8)
+        better = swap(self, state.swap_size)
+        state.n_swaps += 1
+        if not better:
+            state.empty += 1
+            if state.swap_size > 1:
+                state.swap_size, state.empty = state.swap_size // 2, 0
+        if state.empty >= 3 or state.n_swaps >= np.clip(SWAP_WORK // self.how.budget, 2, 64):
+            state.phase = "finish"
+            self._rewrite_path()
+
+    def _finish(self) -> Status:
+        """Refit on all rows; the rows held out for choosing alpha take part again."""
+        state = self.state
+        full = self._on_all_rows()
+        self.fitted = full
+        state.final_coef = self.panel.coef(full.V)
+        if full.relative_gap > self.tol:
+            return Status.STALLED
+        return Status.BUDGET_FULL if self.panel.size >= self.how.budget else Status.NO_LOSS_LEFT
+
+    def _on_all_rows(self) -> Refit:
+        state, sample, problem = self.state, self.sample, self.problem
+        n_trained = problem.n_samples - self.how.n_held_out
+        if sample.covers(n_trained):
+            sample.train_on(n_trained)
+            return refit(self.reduced(), state.V, self.panel.dot(state.V), self.tol, width=state.width)
+        if self.how.choose_alpha:  # C = 1 / (n alpha) is what was chosen
+            state.alpha *= float(sample.weight[: sample.n_trained].sum() / problem.weight[:n_trained].sum())
+        limits = (self.how.cache_bytes, self.tol, state.width)
+        return refit_on_all_rows(
+            problem, self.panel, sample.n_trained, n_trained, (state.V, state.alpha), limits
+        )
+
+    # ---- the path ----
+
+    def _record(self, b: int, fitted: Refit | None = None) -> None:
+        """Keep the model for the first b support vectors, as it stands."""
+        fitted = self.fitted if fitted is None else fitted
+        loss = float(self.reduced().losses(self.problem.loss, fitted.F).sum())
+        score = np.nan
+        if self.how.score is not None:
+            held_out = self.sample.held_out
+            score = self.how.score(fitted.F[held_out], self.sample.rows[held_out])
+        held_out_loss = self.sample.judged_loss(self.problem.loss, fitted.F)
+        self.state[f"path_{b}"] = np.array([loss, fitted.relative_gap, score, held_out_loss])
+        self.state[f"path_coef_{b}"] = self.panel.coef(fitted.V)
+
+    def _rewrite_path(self) -> None:
+        """After swaps the first b support vectors are others than those that were first."""
+        V = self.state.V
+        for b in self._recorded():
+            start = V[:b].copy()
+            self._record(b, refit(self.reduced(), start, self.panel.dot(start), PATH_TOL))
+
+    def _recorded(self) -> list[int]:
+        names = (name.removeprefix("path_coef_") for name in self.state if name.startswith("path_coef_"))
+        return sorted(int(name) for name in names)
+
+    def _no_progress(self) -> bool:
+        """Whether the held-out loss has not fallen for two doublings of the budget."""
+        if not self.how.n_held_out or len(budgets := self._recorded()) <= PATIENCE + 16:
+            return False
+        losses = [float(self.state[f"path_{b}"][3]) for b in budgets]
+        return min(losses[-PATIENCE:]) > (1.0 - 1e-3) * min(losses[:-PATIENCE])
+
+    def result(self, status: Status, history: tuple[Check, ...]) -> BudgetResult:
+        """The model and its path, whose last entry is the model itself where the fit came to its end."""
+        state, panel = self.state, self.panel
+        coef = state.final_coef if len(state.final_coef) else panel.coef(state.V)
+        budgets = [b for b in self._recorded() if b <= len(coef)]
+        path = {b: state[f"path_coef_{b}"] for b in budgets}
+        if len(coef) in path:
+            path[len(coef)] = coef
+        values = np.array([state[f"path_{b}"][:3] for b in budgets]).reshape(-1, 3)
+        nothing = self.kernel.points(np.zeros(0, dtype=np.int64))
+        return BudgetResult(
+            coef,
+            0.0,
+            status,
+            history,
+            support=self.sample.rows[state.support],
+            points=nothing if panel.points is None else panel.points,
+            path=path,
+            path_values={"loss": values[:, 0], "gap": values[:, 1], "score": values[:, 2]},
+            alpha=state.alpha,
+        )

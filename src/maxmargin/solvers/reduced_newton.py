@@ -1,0 +1,155 @@
+"""Newton's method for the coefficients of a fixed set of support vectors, all columns at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..losses import Hinge, Loss, SmoothedHinge, SmoothLoss
+from .feature_panel import FeaturePanel
+from .newton_steps import NewtonSteps
+
+
+@dataclass
+class ReducedProblem:
+    """Minimise over the columns v of V, (b, n_columns), for the features Phi of the first b points,
+
+        P(v) = sum_i c_i loss(y_i f_i) + alpha/2 ||v||^2,    f = Phi v.
+
+    With theta_i = -c_i slope(y_i f_i), the dual of the same problem is worth P(v) - ||g||^2 / (2 alpha) at
+    theta, g being the gradient of P at v: the gradient's norm is a duality gap. For the hinge P has the
+    smoothed hinge, and the gap is still the hinge's: ``hinge_gap`` adds what the smoothing has cost.
+    """
+
+    panel: FeaturePanel
+    targets: np.ndarray  # y, (n_rows, n_columns)
+    cost: np.ndarray  # c, the same shape; 0 where a row takes no part
+    loss: Loss
+    alpha: float
+
+    def smooth(self, width: float) -> SmoothLoss:
+        """The loss itself, or for the hinge its smoothed twin."""
+        return SmoothedHinge(width) if isinstance(self.loss, Hinge) else self.loss  # type: ignore[return-value]
+
+    def over_rows(self, function, *arrays):  # type: ignore[no-untyped-def]
+        """The sum over blocks of rows of ``function(targets, cost, *arrays)``, each (n_columns,)."""
+
+        def work(rows: slice) -> np.ndarray:
+            return function(self.targets[rows], self.cost[rows], *(array[rows] for array in arrays))
+
+        return self.panel.pool.sum(work, self.panel.blocks)
+
+    def losses(self, loss: Loss, F: np.ndarray) -> np.ndarray:
+        """``sum_i c_i loss(y_i f_i)`` of each column."""
+        return np.asarray(self.over_rows(lambda y, c, f: (c * loss.value(y * f)).sum(axis=0), F))
+
+    def residuals(self, loss: Loss, F: np.ndarray) -> np.ndarray:
+        """``c_i y_i slope(y_i f_i)``, the derivative in f."""
+        out = np.empty_like(F)
+
+        def work(rows: slice) -> None:
+            y = self.targets[rows]
+            out[rows] = self.cost[rows] * y * loss.slope(y * F[rows])
+
+        self.panel.pool.map(work, self.panel.blocks)
+        return out
+
+    def curvatures(self, loss: SmoothLoss, F: np.ndarray) -> np.ndarray:
+        """``c_i curvature(y_i f_i)``."""
+        out = np.empty_like(F)
+
+        def work(rows: slice) -> None:
+            out[rows] = self.cost[rows] * loss.curvature(self.targets[rows] * F[rows])
+
+        self.panel.pool.map(work, self.panel.blocks)
+        return out
+
+    def hinge_excess(self, width: float, F: np.ndarray) -> np.ndarray:
+        """What the gap for the hinge has beyond the gap for the smoothed hinge, in each column."""
+        smooth, hinge = SmoothedHinge(width), Hinge()
+
+        def block(y: np.ndarray, c: np.ndarray, f: np.ndarray) -> np.ndarray:
+            m = y * f
+            theta = smooth.slope(m)
+            lost = hinge.value(m) - smooth.value(m) - 0.5 * width * theta * theta
+            return np.asarray((c * lost).sum(axis=0))
+
+        return np.asarray(self.over_rows(block, F))
+
+
+@dataclass
+class Refit:
+    """The state of a refit: coefficients, values, and the bounds of every column at them."""
+
+    V: np.ndarray
+    F: np.ndarray
+    primal: np.ndarray
+    gap: np.ndarray
+    width: float = 1.0
+    n_steps: int = 0
+
+    @property
+    def relative_gap(self) -> float:
+        """The gap of all columns together, as a share of the objective."""
+        total = float(self.primal.sum())
+        return float(self.gap.sum()) / total if total > 0.0 else 0.0
+
+
+def refit(
+    problem: ReducedProblem, V: np.ndarray, F: np.ndarray, tol: float, max_steps: int = 50, width: float = 0.5
+) -> Refit:
+    """Newton steps from V, with F = Phi V, until the relative gap is at most ``tol`` or nothing moves.
+
+    For the hinge the width of the smoothing falls, from ``width`` on, until the hinge's own gap is that
+    small.
+    """
+    b, alpha = len(V), problem.alpha
+    hinge = isinstance(problem.loss, Hinge)
+    newton = NewtonSteps(problem.panel, alpha)
+    n_steps = 0
+    while True:
+        loss = problem.smooth(width)
+        G = problem.panel.tdot(problem.residuals(loss, F), b) + alpha * V
+        half_norm = 0.5 * alpha * np.square(V).sum(axis=0)
+        primal = problem.losses(loss, F) + half_norm
+        gap = np.square(G).sum(axis=0) / (2.0 * alpha)
+        excess = problem.hinge_excess(width, F) if hinge else np.zeros_like(gap)
+        true_primal = problem.losses(problem.loss, F) + half_norm if hinge else primal
+        now = Refit(V, F, true_primal, gap + excess, width, n_steps)
+        if now.relative_gap <= tol or n_steps >= max_steps or b == 0:
+            return now
+        if hinge and gap.sum() <= 0.2 * excess.sum():
+            width *= 0.2
+            continue
+        open_columns = np.flatnonzero(gap > 0.01 * tol * np.maximum(true_primal, 1e-300))
+        step = newton.step(problem.curvatures(loss, F), G, open_columns)
+        V_new, F_new, moved = _line_search(problem, loss, now, primal, G, step)
+        n_steps += 1
+        if not moved:
+            return now
+        V, F = V_new, F_new
+
+
+def _line_search(
+    problem: ReducedProblem,
+    loss: SmoothLoss,
+    now: Refit,
+    primal: np.ndarray,
+    G: np.ndarray,
+    step: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, bool]:
+    """Halve each column's step until its objective falls; columns in which it never does stay."""
+    FD = problem.panel.dot(step)
+    slope = np.sum(G * step, axis=0)
+    rate = np.where(slope < 0.0, 1.0, 0.0)
+    for _ in range(30):
+        V = now.V + rate * step
+        F = now.F + rate * FD
+        value = problem.losses(loss, F) + 0.5 * problem.alpha * np.square(V).sum(axis=0)
+        bad = (rate > 0.0) & ~(value <= primal + 1e-4 * rate * slope + 1e-12 * np.abs(primal))
+        if not bad.any():
+            return V, F, bool((value < primal).any())
+        rate = np.where(bad, 0.5 * rate, rate)
+    rate = np.where(bad, 0.0, rate)
+    return now.V + rate * step, now.F + rate * FD, bool((rate > 0.0).any())

@@ -1,0 +1,71 @@
+"""Work split over fixed blocks of rows: the blocks, not the threads, decide the bits of a result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+
+from .. import _native
+
+BLOCK = 4096  # rows
+
+
+class RowPool:
+    """Threads that each run NumPy's products on one block at a time, BLAS being held to one thread.
+
+    A context: threads live, and BLAS is held, from its beginning to its end. Setting the byte ``cancel``
+    ends the work between two blocks.
+    """
+
+    def __init__(self, n_threads: int, cancel: np.ndarray = _native.NEVER) -> None:
+        self.n_threads = n_threads
+        self.cancel = cancel
+        self._executor: ThreadPoolExecutor | None = None
+        self._one_blas_thread = _native.one_blas_thread()
+
+    def __enter__(self) -> Self:
+        self._one_blas_thread.__enter__()
+        if self.n_threads > 1:
+            self._executor = ThreadPoolExecutor(self.n_threads)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._executor is not None:
+            self._executor.shutdown(cancel_futures=True)
+        self._one_blas_thread.__exit__(kind, error, trace)
+
+    def map(self, function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
+        """``[function(item) for item in items]``."""
+        items = list(items)
+        if self._executor is None or len(items) == 1:
+            return [self._unless_cancelled(function, item) for item in items]
+        jobs = [self._executor.submit(self._unless_cancelled, function, item) for item in items]
+        try:
+            return [job.result() for job in jobs]
+        except BaseException:
+            for job in jobs:
+                job.cancel()
+            raise
+
+    def _unless_cancelled(self, function: Callable[[Any], Any], item: Any) -> Any:
+        if self.cancel[0]:
+            raise RuntimeError("cancelled")
+        return function(item)
+
+    def sum(self, function: Callable[[Any], Any], items: Iterable[Any]) -> Any:
+        """The sum of the blocks' results, in the order of the blocks."""
+        first, *rest = self.map(function, items)
+        for part in rest:
+            first = first + part
+        return first
+
+
+def row_blocks(n_rows: int, block: int = BLOCK) -> list[slice]:
+    """Consecutive blocks of rows; at least one, which may be empty."""
+    return [slice(start, min(start + block, n_rows)) for start in range(0, max(n_rows, 1), block)]

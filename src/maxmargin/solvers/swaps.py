@@ -1,0 +1,82 @@
+"""Swaps: a full set of support vectors still improves when its cheapest members make room."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from .newton_steps import regularised_factor
+from .reduced_newton import ReducedProblem, Refit, refit
+
+if TYPE_CHECKING:
+    from .greedy import GreedyFit
+
+SWAP_TOL = 3e-3  # relative gap at which two sets are compared
+
+
+class Removal:
+    """The second-order model of the objective about an optimum, in the coefficients a of each column.
+
+    With M_t the inverse of the Hessian of column t, taking support vectors J out and refitting the others
+    moves a by ``-M[:, J] M[J, J]^{-1} a_J`` and costs ``a_J' M[J, J]^{-1} a_J / 2``.
+    """
+
+    def __init__(self, problem: ReducedProblem, fitted: Refit, width: float) -> None:
+        panel, b = problem.panel, len(fitted.V)
+        self.a = panel.coef(fitted.V)
+        D = problem.curvatures(problem.smooth(width), fitted.F)
+        inverse = solve_triangular(panel.factor[:b, :b], np.eye(b), lower=True, check_finite=False)
+
+        def half(t: int) -> np.ndarray:
+            which = np.flatnonzero(D[:, t])
+            factor = regularised_factor(panel.gram(which, D[which, t], b, alone=False), problem.alpha)
+            return np.asarray(solve_triangular(factor, inverse, lower=True, check_finite=False))
+
+        self.halves = panel.pool.map(half, range(fitted.V.shape[1]))  # M_t = half' half
+
+    def costs(self) -> np.ndarray:
+        """What each support vector's removal costs, summed over the columns."""
+        diagonal = np.stack([np.square(half).sum(axis=0) for half in self.halves], axis=1)
+        return np.asarray((np.square(self.a) / (2.0 * diagonal)).sum(axis=1))
+
+    def without(self, leaving: np.ndarray) -> np.ndarray:
+        """The coefficients after the removal, 0 for those that leave."""
+        a = self.a.copy()
+        for t, half in enumerate(self.halves):
+            some = half[:, leaving]
+            a[:, t] -= half.T @ (some @ np.linalg.lstsq(some.T @ some, self.a[leaving, t], rcond=None)[0])
+        a[leaving] = 0.0
+        return a
+
+
+def swap(fit: GreedyFit, n_swaps: int) -> bool:
+    """Exchange the cheapest ``n_swaps``; undone, with a false return, unless the objective falls."""
+    state, before = fit.state, fit.fitted
+    model = Removal(fit.reduced(), before, state.width)
+    leaving = np.argsort(model.costs(), kind="stable")[:n_swaps]
+    saved, support = fit.panel.snapshot(int(leaving.min())), state.support
+    _remove(fit, leaving, model.without(leaving))
+    picks, _ = fit.picks(len(leaving))
+    fit.append(picks)
+    fit.take(refit(fit.reduced(), fit.grown(), fit.fitted.F, SWAP_TOL, width=state.width))
+    if fit.panel.size == saved.size and fit.fitted.primal.sum() < (1.0 - 1e-4) * before.primal.sum():
+        return True
+    fit.panel.restore(saved)
+    state.support = support
+    fit.take(before)
+    return False
+
+
+def _remove(fit: GreedyFit, leaving: np.ndarray, a: np.ndarray) -> None:
+    """Take support vectors out of the panel; the others have the coefficients a."""
+    panel, state = fit.panel, fit.state
+    support = state.support
+    kept = np.setdiff1d(np.arange(panel.size), leaving)
+    first = panel.cut(int(leaving.min()))
+    again = kept[kept >= first]
+    state.support = support[:first]
+    added = fit.append(support[again])
+    V = panel.factor.T @ a[np.concatenate([kept[kept < first], again[added]])]
+    fit.take(refit(fit.reduced(), V, panel.dot(V), np.inf, width=state.width))
