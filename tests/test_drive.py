@@ -96,6 +96,25 @@ def test_a_step_that_sees_no_way_on_stalls():
     assert history[-1].n_iter == 1
 
 
+def test_a_step_that_names_a_status_ends_the_loop_for_good():
+    state = State()
+    status, history = drive(state, lambda: Status.BUDGET_FULL, lambda: Certificate(primal=1.0), Stop())
+    assert status is Status.BUDGET_FULL
+    assert history[-1].n_iter == 1
+    status, history = drive(state.copy(), lambda: None, lambda: Certificate(primal=1.0), Stop())
+    assert status is Status.BUDGET_FULL
+    assert [check.n_iter for check in history] == [1]
+
+
+def test_certificates_come_when_they_are_due_and_at_the_limits():
+    state = State(x=np.ones(1))
+    step, certify = halving(state)
+    _, history = drive(
+        state, step, certify, Stop(tol=1e-300, max_iter=10), due=lambda: state.x[0] in (0.5**3, 0.5**4)
+    )
+    assert [check.n_iter for check in history] == [0, 3, 4, 10]
+
+
 def test_cancel_stops():
     stop = Stop(tol=1e-300)
     state = State(x=np.ones(1))

@@ -29,10 +29,11 @@ Callback = Callable[[Check, State], object]
 
 def drive(
     state: State,
-    step: Callable[[], object],
+    step: Callable[[], Status | bool | None],
     certify: Callable[[], Certificate],
     stop: Stop,
     callback: Callback | None = None,
+    due: Callable[[], bool] | None = None,
 ) -> tuple[Status, tuple[Check, ...]]:
     """Alternate ``stop.check_every`` steps with a certificate until a rule of ``stop`` holds.
 
@@ -40,15 +41,18 @@ def drive(
     ----------
     state : State
         The solver's memory, changed in place by ``step``. The loop keeps its own counters in it
-        (``n_iter``, ``seconds``, ``best_dual``), so a copy resumes where it was taken.
+        (``n_iter``, ``seconds``, ``best_dual``, ``ended``), so a copy resumes where it was taken.
     step : callable
-        One bounded piece of work; a true return value says that no further progress is possible.
+        One bounded piece of work. True says that no further progress is possible; a ``Status`` says that the
+        method is through, and with which result: a resumed state then takes no step more.
     certify : callable
         Bounds on the optimum at the present iterate. Its time is not counted in ``seconds``.
     stop : Stop
         Its ``max_seconds`` are of the wall clock, from this call on, certificates included.
     callback : callable, optional
         Called as ``callback(check, state)`` after every certificate; a true value stops the loop.
+    due : callable, optional
+        Asked after every step whether it is time for a certificate, in place of ``stop.check_every``.
 
     Returns
     -------
@@ -58,18 +62,19 @@ def drive(
     state.setdefault("n_iter", 0)
     state.setdefault("seconds", 0.0)
     state.setdefault("best_dual", -np.inf)
+    state.setdefault("ended", "")
     history: list[Check] = []
-    stalled = False
+    ended = Status(state.ended) if state.ended else None
     deadline = time.perf_counter() + stop.max_seconds
     while True:
         check = _check(state, certify())
         history.append(check)
         stopped = callback is not None and bool(callback(check, state))
         late = time.perf_counter() >= deadline
-        status = _verdict(check, stop, stopped, stalled, late)
+        status = _verdict(check, stop, stopped, ended, late)
         if status is not None:
             return status, tuple(history)
-        stalled = _advance(state, step, stop, deadline)
+        ended = _advance(state, step, stop, deadline, due)
 
 
 def _check(state: State, certificate: Certificate) -> Check:
@@ -85,20 +90,34 @@ def _check(state: State, certificate: Certificate) -> Check:
     )
 
 
-def _advance(state: State, step: Callable[[], object], stop: Stop, deadline: float) -> bool:
-    """Up to ``check_every`` steps, fewer when a limit is reached first; true when a step saw no way on."""
-    for _ in range(stop.check_every):
+def _advance(
+    state: State,
+    step: Callable[[], Status | bool | None],
+    stop: Stop,
+    deadline: float,
+    due: Callable[[], bool] | None,
+) -> Status | None:
+    """Steps until a certificate is due or a limit is reached; why there is no way on, where there is none."""
+    n_steps = 0
+    while True:
         start = time.perf_counter()
-        stalled = bool(step())
+        answer = step()
         end = time.perf_counter()
+        n_steps += 1
         state.seconds += end - start
         state.n_iter += 1
-        if stalled or state.n_iter >= stop.max_iter or end >= deadline or stop.cancel[0]:
-            return stalled
-    return False
+        if isinstance(answer, Status):
+            state.ended = answer.value
+            return answer
+        if answer:
+            return Status.STALLED
+        if state.n_iter >= stop.max_iter or end >= deadline or stop.cancel[0]:
+            return None
+        if due() if due is not None else n_steps >= stop.check_every:
+            return None
 
 
-def _verdict(check: Check, stop: Stop, stopped: bool, stalled: bool, late: bool) -> Status | None:
+def _verdict(check: Check, stop: Stop, stopped: bool, ended: Status | None, late: bool) -> Status | None:
     """The first rule that holds, or None to go on."""
     if np.isnan(check.gap) or check.primal == np.inf or check.gap < -ROUNDING:
         return Status.FAILED
@@ -106,8 +125,8 @@ def _verdict(check: Check, stop: Stop, stopped: bool, stalled: bool, late: bool)
         return Status.CONVERGED
     if stopped or stop.cancel[0]:
         return Status.STOPPED
-    if stalled:
-        return Status.STALLED
+    if ended is not None:
+        return ended
     if check.n_iter >= stop.max_iter:
         return Status.MAX_ITER
     if late:
