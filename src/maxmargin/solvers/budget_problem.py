@@ -45,10 +45,12 @@ class BudgetResult(SolverResult):
     """Coefficients (n_support, n_columns) of the rows at the positions ``support``, in the order chosen.
 
     ``path`` maps the stated budgets b to the coefficients (b, n_columns) that belong to the first b of them.
+    ``t``, where a method counts its steps, is the number of the next one in each column.
     """
 
     support: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     path: dict[int, np.ndarray] = field(default_factory=dict)
+    t: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
 
 def stated_budgets(budget: int) -> list[int]:
