@@ -57,9 +57,9 @@ def transcription(problem, K, budget, selection, back_fit, m, seed, coef=None, t
     if coef is not None:
         a[n:] = coef
     pool, met, after = Pool(problem.weight, []), t.max(), []
+    A = pool.distinct(np.random.default_rng([seed, met, 1]), m)
     while len(S) < budget and pool.n_left and len(after) < 200:
         rng = np.random.default_rng([seed, met])
-        A = pool.distinct(rng, m)
         i = A[SELECTORS[selection](Candidates.of(K[A] @ a, Y[A], problem.loss), rng) or 0]
         u = np.array([update(y, f) if y else 0.0 for y, f in zip(Y[i], K[i] @ a)])
         for c in np.flatnonzero(Y[i]):
@@ -76,6 +76,7 @@ def transcription(problem, K, budget, selection, back_fit, m, seed, coef=None, t
                 a[:, c] = (1 - eta * lam) * a[:, c]
                 a[S, c] += eta * u * K[i, S]
                 t[c] += 1
+        A = pool.distinct(rng, m)
         met += 1 + (back_fit or 0)
         after.append((list(S), a[S].copy(), t.copy()))
     return after

@@ -37,7 +37,7 @@ class Pool:
                 proposed = self._propose(rng, size + size // 2, self.cumulative)
                 found.update(dict.fromkeys(proposed[self.free[proposed]].tolist()))
                 if len(found) >= size:
-                    return np.array(list(found)[:size])
+                    return np.array(list(found)[:size], dtype=np.int64)
         drawn = np.array(list(found), dtype=np.int64)
         left = self.free.copy()
         left[drawn] = False

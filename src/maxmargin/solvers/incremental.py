@@ -150,9 +150,11 @@ class Growth:
         if self.n_given and problem.kernel.compiled:
             self.points = points.astype(problem.kernel.dtype, copy=False)
         self.pool = Pool(problem.weight, state.support[self.n_given : state.n_support])
+        if "drawn" not in state and state.n_support < options.budget:
+            self._meet(np.random.default_rng([state.seed, state.n_met, 1]), 0, options.n_candidates)
 
     def step(self) -> Status | None:
-        """One more support vector, where the one selected has a loss, and back-fitting."""
+        """One more support vector, where the one selected has a loss, back-fitting, and the next draw."""
         state = self.state
         if state.check_due:
             state.check_due, state.loss_seen[:], state.n_seen[:] = False, 0.0, 0.0
@@ -160,8 +162,9 @@ class Growth:
         rng = np.random.default_rng([state.seed, state.n_met])
         with np.errstate(over="ignore", invalid="ignore"):
             finite = state.n_support == state.a.shape[1] or self._grow(rng)
-            if finite and self.options.n_back_fit:
-                self._back_fit(rng)
+            ended = self._ended()
+            if finite:
+                self._meet(rng, self.options.n_back_fit, 0 if ended else self.options.n_candidates)
         if not (finite and np.isfinite(state.a).all()):
             state.n_support, state.a[...], state.scale[...], state.t[...] = before
             return Status.FAILED
@@ -169,7 +172,7 @@ class Growth:
         if state.n_support in self.stated:
             state.check_due = state.n_support > before[0]
             state[f"path_{state.n_support}"] = self.coef()
-        return self._ended()
+        return ended
 
     def certify(self) -> Certificate:
         """The mean loss over the candidates drawn since the last check, summed over the columns."""
@@ -193,11 +196,10 @@ class Growth:
 
     def _grow(self, rng: np.random.Generator) -> bool:
         """One step of Algorithm 1; false where the scores are no numbers any more."""
-        problem, state = self.problem, self.state
-        drawn = self.pool.distinct(rng, self.options.n_candidates)
+        problem, state, drawn = self.problem, self.state, self.state.drawn
         targets = self.targets[drawn]
         coef = state.a[:, : state.n_support].T
-        scores = state.scale * _native.rows_dot(self._kernel_rows(drawn), np.arange(len(drawn)), coef)
+        scores = state.scale * _native.rows_dot(state.drawn_rows, np.arange(len(drawn)), coef)
         if not np.isfinite(scores).all():
             return False
         candidates = Candidates.of(scores, targets, problem.loss)
@@ -213,14 +215,21 @@ class Growth:
             self.pool.remove(drawn[chosen])
         return True
 
-    def _back_fit(self, rng: np.random.Generator) -> None:
-        """Algorithm 2, a block of samples at a time."""
-        drawn = self.pool.repeated(rng, self.options.n_back_fit)
-        size = max(1, BLOCK_VALUES // max(1, self.state.n_support))
+    def _meet(self, rng: np.random.Generator, n_back_fit: int, n_candidates: int) -> None:
+        """Algorithm 2 for some samples, and the next candidates, which meet the same support vectors.
+
+        Their kernel values are one block: two would gather and pack the support vectors twice.
+        """
+        state = self.state
+        drawn = np.concatenate([self.pool.repeated(rng, n_back_fit), self.pool.distinct(rng, n_candidates)])
+        size = max(1, BLOCK_VALUES // max(1, state.n_support))
+        kept = [np.zeros((0, state.n_support), dtype=self.problem.kernel.dtype)]
         for first in range(0, len(drawn), size):
             some = drawn[first : first + size]
-            K, targets = self._kernel_rows(some), self.targets[some]
-            _native.back_fit(K, targets, self.problem, self.state, self.options.cancel)
+            K, n = self._kernel_rows(some), max(0, min(len(some), n_back_fit - first))
+            _native.back_fit(K[:n], self.targets[some[:n]], self.problem, state, self.options.cancel)
+            kept.append(K[n:])
+        state.drawn, state.drawn_rows = drawn[n_back_fit:], np.concatenate(kept)
 
     def _kernel_rows(self, drawn: np.ndarray) -> np.ndarray:
         """Kernel values of the drawn rows against the support vectors, given points first."""
@@ -228,7 +237,7 @@ class Growth:
         rows = state.support[self.n_given : state.n_support]
         state.kernel_values += len(drawn) * state.n_support
         if state.n_support == 0:
-            return np.zeros((len(drawn), 0))
+            return np.zeros((len(drawn), 0), dtype=kernel.dtype)
         if self.n_given == 0:
             return kernel.between(drawn, rows)
         given = kernel.block(drawn, self.points)
