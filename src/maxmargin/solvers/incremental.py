@@ -110,7 +110,9 @@ def incremental(
     status, history = drive(state, growth.step, growth.certify, stop, callback, due=lambda: state.check_due)
     coef, n = growth.coef(), state.n_support
     path = {b: state[f"path_{b}"] for b in stated_budgets(budget) if f"path_{b}" in state} | {n: coef}
-    return BudgetResult(coef, 0.0, status, history, support=state.support[:n].copy(), path=path, t=state.t)
+    return BudgetResult(
+        coef, 0.0, status, history, support=state.support[:n].copy(), path=path, t=state.t.copy()
+    )
 
 
 def _begin(problem: BudgetProblem, budget: int, seed: int, start: Expansion | None) -> State:
