@@ -5,12 +5,14 @@ void test_simd();
 void test_threads();
 void test_kernel_block();
 void test_linear();
+void test_backfit();
 
 int main() {
     test_simd();
     test_threads();
     test_kernel_block();
     test_linear();
+    test_backfit();
     if (n_failed == 0) std::puts("all passed");
     return n_failed == 0 ? 0 : 1;
 }

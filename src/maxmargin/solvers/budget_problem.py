@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -45,16 +44,17 @@ class BudgetProblem:
 class BudgetResult(SolverResult):
     """Coefficients (n_support, n_columns) of the rows at the positions ``support``, in the order chosen.
 
-    A support vector that is no row of the problem has position -1; ``points`` are the support vectors
-    themselves. ``path`` maps the stated budgets b to the coefficients (b, n_columns) that belong to the first
-    b of them, and ``path_values`` holds their losses, gaps and held-out scores, in the same order.
+    A support vector that is no row of the problem has position -1. ``path`` maps the stated budgets b to the
+    coefficients (b, n_columns) that belong to the first b of them, and ``path_values`` holds their losses,
+    gaps and held-out scores, in the same order. ``t``, where a method counts its steps, is the number of the
+    next one in each column.
     """
 
     support: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    points: Any = None
     path: dict[int, np.ndarray] = field(default_factory=dict)
     path_values: dict[str, np.ndarray] = field(default_factory=dict)
     alpha: float = np.nan
+    t: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
 
 def stated_budgets(budget: int) -> list[int]:

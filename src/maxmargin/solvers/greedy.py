@@ -310,14 +310,12 @@ class GreedyFit:
         if len(coef) in path:
             path[len(coef)] = coef
         values = np.array([state[f"path_{b}"][:3] for b in budgets]).reshape(-1, 3)
-        nothing = self.kernel.points(np.zeros(0, dtype=np.int64))
         return BudgetResult(
             coef,
             0.0,
             status,
             history,
             support=self.sample.rows[state.support],
-            points=nothing if panel.points is None else panel.points,
             path=path,
             path_values={"loss": values[:, 0], "gap": values[:, 1], "score": values[:, 2]},
             alpha=state.alpha,

@@ -1,0 +1,110 @@
+"""Selections: which of the candidates just drawn becomes the next support vector.
+
+A selector is a plain function ``pick(candidates, rng) -> int | None``: the position of its choice, or None
+where it chooses by loss and nobody has any. To have a loss means that the update u is not 0: the perceptron's
+loss is 0 at f = 0, its update is not. A draw comes in random order, so its first is any of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from .losses import Loss
+
+__all__ = ["SELECTORS", "Candidates", "Selector", "selector_from_name"]
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """What a selector may look at.
+
+    A candidate takes part in the columns where its target is not 0; its loss is the sum over those, and it
+    is as close to the boundary as it is in the column where it is closest.
+    """
+
+    losses: np.ndarray  # loss(y_t f_t), (n_candidates, n_columns)
+    loss: np.ndarray  # their sum over t
+    update: np.ndarray  # u_t = -y_t loss'(y_t f_t), (n_candidates, n_columns)
+    distance: np.ndarray  # min_t |f_t|
+
+    @classmethod
+    def of(cls, scores: np.ndarray, targets: np.ndarray, loss: Loss) -> Candidates:
+        """Candidates of these scores f and targets y, both (n_candidates, n_columns)."""
+        margins, takes_part = targets * scores, targets != 0.0
+        losses = np.where(takes_part, loss.value(margins), 0.0)
+        return cls(
+            losses,
+            losses.sum(axis=1),
+            -targets * loss.slope(margins),
+            np.min(np.abs(scores), axis=1, where=takes_part, initial=np.inf),
+        )
+
+    @property
+    def has_loss(self) -> np.ndarray:
+        """Who would change f."""
+        return (self.update != 0.0).any(axis=1)
+
+
+Selector = Callable[[Candidates, np.random.Generator], int | None]
+
+
+def pick_random(candidates: Candidates, rng: np.random.Generator) -> int | None:
+    """Any candidate, whether it has a loss or not."""
+    return 0
+
+
+def pick_perceptron(candidates: Candidates, rng: np.random.Generator) -> int | None:
+    """The first candidate with a loss."""
+    having = candidates.has_loss
+    return int(np.argmax(having)) if having.any() else None
+
+
+def pick_loss(candidates: Candidates, rng: np.random.Generator) -> int | None:
+    """The largest loss."""
+    if not candidates.loss.any():
+        return _any_with_loss(candidates, rng)
+    return int(np.argmax(candidates.loss))
+
+
+def pick_active(candidates: Candidates, rng: np.random.Generator) -> int | None:
+    """The smallest ``|f|``."""
+    return int(np.argmin(candidates.distance))
+
+
+def pick_loss_probabilistic(candidates: Candidates, rng: np.random.Generator) -> int | None:
+    """A candidate drawn with probability ``loss_k / sum loss``: no wrong label is taken for sure."""
+    largest = candidates.loss.max()
+    if not largest > 0.0:
+        return _any_with_loss(candidates, rng)
+    # Losses beyond all numbers share the probability among them.
+    shares = candidates.loss / largest if largest < np.inf else 1.0 * (candidates.loss == np.inf)
+    cumulative = np.cumsum(shares)
+    below_total = min(rng.random() * cumulative[-1], np.nextafter(cumulative[-1], 0.0))
+    return int(np.searchsorted(cumulative, below_total, side="right"))
+
+
+def _any_with_loss(candidates: Candidates, rng: np.random.Generator) -> int | None:
+    """Losses of 0 do not rank those who have one."""
+    having = np.flatnonzero(candidates.has_loss)
+    return int(rng.choice(having)) if len(having) else None
+
+
+SELECTORS: dict[str, Selector] = {
+    "random": pick_random,
+    "perceptron": pick_perceptron,
+    "loss": pick_loss,
+    "active": pick_active,
+    "loss-probabilistic": pick_loss_probabilistic,
+}
+
+
+def selector_from_name(selection: str | Selector) -> Selector:
+    """The selector of that name; a function is returned as it is."""
+    if isinstance(selection, str) and selection in SELECTORS:
+        return SELECTORS[selection]
+    if callable(selection) and not isinstance(selection, type):
+        return selection
+    raise ValueError(f"selection must be a selector or one of {sorted(SELECTORS)}; got {selection!r}.")
