@@ -225,6 +225,14 @@ def calibrator_from_name(method: str | CalibratedScores) -> CalibratedScores:
     return method if isinstance(method, CalibratedScores) else CalibratedScores(method)
 
 
+def log_odds_to_probabilities(scores: FloatArray) -> FloatArray:
+    """``1 / (1 + exp(-f))``, (n, G); for several classes divided by their sum, and agreeing with the scores."""
+    if scores.ndim == 1:
+        return np.column_stack([expit(-scores), expit(scores)])
+    log_p = -np.logaddexp(0.0, -scores)
+    return _agreeing(softmax(log_p, axis=1), scores)
+
+
 def _agreeing(P: FloatArray, S: FloatArray) -> FloatArray:
     """P, with the argmax of S raised by one unit in the last place where another entry had caught up."""
     winner = S.argmax(axis=1)

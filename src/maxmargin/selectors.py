@@ -14,7 +14,7 @@ import numpy as np
 
 from .losses import Loss
 
-__all__ = ["SELECTORS", "Candidates", "Selector", "selector_from_name"]
+__all__ = ["SELECTORS", "Candidates", "Selector", "selector_from_name", "several"]
 
 
 @dataclass(frozen=True)
@@ -108,3 +108,24 @@ def selector_from_name(selection: str | Selector) -> Selector:
     if callable(selection) and not isinstance(selection, type):
         return selection
     raise ValueError(f"selection must be a selector or one of {sorted(SELECTORS)}; got {selection!r}.")
+
+
+def several(
+    selection: str | Selector, loss: Loss
+) -> Callable[[np.ndarray, np.ndarray, int, np.random.Generator], np.ndarray]:
+    """A selector asked again and again: ``pick(scores, targets, n_picks, rng) -> positions``."""
+    select = selector_from_name(selection)
+
+    def pick(
+        scores: np.ndarray, targets: np.ndarray, n_picks: int, rng: np.random.Generator
+    ) -> np.ndarray:
+        left, picks = rng.permutation(len(scores)), []
+        for _ in range(min(n_picks, len(scores))):
+            i = select(Candidates.of(scores[left], targets[left], loss), rng)
+            if i is None:
+                break
+            picks.append(int(left[i]))
+            left = np.delete(left, i)
+        return np.array(picks, dtype=np.int64)
+
+    return pick

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -47,10 +48,13 @@ class BudgetResult(SolverResult):
     A support vector that is no row of the problem has position -1. ``path`` maps the stated budgets b to the
     coefficients (b, n_columns) that belong to the first b of them, and ``path_values`` holds their losses,
     gaps and held-out scores, in the same order. ``t``, where a method counts its steps, is the number of the
-    next one in each column.
+    next one in each column. ``points`` are the support vectors where they are no rows of the problem;
+    ``calibration`` are rows and the outputs on them of a model that was not trained on them.
     """
 
     support: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    points: Any = None
+    calibration: tuple[np.ndarray, np.ndarray] | None = None
     path: dict[int, np.ndarray] = field(default_factory=dict)
     path_values: dict[str, np.ndarray] = field(default_factory=dict)
     alpha: float = np.nan

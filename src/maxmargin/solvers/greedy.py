@@ -19,6 +19,7 @@ from .drive import Callback, Certificate, drive
 from .feature_panel import FeaturePanel
 from .gain import pick_by_gain
 from .growth_sample import GrowthSample
+from .move_centers import move_centers
 from .reduced_newton import ReducedProblem, Refit, refit
 from .result import Check, State, Status, Stop
 from .row_pool import RowPool
@@ -28,6 +29,7 @@ PATH_TOL = 1e-2  # relative gap of the models along the path; the last one is so
 LARGEST_SWAP = 512  # budgets up to which a full set is improved by swaps: beyond, they cost too much
 SWAP_WORK = 5000  # rounds of them times budget, at most
 PROMISE_WORK = 1 << 21  # kernel values spent on one round's promises
+FOLDS = 5  # where no rows are held out, outputs for calibration come from so many refits
 PATIENCE = 8  # stated budgets (two doublings) without progress on the held-out part that end the growth
 
 Pick = Callable[[np.ndarray, np.ndarray, int, np.random.Generator], np.ndarray]
@@ -39,8 +41,8 @@ class Greedy:
 
     ``pick(outputs, targets, n_picks, rng)`` takes the place of the choice by gain. ``n_held_out`` of the last
     rows are not trained on; ``score(outputs, rows)`` says how well the others' model does on them. ``start``
-    and ``coef`` are support vectors to begin with, by position, and their coefficients; swaps may exchange
-    them where ``swaps`` says so.
+    and ``coef`` are support vectors to begin with, by position, and their coefficients; ``swaps`` allows to
+    exchange support vectors, ``move`` to take them off the data.
     """
 
     budget: int
@@ -53,6 +55,7 @@ class Greedy:
     start: np.ndarray | None = None
     coef: np.ndarray | None = None
     swaps: bool = True
+    move: bool = False
 
 
 def greedy(
@@ -106,6 +109,7 @@ class GreedyFit:
         else:
             self._replay()
         self.fitted = self._present()
+        self.held_out_outputs: tuple[np.ndarray, np.ndarray] | None = None
 
     # ---- state ----
 
@@ -127,6 +131,9 @@ class GreedyFit:
 
     def _replay(self) -> None:
         """Compute the panel again, block by block as it was."""
+        if "centres" in self.state:
+            self.panel.append(self.state.centres)
+            return
         start = 0
         for end in self.state.ends:
             self.panel.append(self.kernel.points(self.state.support[start:end]))
@@ -157,10 +164,7 @@ class GreedyFit:
         self.state.round += 1
         if self.state.phase == "finish":
             return self._finish()
-        if self.state.phase == "grow":
-            self._grow()
-        else:
-            self._swap()
+        {"grow": self._grow, "swap": self._swap, "move": self._move}[self.state.phase]()
         return None
 
     def certify(self) -> Certificate:
@@ -177,7 +181,7 @@ class GreedyFit:
         self.fitted = self._present()
         room = [s for s in stated_budgets(self.how.budget) if s > b]
         if not room or self._no_progress():
-            state.phase = "swap" if self._may_swap() else "finish"
+            state.phase = "swap" if self._may_swap() else self._last_phase()
             return
         picks, promise = self.picks(room[0] - b)
         worthwhile = promise > 1e-3 * self.tol * float(self.fitted.primal.sum())
@@ -186,7 +190,7 @@ class GreedyFit:
         else:
             state.empty += 1
         if state.empty >= 3 or len(state.support) >= self.sample.n_trained:
-            state.phase = "finish"
+            state.phase = self._last_phase()
         self.take(refit(self.reduced(), self.grown(), self.fitted.F, PATH_TOL, width=state.width))
         if self.how.choose_alpha and self.sample.can_tune and self._time_to_tune(b):
             state.alpha, fitted = better_alpha(self.reduced, self.fitted, state.alpha, self.sample, PATH_TOL)
@@ -210,7 +214,7 @@ class GreedyFit:
     def _time_to_tune(self, before: int) -> bool:
         """At every doubling from 16 support vectors on, and at the end of a growth that was shorter."""
         b = self.panel.size
-        ends_early = b < 16 and (b >= self.how.budget or self.state.phase == "finish")
+        ends_early = b < 16 and (b >= self.how.budget or self.state.phase != "grow")
         return ends_early or (b >= 16 and b.bit_length() > before.bit_length())
 
     def _may_swap(self) -> bool:
@@ -243,18 +247,42 @@ class GreedyFit:
             if state.swap_size > 1:
                 state.swap_size, state.empty = state.swap_size // 2, 0
         if state.empty >= 3 or state.n_swaps >= np.clip(SWAP_WORK // self.how.budget, 2, 64):
-            state.phase = "finish"
+            state.phase = self._last_phase()
             self._rewrite_path()
+
+    def _last_phase(self) -> str:
+        return "move" if self.how.move and self.panel.size else "finish"
+
+    def _move(self) -> None:
+        """Some iterations that move the support vectors off the data."""
+        self.fitted = self._present()
+        if not move_centers(self):
+            self.state.phase = "finish"
 
     def _finish(self) -> Status:
         """Refit on all rows; the rows held out for choosing alpha take part again."""
-        state = self.state
+        state, judge = self.state, self.sample.judge
+        self.fitted = self._present()
+        if self.sample.can_tune:
+            self.held_out_outputs = self.sample.rows[judge], self.fitted.F[judge]
+        elif self.problem.n_samples >= FOLDS:
+            self.held_out_outputs = self.sample.rows[: self.sample.n_trained], self._out_of_fold()
         full = self._on_all_rows()
         self.fitted = full
         state.final_coef = self.panel.coef(full.V)
         if full.relative_gap > self.tol:
             return Status.STALLED
         return Status.BUDGET_FULL if self.panel.size >= self.how.budget else Status.NO_LOSS_LEFT
+
+    def _out_of_fold(self) -> np.ndarray:
+        """Outputs on each fold of the rows, of coefficients refitted without it."""
+        n, out = self.sample.n_trained, np.zeros_like(self.fitted.F[: self.sample.n_trained])
+        for fold in range(FOLDS):
+            problem = self.reduced()
+            problem.cost = self.sample.without(np.arange(fold, n, FOLDS))
+            there = refit(problem, self.state.V, self.fitted.F, PATH_TOL, width=self.state.width)
+            out[fold::FOLDS] = there.F[fold:n:FOLDS]
+        return out
 
     def _on_all_rows(self) -> Refit:
         state, sample, problem = self.state, self.sample, self.problem
@@ -305,7 +333,8 @@ class GreedyFit:
         """The model and its path, whose last entry is the model itself where the fit came to its end."""
         state, panel = self.state, self.panel
         coef = state.final_coef if len(state.final_coef) else panel.coef(state.V)
-        budgets = [b for b in self._recorded() if b <= len(coef)]
+        moved = "centres" in state
+        budgets = [b for b in self._recorded() if b <= len(coef) and not (moved and b < len(coef))]
         path = {b: state[f"path_coef_{b}"] for b in budgets}
         if len(coef) in path:
             path[len(coef)] = coef
@@ -316,6 +345,8 @@ class GreedyFit:
             status,
             history,
             support=self.sample.rows[state.support],
+            points=panel.points if moved else None,
+            calibration=self.held_out_outputs,
             path=path,
             path_values={"loss": values[:, 0], "gap": values[:, 1], "score": values[:, 2]},
             alpha=state.alpha,

@@ -34,10 +34,10 @@ class GrowthSample:
         n_grown = min(n, wanted, max(limit, 1))
         held_out = np.arange(n, n + min(n_held_out, max(n_grown // 2, 4096)))
         apart = np.zeros(0, dtype=np.int64)
-        if tune and not n_held_out:
+        if not n_held_out:
             if n > n_grown:
                 apart = np.arange(n_grown, min(n, n_grown + n_grown // 4))
-            elif n_grown // 10 >= FEWEST_TO_TUNE:
+            elif tune and n_grown // 10 >= FEWEST_TO_TUNE:
                 apart, n_grown = np.arange(n_grown - n_grown // 10, n_grown), n_grown - n_grown // 10
         self.n_trained = n_grown
         start = np.zeros(0, dtype=np.int64) if start is None else start
@@ -54,6 +54,12 @@ class GrowthSample:
     def covers(self, n_trained: int) -> bool:
         """Whether the sample and the rows kept apart from it are all the rows there are to train on."""
         return bool(self.held_out.start >= n_trained)
+
+    def without(self, rows: np.ndarray) -> np.ndarray:
+        """The costs when these rows take no part."""
+        weight = self.weight.copy()
+        weight[rows] = 0.0
+        return column_costs(self.targets, weight, self.n_trained)
 
     def train_on(self, n_trained: int) -> None:
         """Let rows that were kept apart take part."""

@@ -1,0 +1,378 @@
+"""Kernel classifiers under a hard budget of support vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self, cast
+
+import numpy as np
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from .budget_data import Start, held_out_last, with_support
+from .budget_parameters import check_budget_parameters
+from .budget_path import truncated
+from .budget_published import Published
+from .calibration import CalibratedScores, log_odds_to_probabilities
+from .checks import check_number
+from .decoders import decision_values, predicted_classes
+from .losses import loss_from_name
+from .rows import WeightedRows
+from .selectors import several
+from .solvers.budget_problem import BudgetProblem, BudgetResult
+from .solvers.drive import Callback
+from .solvers.greedy import Greedy, greedy
+from .solvers.result import SolverResult, Stop
+from .streaming import StreamingKernelClassifier
+
+HELD_OUT = 0.1  # share of the rows that the published method's alpha is chosen on, as in the source
+
+
+def _has_probabilities(model: SparseKernelClassifier) -> bool:
+    if model._direct_probabilities() or getattr(model, "calibrator_", None) is not None:
+        return True
+    if not hasattr(model, "status_"):
+        return True
+    raise AttributeError(
+        "this model has no probabilities: there were no held-out outputs to calibrate on. Fit with "
+        "refit='newton', with validation_fraction, or with loss='log'."
+    )
+
+
+class SparseKernelClassifier(StreamingKernelClassifier):
+    """Kernel classifier with at most ``budget`` support vectors, shared by all classes.
+
+    For the columns t of its code, with targets y_it in {-1, 0, +1}, it minimises the sum over t of
+
+        (1/n_t) sum_i w_i loss(y_it f_t(x_i)) + alpha/2 a_t' K_SS a_t,    f_t(x) = sum_{j in S} a_jt k(x, x_j),
+
+    over the set S, of at most ``budget`` rows, and over the coefficients a. n_t is the weight of the rows that
+    take part in column t. There is no intercept. S is found greedily: candidates are scored by the decrease
+    of the objective that they promise over a sample of all the data, the coefficients are kept at the optimum
+    by Newton's method, and a full set is improved by swaps. ``dual_gap_`` certifies the coefficients for the
+    set S that was found; no method can certify S itself.
+
+    :meth:`as_published` gives the method of the paper instead: S and a by stochastic gradient steps.
+
+    Parameters
+    ----------
+    budget : int, default=100
+        Support vectors in all, whatever the number of classes. Never exceeded.
+    loss : {"squared-hinge", "log", "squared", "hinge", "perceptron"}, default="squared-hinge"
+        The hinge is solved with a rounded corner, whose width falls until the gap of the hinge itself is at
+        most ``tol``. The perceptron's has no regularised optimum but 0, so it needs ``refit=None``.
+    selection : {"gain", "random", "perceptron", "loss", "active", "loss-probabilistic"}, default="gain"
+    refit : {"newton", None}, default="newton"
+        None: coefficients by gradient steps, as published.
+    back_fit : int, "n/B" or None, default=None
+        With ``refit=None``, samples to back-fit with after each new support vector.
+    n_candidates : int, default=60
+        Candidates drawn for a new support vector.
+    alpha : float or "auto", default="auto"
+        The weight of the norm; C = 1 / (n alpha). "auto" chooses it by the loss on rows that are not trained
+        on, along a warm-started grid; those rows take part in the last refit.
+    move_centers : bool, default=False
+        Move the support vectors off the data to lower the objective further (RBF kernel). They are then
+        prototypes, no rows of X, and ``support_`` is None.
+    kernel : str, Kernel or callable, default="rbf"
+        "precomputed" takes X as the kernel matrix; a callable ``k(X, Z)`` may take sequences of any objects.
+    gamma : "median", "scale", "auto" or float, default="median"
+    degree : float, default=3
+    coef0 : float, default=0.0
+    code : str or Code, default="one-vs-rest"
+    decoder : str or Decoder, default="auto"
+    class_weight : dict or "balanced", optional
+    validation_fraction : float, optional
+        Share of the rows that is never trained on: gives ``budget_path_`` its scores, and ends the growth
+        when the loss on it has not fallen for two doublings of the budget.
+    cache_mb : float, default=1024
+        Memory for kernel features. Where all rows do not fit, support vectors are grown on a sample, and the
+        last refit streams past the rows.
+    merge_duplicates : bool, default=True
+        Merge equal (row, label) pairs, adding their weights.
+    warm_start : bool, default=False
+        Go on from the support vectors of the last fit, for a larger budget.
+    tol : float, default=1e-3
+        Bound on the relative gap of the coefficients.
+    max_iter : int, default=10000
+        Rounds of growth and swaps; with ``refit=None`` gradient steps of Algorithm 1.
+    max_seconds : float, default=3600
+    n_jobs : int, optional
+    random_state : int, RandomState or None
+
+    Attributes
+    ----------
+    support_ : ndarray of shape (n_support,) or None
+        Rows of X, in the order in which they were chosen. None after ``partial_fit`` and with moved centres.
+    support_vectors_ : array of shape (n_support, n_features)
+    dual_coef_ : ndarray of shape (n_columns, n_support)
+    intercept_ : ndarray of shape (n_columns,), zeros
+    n_support_ : int
+    alpha_, gamma_ : float
+    budget_path_ : dict of arrays
+        "budget", "loss" (mean training loss), "gap" (relative, of that model) and "score" (held out; NaN
+        without ``validation_fraction``) of the models with the first 1, 2, 3, ... support vectors. Where X has
+        many more rows than the budget, the path is that of a sample of them.
+    dual_gap_, objective_, status_, n_iter_, history_
+        ``history_`` has one entry: the joint problem. ``status_`` is "budget_full" or "no_loss_left" when all
+        went well.
+    classes_, code_, decoder_, kernel_, n_features_in_
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from maxmargin import SparseKernelClassifier
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = SparseKernelClassifier(budget=60, random_state=0).fit(X, y)
+    >>> model.n_support_, bool(model.dual_gap_ <= 1e-3), bool(model.score(X, y) > 0.97)
+    (60, True, True)
+    """
+
+    _remedy_for_overflow = "raise alpha"
+
+    def __init__(
+        self,
+        budget: int = 100,
+        *,
+        loss: str = "squared-hinge",
+        selection: str = "gain",
+        refit: str | None = "newton",
+        back_fit: int | str | None = None,
+        n_candidates: int = 60,
+        alpha: float | str = "auto",
+        move_centers: bool = False,
+        kernel: Any = "rbf",
+        gamma: Any = "median",
+        degree: float = 3,
+        coef0: float = 0.0,
+        code: Any = "one-vs-rest",
+        decoder: Any = "auto",
+        class_weight: Any = None,
+        validation_fraction: float | None = None,
+        cache_mb: float = 1024.0,
+        merge_duplicates: bool = True,
+        warm_start: bool = False,
+        tol: float = 1e-3,
+        max_iter: int = 10_000,
+        max_seconds: float = 3600.0,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.budget = budget
+        self.loss = loss
+        self.selection = selection
+        self.refit = refit
+        self.back_fit = back_fit
+        self.n_candidates = n_candidates
+        self.alpha = alpha
+        self.move_centers = move_centers
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.code = code
+        self.decoder = decoder
+        self.class_weight = class_weight
+        self.validation_fraction = validation_fraction
+        self.cache_mb = cache_mb
+        self.merge_duplicates = merge_duplicates
+        self.warm_start = warm_start
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_seconds = max_seconds
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    @classmethod
+    def as_published(cls, budget: int = 100, **parameters: Any) -> Self:
+        """The method of Blondel, Seki and Uehara: Algorithms 1 and 2 as printed.
+
+        Hinge loss, candidates drawn in proportion to their losses, n/B samples of back-fitting after each
+        support vector, no refit, equal rows kept apart. ``parameters`` override these.
+        """
+        published: dict[str, Any] = {
+            "loss": "hinge",
+            "selection": "loss-probabilistic",
+            "refit": None,
+            "back_fit": "n/B",
+            "merge_duplicates": False,
+        }
+        return cls(budget, **(published | parameters))
+
+    def _check_parameters(self) -> None:
+        check_budget_parameters(self, self._kernel_parameter())
+        self._check_stopping()
+
+    # ---- fitting ----
+
+    def _solve_all(
+        self, data: WeightedRows, stop: Stop, callback: Callback | None, n_threads: int
+    ) -> list[SolverResult]:
+        data, n_held_out = held_out_last(data, self._held_out_share())
+        start = self._start()
+        self._training = data, n_held_out
+        self._fitted_on, self._kept = data, start
+        if self.refit is None:
+            return [Published(self, data, n_held_out, start, stop).fit(callback)]
+        positions = None
+        if start is not None:
+            data, positions, known = with_support(data, start.points, start.support)
+            self._fitted_on, self._kept = data, None if known else start
+        return [self._greedy(data, n_held_out, positions, start, stop, callback)]
+
+    def _held_out_share(self) -> float:
+        if self.validation_fraction is not None:
+            return float(self.validation_fraction)
+        return HELD_OUT if self.refit is None and self.alpha == "auto" else 0.0
+
+    def _start(self) -> Start | None:
+        """The support vectors that a warm start goes on from."""
+        if not self.warm_start or not hasattr(self, "support_vectors_"):
+            return None
+        if self.n_support_ > self.budget or len(self.dual_coef_) != self.code_.n_columns:
+            raise ValueError(
+                f"warm_start goes on from {self.n_support_} support vectors for {len(self.dual_coef_)} columns, "
+                f"but budget={self.budget} and there are {self.code_.n_columns} columns; raise the budget, or "
+                "set warm_start=False."
+            )
+        t = getattr(self, "t_", np.ones(len(self.dual_coef_), dtype=np.int64))
+        return Start(self.support_vectors_, self.dual_coef_.T, self.support_, t)
+
+    def _greedy(
+        self,
+        data: WeightedRows,
+        n_held_out: int,
+        positions: np.ndarray | None,
+        start: Start | None,
+        stop: Stop,
+        callback: Callback | None,
+    ) -> BudgetResult:
+        chosen = self.alpha == "auto"
+        how = Greedy(
+            self.budget,
+            n_candidates=self.n_candidates,
+            choose_alpha=chosen,
+            cache_bytes=int(self.cache_mb * 2**20),
+            pick=None if self.selection == "gain" else several(self.selection, loss_from_name(self.loss)),
+            n_held_out=n_held_out,
+            score=self._scorer(data) if n_held_out else None,
+            start=positions,
+            coef=None if start is None else start.coef,
+            move=self.move_centers,
+        )
+        problem = self._problem(data, 1.0 if chosen else float(self.alpha))
+        result, _ = greedy(problem, how, stop=stop, seed=self._seed, callback=callback)
+        return result
+
+    def _problem(self, data: WeightedRows, alpha: float) -> BudgetProblem:
+        targets, loss = self.code_.targets(data.labels), loss_from_name(self.loss)
+        return BudgetProblem(self._kernel_data(data), targets, data.weight, loss, alpha)
+
+    def _scorer(self, data: WeightedRows) -> Callable[[np.ndarray, np.ndarray], float]:
+        """Weighted accuracy of outputs on some rows."""
+
+        def score(outputs: np.ndarray, rows: np.ndarray) -> float:
+            chosen = predicted_classes(decision_values(outputs, self.code_, self.decoder_))
+            return float(np.average(chosen == data.labels[rows], weights=data.weight[rows]))
+
+        return score
+
+    def _store(self, results: list[SolverResult], data: WeightedRows) -> None:
+        result = cast(BudgetResult, results[0])
+        data = self.__dict__.pop("_fitted_on")
+        known = result.points is None
+        points = self._kernel_data(data).points(result.support) if known else result.points
+        in_x = known and self.__dict__.pop("_kept") is None
+        self._keep(points, result.coef, data.rows.index[result.support] if in_x else None)
+        self._keep_path(result)
+        self._calibrate(result, data)
+
+    def _keep_path(self, result: BudgetResult) -> None:
+        self.alpha_ = result.alpha
+        self.t_ = result.t
+        budgets = np.array(sorted(result.path), dtype=np.int64)
+        self.budget_path_ = {"budget": budgets, **result.path_values}
+        self._path_coef = result.path
+
+    def _calibrate(self, result: BudgetResult, data: WeightedRows) -> None:
+        """Probabilities from outputs on rows that were not trained on."""
+        self.calibrator_ = None
+        if result.calibration is None or self._direct_probabilities():
+            return
+        rows, outputs = result.calibration
+        scores = decision_values(outputs, self.code_, self.decoder_)
+        self.calibrator_ = CalibratedScores().fit(scores, data.labels[rows], data.weight[rows])
+
+    # ---- probabilities ----
+
+    def _direct_probabilities(self) -> bool:
+        """Whether the outputs are log odds already: the log loss, one column for each class."""
+        return loss_from_name(self.loss).name == "log" and self.code == "one-vs-rest"
+
+    @available_if(_has_probabilities)
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probabilities of the classes, whose argmax is ``predict``'s answer.
+
+        With the log loss and one-vs-rest they are ``1 / (1 + exp(-f))``, divided by their sum for several
+        classes. Otherwise they come from a calibration on outputs for rows that were not trained on.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        scores = self.decision_function(X)
+        if self.calibrator_ is not None:
+            return np.asarray(self.calibrator_.predict_proba(scores))
+        return log_odds_to_probabilities(scores)
+
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """The logarithm of ``predict_proba``."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    # ---- the path ----
+
+    def truncate(self, budget: int, X: Any = None, y: Any = None, sample_weight: Any = None) -> Self:
+        """The model with the first ``budget`` support vectors, refitted for exactly that set.
+
+        With ``refit=None`` the coefficients are those that stood then, kept at the budgets of
+        ``budget_path_``. A refit needs the training data: this object remembers where they are, as long as it
+        is not pickled or copied; afterwards give X and y again.
+
+        Parameters
+        ----------
+        budget : int
+            At most ``n_support_``.
+        X, y, sample_weight : optional
+            The training data, where they are not remembered.
+
+        Returns
+        -------
+        SparseKernelClassifier
+            A fitted copy; this model stays as it is.
+        """
+        check_is_fitted(self)
+        check_number("budget", budget, at_least=1, integer=True)
+        if budget > self.n_support_:
+            raise ValueError(f"budget={budget}, but this model has only {self.n_support_} support vectors.")
+        return truncated(self, int(budget), X, y, sample_weight)
+
+    def choose_budget(self, tolerance: float = 0.002) -> int:
+        """The smallest budget of the path whose held-out score is within ``tolerance`` of the best."""
+        check_is_fitted(self)
+        check_number("tolerance", tolerance, at_least=0.0)
+        scores = self.budget_path_["score"]
+        if not np.isfinite(scores).any():
+            raise ValueError("choose_budget needs held-out scores; fit with validation_fraction, e.g. 0.1.")
+        good = scores >= np.nanmax(scores) - tolerance
+        return int(self.budget_path_["budget"][good].min())
+
+    def __getstate__(self) -> Any:
+        """The training data stay behind: only the model is pickled."""
+        state = super().__getstate__()
+        state.pop("_training", None)
+        return state

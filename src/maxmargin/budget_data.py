@@ -1,0 +1,80 @@
+"""The rows of a budgeted fit: some held out, and support vectors of earlier fits among them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .kernel_data import join_points, n_points
+from .layout import is_sparse
+from .rows import Rows, WeightedRows
+
+
+@dataclass(frozen=True)
+class Start:
+    """A model to go on from; ``support`` are its rows in the X of that time, or None."""
+
+    points: Any
+    coef: np.ndarray
+    support: np.ndarray | None
+    t: np.ndarray
+
+
+def held_out_last(data: WeightedRows, share: float) -> tuple[WeightedRows, int]:
+    """A share of the rows moved to the end, and their number; every class keeps a row to train on."""
+    n = len(data.labels)
+    _, first = np.unique(data.labels, return_index=True)
+    free = np.setdiff1d(np.arange(n), first)
+    n_held_out = min(int(share * n), len(free))
+    if n_held_out == 0:
+        return data, 0
+    held_out = free[len(free) - n_held_out :]
+    order = np.concatenate([np.setdiff1d(np.arange(n), held_out), held_out])
+    return WeightedRows(data.rows.take(order), data.labels[order], data.weight[order]), n_held_out
+
+
+def with_support(
+    data: WeightedRows, points: Any, support: np.ndarray | None
+) -> tuple[WeightedRows, np.ndarray, bool]:
+    """The data with those points among its rows, where they are, and whether they were there already.
+
+    Points that are no rows of X are put in front, with weight 0.
+    """
+    X = data.rows.X
+    if support is not None and _are_rows(X, support, points):
+        position = np.full(X.shape[0], -1)
+        position[data.rows.index] = np.arange(len(data.rows))
+        if (position[support] >= 0).all():
+            return data, position[support], True
+    n_new = n_points(points)
+    joined = join_points(as_in(X, points), X)
+    index = np.concatenate([np.arange(n_new), data.rows.index + n_new])
+    labels = np.concatenate([np.zeros(n_new, dtype=data.labels.dtype), data.labels])
+    weight = np.concatenate([np.zeros(n_new), data.weight])
+    return WeightedRows(Rows(joined, index, data.rows.n_threads), labels, weight), np.arange(n_new), False
+
+
+def _are_rows(X: Any, support: np.ndarray, points: Any) -> bool:
+    """Whether the points are those rows of X."""
+    if points.ndim == 1 and X.ndim == 2:  # numbers of columns of a precomputed kernel
+        return bool(len(support) == 0 or support.max() < X.shape[0])
+    if len(support) and (support.max() >= X.shape[0] or support.min() < 0):
+        return False
+    rows = X[support]
+    if is_sparse(rows) != is_sparse(points) or rows.shape != points.shape:
+        return False
+    different = rows != points
+    return not (different.nnz if is_sparse(rows) else np.any(different))
+
+
+def as_in(X: Any, points: Any) -> Any:
+    """Points in the dtype and form of X."""
+    if X.ndim == 1:
+        return points
+    if is_sparse(X) and not is_sparse(points):
+        points = type(X)(points)
+    elif is_sparse(points) and not is_sparse(X):
+        points = points.toarray()
+    return points.astype(X.dtype, copy=False)
