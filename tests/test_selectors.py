@@ -84,7 +84,7 @@ def test_where_updates_are_not_zero_but_all_losses_are_the_choice_is_uniform(nam
 
 def test_losses_beyond_all_numbers_are_still_drawn():
     loss = np.array([1.0, np.inf, 0.0, np.inf])
-    candidates = Candidates(column(loss), loss, np.ones((4, 1)), np.ones(4))
+    candidates = Candidates(np.zeros((4, 1)), np.ones((4, 1)), column(loss), np.ones((4, 1)))
     rng = np.random.default_rng(2)
     assert {SELECTORS["loss-probabilistic"](candidates, rng) for _ in range(50)} == {1, 3}
 

@@ -19,28 +19,32 @@ __all__ = ["SELECTORS", "Candidates", "Selector", "selector_from_name", "several
 
 @dataclass(frozen=True)
 class Candidates:
-    """What a selector may look at.
+    """What a selector may look at: arrays of shape (n_candidates, n_columns), and numbers made of them.
 
-    A candidate takes part in the columns where its target is not 0; its loss is the sum over those, and it
-    is as close to the boundary as it is in the column where it is closest.
+    A candidate takes part in the columns where its target is not 0, and no other columns count.
     """
 
-    losses: np.ndarray  # loss(y_t f_t), (n_candidates, n_columns)
-    loss: np.ndarray  # their sum over t
-    update: np.ndarray  # u_t = -y_t loss'(y_t f_t), (n_candidates, n_columns)
-    distance: np.ndarray  # min_t |f_t|
+    scores: np.ndarray  # f_t
+    targets: np.ndarray  # y_t
+    losses: np.ndarray  # loss(y_t f_t), or 0
+    update: np.ndarray  # u_t = -y_t loss'(y_t f_t)
 
     @classmethod
     def of(cls, scores: np.ndarray, targets: np.ndarray, loss: Loss) -> Candidates:
-        """Candidates of these scores f and targets y, both (n_candidates, n_columns)."""
-        margins, takes_part = targets * scores, targets != 0.0
-        losses = np.where(takes_part, loss.value(margins), 0.0)
-        return cls(
-            losses,
-            losses.sum(axis=1),
-            -targets * loss.slope(margins),
-            np.min(np.abs(scores), axis=1, where=takes_part, initial=np.inf),
-        )
+        """Candidates of these scores and targets."""
+        margins = targets * scores
+        losses = np.where(targets != 0.0, loss.value(margins), 0.0)
+        return cls(scores, targets, losses, -targets * loss.slope(margins))
+
+    @property
+    def loss(self) -> np.ndarray:
+        """Each candidate's loss, summed over its columns."""
+        return self.losses.sum(axis=1)
+
+    @property
+    def distance(self) -> np.ndarray:
+        """``|f|`` in the column where a candidate is closest to the boundary."""
+        return np.where(self.targets != 0.0, np.abs(self.scores), np.inf).min(axis=1)
 
     @property
     def has_loss(self) -> np.ndarray:
@@ -59,31 +63,31 @@ def pick_random(candidates: Candidates, rng: np.random.Generator) -> int | None:
 def pick_perceptron(candidates: Candidates, rng: np.random.Generator) -> int | None:
     """The first candidate with a loss."""
     having = candidates.has_loss
-    return int(np.argmax(having)) if having.any() else None
+    return int(having.argmax()) if having.any() else None
 
 
 def pick_loss(candidates: Candidates, rng: np.random.Generator) -> int | None:
     """The largest loss."""
-    if not candidates.loss.any():
-        return _any_with_loss(candidates, rng)
-    return int(np.argmax(candidates.loss))
+    loss = candidates.loss
+    return int(loss.argmax()) if loss.any() else _any_with_loss(candidates, rng)
 
 
 def pick_active(candidates: Candidates, rng: np.random.Generator) -> int | None:
     """The smallest ``|f|``."""
-    return int(np.argmin(candidates.distance))
+    return int(candidates.distance.argmin())
 
 
 def pick_loss_probabilistic(candidates: Candidates, rng: np.random.Generator) -> int | None:
     """A candidate drawn with probability ``loss_k / sum loss``: no wrong label is taken for sure."""
-    largest = candidates.loss.max()
+    loss = candidates.loss
+    largest = loss.max()
     if not largest > 0.0:
         return _any_with_loss(candidates, rng)
     # Losses beyond all numbers share the probability among them.
-    shares = candidates.loss / largest if largest < np.inf else 1.0 * (candidates.loss == np.inf)
-    cumulative = np.cumsum(shares)
+    shares = loss / largest if largest < np.inf else 1.0 * (loss == np.inf)
+    cumulative = shares.cumsum()
     below_total = min(rng.random() * cumulative[-1], np.nextafter(cumulative[-1], 0.0))
-    return int(np.searchsorted(cumulative, below_total, side="right"))
+    return int(cumulative.searchsorted(below_total, side="right"))
 
 
 def _any_with_loss(candidates: Candidates, rng: np.random.Generator) -> int | None:

@@ -52,10 +52,10 @@ class Pool:
             return self._propose(rng, size, self.cumulative)
         found = np.zeros(0, dtype=np.int64)
         for _ in range(ROUNDS):
-            proposed = self._propose(rng, size - len(found), self.cumulative)
+            proposed = self._propose(rng, size + size // 8, self.cumulative)
             found = np.concatenate([found, proposed[self.free[proposed]]])
-            if len(found) == size:
-                return found
+            if len(found) >= size:
+                return found[:size]
         rest = np.flatnonzero(self.free)
         chosen = self._propose(rng, size - len(found), np.cumsum(self.weight[rest]))
         return np.concatenate([found, rest[chosen]])
@@ -64,5 +64,5 @@ class Pool:
         """Positions drawn in proportion to the steps of a cumulative sum; all rows alike where it is None."""
         if cumulative is None:
             return rng.integers(len(self.weight), size=size)
-        found = np.searchsorted(cumulative, rng.random(size) * cumulative[-1], side="right")
+        found = cumulative.searchsorted(rng.random(size) * cumulative[-1], side="right")
         return np.minimum(found, len(cumulative) - 1)  # the product may have been rounded up to the total

@@ -206,8 +206,8 @@ class Growth:
             return False
         candidates = Candidates.of(scores, targets, problem.loss)
         state.loss_seen += candidates.losses.sum(axis=0)
-        state.n_seen += np.count_nonzero(targets, axis=0)
-        state.n_empty = 0 if candidates.has_loss.any() else state.n_empty + 1
+        state.n_seen += np.abs(targets).sum(axis=0)
+        state.n_empty = 0 if candidates.update.any() else state.n_empty + 1
         chosen = self.options.select(candidates, rng) or 0  # where there is no loss, all are alike
         u = candidates.update[chosen]
         _native.add_support(state.n_support, targets[chosen], u, problem, state)
