@@ -28,6 +28,7 @@ __all__ = [
     "loss_slope",
     "loss_value",
     "one_blas_thread",
+    "online_block",
     "row_stats",
     "rows_dot",
     "rows_equal",
@@ -240,6 +241,11 @@ def kernel_matmul(
 
 
 exp = _core.exp  # checks its arguments itself: a wrapper here would take longer than a short array
+
+
+# ---- baselines ----
+
+online_block = _core.online_block  # shapes and numbers are checked there; arrays are taken as they are
 
 
 # ---- losses ----
