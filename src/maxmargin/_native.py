@@ -24,6 +24,8 @@ __all__ = [
     "hash_rows",
     "kernel_block",
     "kernel_matmul",
+    "lasvm_block",
+    "lasvm_reprocess",
     "loss_conjugate",
     "loss_slope",
     "loss_value",
@@ -245,7 +247,8 @@ exp = _core.exp  # checks its arguments itself: a wrapper here would take longer
 
 # ---- baselines ----
 
-online_block = _core.online_block  # shapes and numbers are checked there; arrays are taken as they are
+# Shapes and numbers are checked there; arrays are taken as they are, since most of them are changed in place.
+online_block, lasvm_block, lasvm_reprocess = _core.online_block, _core.lasvm_block, _core.lasvm_reprocess
 
 
 # ---- losses ----

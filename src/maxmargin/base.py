@@ -48,8 +48,8 @@ class CodedClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
     ``_success`` names the ends that call for no warning, ``_stop`` the limits of a fit.
     """
 
-    _success = SUCCESS
-    _remedy_for_overflow = "lower C and the weights"
+    _success: tuple[Status, ...] = SUCCESS
+    _remedy_for_overflow: str = "lower C and the weights"
 
     @abstractmethod
     def _check_parameters(self) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .base import SUCCESS
 from .checks import check_choice, check_number
-from .kernel_data import join_points
+from .kernel_data import join_points, n_points
 from .losses import LOSSES, SKLEARN_NAMES, loss_from_name
 from .rows import WeightedRows
 from .solvers.drive import Callback
@@ -25,15 +26,25 @@ from .solvers.result import SolverResult, Status, Stop
 from .streaming import StreamingKernelClassifier
 
 
+class Rule(NamedTuple):
+    """What distinguishes the online methods."""
+
+    loss: str
+    alpha: float = 0.0
+    budget: int = 0
+
+
 class _OnlineClassifier(StreamingKernelClassifier):
     """Columns share one support set: a sample enters when some column's loss has a slope."""
 
     _success = (*SUCCESS, Status.MAX_ITER)  # so many epochs were asked for
     _remedy_for_overflow = "raise alpha and lower the weights"
-    tol = 0.0
-    loss: Any = "perceptron"
-    alpha = 0.0
-    budget = 0
+
+    def _rule(self) -> Rule:
+        return Rule("perceptron")
+
+    def _stop(self) -> Stop:
+        return Stop(tol=0.0, max_iter=self.max_iter, max_seconds=self.max_seconds)
 
     def _check_parameters(self) -> None:
         self._check_kernel()
@@ -41,15 +52,22 @@ class _OnlineClassifier(StreamingKernelClassifier):
         check_number("max_seconds", self.max_seconds, above=0.0)
 
     def _problem(self, data: WeightedRows, weight: np.ndarray, earlier: Any = None) -> OnlineProblem:
-        kernel, targets = self._kernel_data(data), self.code_.targets(data.labels).astype(np.float64)
-        n_pool = len(data.rows) + (0 if earlier is None else earlier.shape[0])
-        budget = min(self.budget, n_pool)  # more is no limit
-        return OnlineProblem(kernel, targets, weight, loss_from_name(self.loss), self.alpha, budget, earlier)
+        rule, targets = self._rule(), self.code_.targets(data.labels).astype(np.float64)
+        n_pool = len(data.rows) + (0 if earlier is None else n_points(earlier))
+        return OnlineProblem(
+            self._kernel_data(data),
+            targets,
+            weight,
+            loss_from_name(rule.loss),
+            rule.alpha,
+            min(rule.budget, n_pool),  # more is no limit
+            earlier,
+        )
 
     def _solve_all(
         self, data: WeightedRows, stop: Stop, callback: Callback | None, n_threads: int
     ) -> list[SolverResult]:
-        if self.alpha > 0.0:
+        if self._rule().alpha > 0.0:
             order = weighted_draws(data.weight, [self._seed, 2])
             problem = self._problem(data, np.ones(len(data.rows)))
         else:
@@ -65,8 +83,7 @@ class _OnlineClassifier(StreamingKernelClassifier):
     def _learn_batch(self, data: WeightedRows, first: bool, callback: Callback | None) -> OnlineResult:
         problem = self._problem(data, data.weight, None if first else self.support_vectors_)
         state = start(problem) if first else resumed(problem, self._memory)
-        stop = Stop(tol=0.0, max_iter=1, max_seconds=self.max_seconds)
-        rows = np.arange(len(data.rows))
+        stop, rows = replace(self._stop(), max_iter=1), np.arange(len(data.rows))
         return online(problem, lambda _: rows, stop=stop, seed=self._seed, state=state, callback=callback)
 
     def _store_batch(self, result: Any, data: WeightedRows, first: bool) -> None:
@@ -226,6 +243,9 @@ status_, n_iter_, history_, code_, decoder_, n_features_in_
         super()._check_parameters()
         check_number("budget", self.budget, at_least=1, integer=True)
 
+    def _rule(self) -> Rule:
+        return Rule("perceptron", budget=self.budget)
+
 
 class KernelPegasos(_OnlineClassifier):
     """Kernel Pegasos without a budget (Shalev-Shwartz, Singer, Srebro & Cotter 2011).
@@ -299,3 +319,6 @@ history_, code_, decoder_, n_features_in_
         super()._check_parameters()
         check_number("alpha", self.alpha, above=0.0)
         check_choice("loss", self.loss, (*LOSSES, *SKLEARN_NAMES))
+
+    def _rule(self) -> Rule:
+        return Rule(self.loss, self.alpha)

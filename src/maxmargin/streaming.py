@@ -80,8 +80,8 @@ class StreamingKernelClassifier(KernelClassifier):
     def _begin_stream(self, classes: Any) -> None:
         if classes is None:
             raise ValueError(
-                "the first call of partial_fit needs classes=, all labels that any batch will have: one batch "
-                "may not have them all."
+                "the first call of partial_fit needs classes=, all labels that any batch will have: one "
+                "batch may not have them all."
             )
         known = np.unique(column_or_1d(np.asarray(classes)))
         if len(known) < 2:
@@ -134,8 +134,8 @@ class StreamingKernelClassifier(KernelClassifier):
     def _batch_class_weights(self, y: np.ndarray) -> np.ndarray:
         if isinstance(self.class_weight, str):
             raise ValueError(
-                f"class_weight={self.class_weight!r} cannot be used with partial_fit: a batch does not know the "
-                "frequencies of the stream. Give a dict, or sample_weight."
+                f"class_weight={self.class_weight!r} cannot be used with partial_fit: a batch does not know "
+                "the frequencies of the stream. Give a dict, or sample_weight."
             )
         everything = np.concatenate([self.classes_, y])  # so that a class missing here is no stranger
         return class_weights(self.class_weight, everything, np.ones(len(everything)))[len(self.classes_) :]

@@ -31,9 +31,9 @@ class OnlineProblem:
 
     With ``m = y f_t(x)`` and ``u = -y slope(m)``, a sample of weight w does ``f += w u k(x, .)`` if alpha is
     0, and a step of Pegasos, ``f = (1 - eta alpha) f + eta w u k(x, .)`` with ``eta = 1 / (alpha time)``,
-    otherwise; time is the weight of the samples so far. Points are numbered: those of ``earlier`` first, which
-    are support vectors from before, then the rows. With a budget, a support vector drawn at random leaves when
-    a new one finds it full.
+    otherwise; time is the weight of the samples so far. Points are numbered: those of ``earlier`` first,
+    which are support vectors from before, then the rows. With a budget, a support vector drawn at random
+    leaves when a new one finds it full.
     """
 
     kernel: KernelData
