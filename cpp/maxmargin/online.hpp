@@ -20,7 +20,7 @@ struct OnlineBlock {
     const std::int64_t* pool;  // (n): where in the pool of all points the samples are
     const double* targets;     // (n, n_targets): y, entries -1, 0, +1
     const double* weight;      // (n)
-    double* outputs;           // (n, n_targets): g before the first sample; changed as updates come
+    double* outputs;           // (n, n_targets): without a budget, g before the first sample
     std::size_t n_targets;
 };
 
@@ -41,13 +41,27 @@ struct OnlineModel {
     std::int64_t* n_updates;  // samples that changed the model, ever: the counter of the random numbers
 };
 
+// After an update of sample i: what it adds to the outputs of those that follow.
 template <class T>
-void add_to_outputs(const OnlineBlock<T>& block, std::size_t first, std::size_t column, const double* change,
-                    double sign) {
-    for (std::size_t i = first; i < block.n; ++i) {
-        const double k = sign * double(block.K[i * block.n_columns + column]);
-        for (std::size_t t = 0; t < block.n_targets; ++t)
-            block.outputs[i * block.n_targets + t] += k * change[t];
+void add_to_outputs(const OnlineBlock<T>& block, std::size_t i, const double* change) {
+    const std::size_t column = block.n_columns - block.n + i;
+    for (std::size_t later = i + 1; later < block.n; ++later) {
+        const double k = double(block.K[later * block.n_columns + column]);
+        double* g = block.outputs + later * block.n_targets;
+        for (std::size_t t = 0; t < block.n_targets; ++t) g[t] += k * change[t];
+    }
+}
+
+// With a budget, outputs are summed anew: where support vectors left, nothing of them may remain, not even
+// a rounding error, or an output that is 0 could seem to have a sign.
+template <class T>
+void sum_outputs(const OnlineBlock<T>& block, const OnlineRule& rule, OnlineModel model, std::size_t i) {
+    double* g = block.outputs + i * block.n_targets;
+    std::fill_n(g, block.n_targets, 0.0);
+    for (std::size_t slot = 0; slot < std::size_t(*model.n_support); ++slot) {
+        const double k = double(block.K[i * block.n_columns + std::size_t(rule.column_of[slot])]);
+        const double* coef = model.coef + std::size_t(model.slots[slot]) * block.n_targets;
+        for (std::size_t t = 0; t < block.n_targets; ++t) g[t] += k * coef[t];
     }
 }
 
@@ -59,9 +73,7 @@ void take_slot(const OnlineBlock<T>& block, const OnlineRule& rule, OnlineModel 
         ++*model.n_support;
     } else {
         slot = Rng(rule.seed, std::uint64_t(*model.n_updates)).below(rule.budget);
-        double* gone = model.coef + std::size_t(model.slots[slot]) * block.n_targets;
-        add_to_outputs(block, i + 1, std::size_t(rule.column_of[slot]), gone, -1.0);
-        std::fill_n(gone, block.n_targets, 0.0);
+        std::fill_n(model.coef + std::size_t(model.slots[slot]) * block.n_targets, block.n_targets, 0.0);
     }
     model.slots[slot] = block.pool[i];
     rule.column_of[slot] = std::int64_t(block.n_columns - block.n + i);
@@ -81,6 +93,7 @@ void online_block(const OnlineBlock<T>& block, const OnlineRule& rule, OnlineMod
     std::vector<double> change(block.n_targets);
     for (std::size_t i = 0; i < block.n; ++i) {
         poll();
+        if (rule.budget > 0) sum_outputs(block, rule, model, i);
         const double *g = block.outputs + i * block.n_targets, *target = block.targets + i * block.n_targets;
         const double w = block.weight[i], self = double(block.K[(i + 1) * block.n_columns - block.n + i]);
         double* coef = model.coef + std::size_t(block.pool[i]) * block.n_targets;
@@ -104,7 +117,7 @@ void online_block(const OnlineBlock<T>& block, const OnlineRule& rule, OnlineMod
             model.sqnorm[t] += change[t] * (2.0 * g[t] + change[t] * self);
             coef[t] += change[t];
         }
-        add_to_outputs(block, i + 1, block.n_columns - block.n + i, change.data(), 1.0);
+        if (rule.budget == 0) add_to_outputs(block, i, change.data());
     }
 }
 

@@ -35,6 +35,7 @@ class LaSVM(KernelClassifier):
     selection : {"random", "active", "gradient"}, default="random"
         Which of ``n_candidates`` samples is processed: any, the one with the smallest |f(x) + b|, or the one
         with the smallest margin y (f(x) + b). An epoch goes once through the samples, in groups of so many.
+        "active" need not come to the optimum: a sample far on the wrong side is hardly ever chosen.
     n_candidates : int, default=50
         Without effect on "random", which processes every sample.
     finishing : bool, default=True

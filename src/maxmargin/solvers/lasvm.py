@@ -103,10 +103,8 @@ class Lasvm:
         order = np.random.default_rng([*self.seed, state.epoch]).permutation(n)
         block = group * max(1, BLOCK // group)
         while state.position < n and not full and not self._late():
-            full = self._block(order[state.position : state.position + block])
+            full = self._block(order[state.position : state.position + block]) and not self._found_room()
             state.position += block
-        if full:
-            self._drop_idle()
         if self.recipe.finishing:
             self._finish()
         if state.position >= n:
@@ -176,6 +174,13 @@ class Lasvm:
         K[:size, :size] = state.K[:size, :size]
         state.K, state.numbers = K, np.pad(state.numbers, ((0, 0), (0, larger - room)))
         state.sample = np.pad(state.sample, (0, larger - room))
+
+    def _found_room(self) -> bool:
+        """Whether finishing the support vectors as they are leaves room for two more."""
+        self._drop_idle()
+        if self.recipe.finishing:
+            self._finish()
+        return bool(self.state.counts[1] + 2 <= self.recipe.max_support)
 
     def _drop_idle(self) -> None:
         """Samples without a coefficient leave, so that finishing cannot give them one."""

@@ -226,17 +226,14 @@ class OnlineEpochs:
         return outputs, kernel.between(which, which), np.zeros(0, dtype=np.int64)
 
     def _budgeted(self, which: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The same, the values against the support vectors included, and which column of them is whose."""
+        """Room for outputs, the values against the support vectors too, and which column of them is whose."""
         problem, state = self.problem, self.state
         m, kernel = problem.n_earlier, problem.kernel
         slots = state.slots[: state.n_support[0]]
-        by_number = np.argsort(slots)
-        old, new = slots[slots < m], slots[slots >= m] - m
-        K = kernel.between(which, np.concatenate([np.sort(new), which]))
-        if len(old):
-            K = np.hstack([kernel.block(which, problem.earlier[np.sort(old)]), K])
+        old = slots < m
+        K = kernel.between(which, np.concatenate([slots[~old] - m, which]))
+        if old.any():
+            K = np.hstack([kernel.block(which, problem.earlier[slots[old]]), K])
         column_of = np.zeros(problem.budget, dtype=np.int64)
-        column_of[by_number] = np.arange(len(slots))
-        with _native.one_blas_thread():
-            outputs = K[:, : len(slots)] @ state.coef[slots[by_number]]
-        return outputs, K, column_of
+        column_of[np.concatenate([np.flatnonzero(old), np.flatnonzero(~old)])] = np.arange(len(slots))
+        return np.zeros((len(which), problem.targets.shape[1])), K, column_of
