@@ -248,8 +248,11 @@ def plain_objective(K, support, coef, candidate, targets, weight, alpha):
 
 @pytest.mark.parametrize("alpha", [0.0, 0.01])
 @pytest.mark.parametrize("pre_fit", [True, False])
-@pytest.mark.parametrize("drawn", [False, True])
-def test_every_choice_is_the_best_one(alpha, pre_fit, drawn):
+@pytest.mark.parametrize("candidates", ["all, kept", "all", "drawn"])
+def test_every_choice_is_the_best_one(alpha, pre_fit, candidates, monkeypatch):
+    drawn = candidates == "drawn"
+    if candidates == "all":
+        monkeypatch.setattr("maxmargin.solvers.matching_pursuit.HELD_VALUES", 0)
     rng = np.random.default_rng(0)
     n, budget = 25, 6
     X, weight = rng.normal(size=(n, 3)), rng.uniform(0.5, 2.0, size=n)
@@ -260,12 +263,12 @@ def test_every_choice_is_the_best_one(alpha, pre_fit, drawn):
     result = matching_pursuit(problem, draw, pre_fit=pre_fit, stop=Stop(tol=0.0))
     K, support, coef = RBF(0.3)(X), [], np.zeros((0, 3))
     for step in range(budget):
-        candidates = [j for j in (draw(step) if drawn else range(n)) if j not in support]
+        tried = [j for j in (draw(step) if drawn else range(n)) if j not in support]
         if pre_fit:
-            values = [objective(K, [*support, j], targets, weight, alpha)[0] for j in candidates]
+            values = [objective(K, [*support, j], targets, weight, alpha)[0] for j in tried]
         else:
-            values = [plain_objective(K, support, coef, j, targets, weight, alpha) for j in candidates]
-        support.append(candidates[int(np.argmin(values))])
+            values = [plain_objective(K, support, coef, j, targets, weight, alpha) for j in tried]
+        support.append(tried[int(np.argmin(values))])
         value, coef = objective(K, support, targets, weight, alpha)
         assert result.history[step + 1].primal == pytest.approx(value, rel=1e-9)
     assert result.support.tolist() == support

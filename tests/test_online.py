@@ -328,5 +328,7 @@ def test_what_cannot_be_represented_is_refused():
         BudgetPerceptron(0).fit(X, y)
     with pytest.raises(ValueError, match=r"alpha must be a finite number > 0"):
         KernelPegasos(alpha=0.0).fit(X, y)
+    with pytest.raises(ValueError, match=r"float32 the weights .* must lie between 1e-30"):
+        KernelPerceptron().fit(X.astype(np.float32), y, np.full(len(y), 1e-40))
     with pytest.raises(ValueError, match=r"loss must be one of"):
         KernelPegasos(loss="ramp").fit(X, y)

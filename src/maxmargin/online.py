@@ -53,6 +53,8 @@ class _OnlineClassifier(StreamingKernelClassifier):
 
     def _problem(self, data: WeightedRows, weight: np.ndarray, earlier: Any = None) -> OnlineProblem:
         rule, targets = self._rule(), self.code_.targets(data.labels).astype(np.float64)
+        if rule.alpha == 0.0:
+            _check_steps(data.rows.X, weight)
         n_pool = len(data.rows) + (0 if earlier is None else n_points(earlier))
         return OnlineProblem(
             self._kernel_data(data),
@@ -96,6 +98,16 @@ class _OnlineClassifier(StreamingKernelClassifier):
             points = joined[np.argsort(np.concatenate([np.flatnonzero(~new), np.flatnonzero(new)]))]
         self._keep(points, result.coef, None)
         self._memory = result.memory
+
+
+def _check_steps(X: Any, weight: np.ndarray) -> None:
+    """Refuse weights, here the lengths of steps, that the precision of the kernel values cannot hold."""
+    if X.dtype == np.float32 and not (weight.min() >= 1e-30 and weight.sum() <= 1e30):
+        raise ValueError(
+            "with X in float32 the weights (sample weights times class weights) must lie between 1e-30 and, "
+            f"in all, 1e30; got weights from {weight.min():g} to {weight.max():g}. Divide them by a common "
+            "factor."
+        )
 
 
 class KernelPerceptron(_OnlineClassifier):

@@ -19,7 +19,8 @@ from .result import SolverResult, State, Status, Stop
 
 Draw = Callable[[int], np.ndarray]
 SHORTEST = {"float64": 1e-10, "float32": 1e-6}  # what must be left of a column, squared, for it to count
-BLOCK_VALUES = 4 << 20  # kernel values held at a time
+HELD_VALUES = 32 << 20  # of a kernel matrix that is kept; a larger one is computed anew for every step
+BLOCK_VALUES = 4 << 20  # and so many at a time where it is not
 LEAST_GAIN = 1e-15  # as a share of the objective at f = 0
 
 
@@ -86,13 +87,13 @@ class Pursuit:
         v = problem.weight * masks
         self.root = np.sqrt(v / v.sum(axis=1, keepdims=True))  # (n_bases, n)
         self.shortest = SHORTEST[str(problem.kernel.dtype)]
+        self.K: np.ndarray | None = None
         self.state = state if state is not None else self._start()
 
     def _start(self) -> State:
         problem, (n_bases, n) = self.problem, self.root.shape
         residual = np.zeros((len(self.basis_of), n + problem.budget))
         residual[:, :n] = self.root[self.basis_of] * problem.targets.T
-        all_rows = n if self.draw is None else 0
         return State(
             residual=residual,
             Q=np.zeros((n_bases, problem.budget, n + problem.budget)),
@@ -101,10 +102,10 @@ class Pursuit:
             chosen=np.zeros(problem.budget, dtype=np.int64),
             n_chosen=0,
             available=np.ones(n, dtype=bool),
-            # of every row's column, where all are candidates: what a step changes is cheaper than all anew
-            sqnorms=self._all_sqnorms() if all_rows else np.zeros((n_bases, 0)),
-            taken=np.zeros((n_bases, all_rows)),  # the part of these that lies in the basis
-            products=self._all_products(residual) if all_rows else np.zeros((len(residual), 0)),
+            # of every row's column, where all are candidates: to follow them is cheaper than to begin anew
+            products=np.zeros((len(residual), 0)),
+            sqnorms=np.zeros((n_bases, 0)),
+            taken=np.zeros((n_bases, 0)),  # the part of these that lies in the basis
             least_gain=LEAST_GAIN * 0.5 * float(np.sum(residual**2)),
         )
 
@@ -146,6 +147,9 @@ class Pursuit:
     def _candidates(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         state, n = self.state, self.root.shape[1]
         if self.draw is None:
+            if state.products.shape[1] == 0:
+                state.products = self._all_products(self.root[self.basis_of] * state.residual[:, :n])
+                state.sqnorms, state.taken = self._all_sqnorms(), np.zeros(self.root.shape)
             return np.arange(n), state.products, state.sqnorms, state.sqnorms - state.taken
         candidates = self.draw(state.n_iter)
         K = self.problem.kernel.between(np.arange(n), candidates).astype(np.float64)
@@ -158,19 +162,28 @@ class Pursuit:
         return candidates, products, sqnorms, sqnorms - np.array([np.sum(d**2, axis=0) for d in in_basis])
 
     def _all_products(self, vectors: np.ndarray) -> np.ndarray:
-        """``<column j, vector>`` for all rows j and a vector for each column of the code."""
+        """``sum_i vector_i k(x_i, x_j)`` for all rows j, and each of the vectors."""
         n = self.root.shape[1]
-        scaled = self.root[self.basis_of] * vectors[:, :n]
-        return self.problem.kernel.matmul(np.arange(n), np.arange(n), scaled.T).T.copy()
+        rows = np.arange(n)
+        if self.K is None and n * n <= HELD_VALUES:
+            self.K = self.problem.kernel.between(rows, rows)
+        if self.K is None:
+            return self.problem.kernel.matmul(rows, rows, vectors.T).T.copy()
+        with _native.one_blas_thread():
+            return (vectors.astype(self.K.dtype) @ self.K).astype(np.float64)
 
     def _all_sqnorms(self) -> np.ndarray:
         n = self.root.shape[1]
-        out = np.empty((len(self.root), n))
-        step = max(1, BLOCK_VALUES // n)
+        out, step = np.empty((len(self.root), n)), max(1, BLOCK_VALUES // n)
+        rows = np.arange(n)
         for i in range(0, n, step):
-            K = self.problem.kernel.between(np.arange(n)[i : i + step], np.arange(n)).astype(np.float64)
+            K = (
+                self.problem.kernel.between(rows[i : i + step], rows)
+                if self.K is None
+                else self.K[i : i + step]
+            )
             with _native.one_blas_thread():
-                out[:, i : i + step] = self.root**2 @ (K**2).T
+                out[:, i : i + step] = self.root**2 @ (K.astype(np.float64) ** 2).T
         return out + self.problem.alpha
 
     # ---- the basis ----
@@ -213,7 +226,6 @@ class Pursuit:
     def _follow(self, b: int) -> None:
         """Take the new basis vectors out of every row's column."""
         state, n = self.state, self.root.shape[1]
-        scaled = self.root * state.Q[:, b, :n]
-        along = self.problem.kernel.matmul(np.arange(n), np.arange(n), scaled.T).T
+        along = self._all_products(self.root * state.Q[:, b, :n])
         state.taken += along**2
         state.products -= state.share[:, b, None] * along[self.basis_of]
