@@ -1,6 +1,18 @@
 """Max-margin classification that says how far from the optimum it stopped."""
 
+from .baselines import KernelMatchingPursuit, LaSVM
+from .budget import SparseKernelClassifier
 from .linear import LinearSVC
+from .online import BudgetPerceptron, KernelPegasos, KernelPerceptron
 
 __version__ = "0.1.0"
-__all__ = ["LinearSVC", "__version__"]
+__all__ = [
+    "BudgetPerceptron",
+    "KernelMatchingPursuit",
+    "KernelPegasos",
+    "KernelPerceptron",
+    "LaSVM",
+    "LinearSVC",
+    "SparseKernelClassifier",
+    "__version__",
+]

@@ -26,10 +26,13 @@ __all__ = [
     "hash_rows",
     "kernel_block",
     "kernel_matmul",
+    "lasvm_block",
+    "lasvm_reprocess",
     "loss_conjugate",
     "loss_slope",
     "loss_value",
     "one_blas_thread",
+    "online_block",
     "row_stats",
     "rows_dot",
     "rows_equal",
@@ -242,6 +245,12 @@ def kernel_matmul(
 
 
 exp = _core.exp  # checks its arguments itself: a wrapper here would take longer than a short array
+
+
+# ---- baselines ----
+
+# Shapes and numbers are checked there; arrays are taken as they are, since most of them are changed in place.
+online_block, lasvm_block, lasvm_reprocess = _core.online_block, _core.lasvm_block, _core.lasvm_reprocess
 
 
 # ---- losses ----

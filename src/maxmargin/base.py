@@ -45,7 +45,11 @@ class CodedClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
     data in ``_prepare``, solves one column in ``_solve``, keeps the results in ``_store`` and evaluates all
     columns in ``_column_outputs``. One that solves all columns together overrides ``_solve_all`` instead, and
     returns one result for the joint problem. ``_seed`` is the one integer that all its randomness comes from.
+    ``_success`` names the ends that call for no warning, ``_stop`` the limits of a fit.
     """
+
+    _success: tuple[Status, ...] = SUCCESS
+    _remedy_for_overflow: str = "lower C and the weights"
 
     @abstractmethod
     def _check_parameters(self) -> None:
@@ -102,12 +106,16 @@ class CodedClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
         self._seed = int(check_random_state(getattr(self, "random_state", 0)).randint(2**31))
         data = self._weighted_rows(X, y, sample_weight, n_threads)
         self._prepare(data)
-        stop = Stop(tol=self.tol, max_iter=self.max_iter, max_seconds=self.max_seconds)
+        stop = self._stop()
         with self._running_callbacks(X, y) as callback:
             results = self._solve_all(data, stop, callback, n_threads)
         self._store(results, data)
         self._certify(results)
         return self
+
+    def _stop(self) -> Stop:
+        """When a fit ends."""
+        return Stop(tol=self.tol, max_iter=self.max_iter, max_seconds=self.max_seconds)
 
     def __sklearn_is_fitted__(self) -> bool:
         """True between the end of a fit and the start of the next."""
@@ -160,9 +168,9 @@ class CodedClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
             del self.status_
             raise ValueError(
                 f"{type(self).__name__} failed: its coefficients are not finite. Scale the features, for "
-                "example with sklearn.preprocessing.StandardScaler, or lower C and the weights."
+                f"example with sklearn.preprocessing.StandardScaler, or {self._remedy_for_overflow}."
             )
-        if worst not in SUCCESS:
+        if worst not in self._success:
             gap = f" with relative duality gap {self.dual_gap_:.1e}" if np.isfinite(self.dual_gap_) else ""
             warnings.warn(
                 f"{type(self).__name__} stopped ({worst}){gap} after {self.n_iter_} iterations; raise "

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from .budget import SparseKernelClassifier
 
 
-def truncated(model: SparseKernelClassifier, budget: int, X: Any, y: Any, weight: Any) -> SparseKernelClassifier:
+def truncated(
+    model: SparseKernelClassifier, budget: int, X: Any, y: Any, weight: Any
+) -> SparseKernelClassifier:
     """A copy of the model with its first support vectors only."""
     small = copy.copy(model)
     small.budget = budget

@@ -113,6 +113,31 @@ class KernelData:
             n_threads=self.n_threads,
         )
 
+    def matmul(self, which: Any, others: Any, A: np.ndarray) -> np.ndarray:
+        """``between(which, others) @ A`` in double, without holding more than a part of the kernel values."""
+        rows, columns = self.index[which], self.index[others]
+        if not self.compiled:
+            step = max(1, (4 << 20) // max(1, len(columns)))
+            positions, points = np.arange(len(self))[which], self.points(others)
+            out = np.zeros((len(rows), A.shape[1]))
+            with _native.one_blas_thread():
+                for i in range(0, len(rows), step):
+                    out[i : i + step] = self.block(positions[i : i + step], points) @ A
+            return out
+        self.n_values += len(rows) * len(columns)
+        product = _native.kernel_matmul(
+            self.X,
+            self.X,
+            A,
+            self.kernel,  # type: ignore[arg-type]
+            x_rows=rows,
+            z_rows=columns,
+            x_stats=self.stats,
+            z_stats=self.stats,
+            n_threads=self.n_threads,
+        )
+        return product.astype(np.float64)
+
     def gram(self, points: Any, others: Any = None) -> np.ndarray:
         """``K[i, j] = k(points[i], others[j])`` in double; others are the points themselves by default."""
         others = points if others is None else others

@@ -120,9 +120,7 @@ def several(
     """A selector asked again and again: ``pick(scores, targets, n_picks, rng) -> positions``."""
     select = selector_from_name(selection)
 
-    def pick(
-        scores: np.ndarray, targets: np.ndarray, n_picks: int, rng: np.random.Generator
-    ) -> np.ndarray:
+    def pick(scores: np.ndarray, targets: np.ndarray, n_picks: int, rng: np.random.Generator) -> np.ndarray:
         left, picks = rng.permutation(len(scores)), []
         for _ in range(min(n_picks, len(scores))):
             i = select(Candidates.of(scores[left], targets[left], loss), rng)

@@ -1,0 +1,152 @@
+"""Learning from batches, one after the other: what every estimator with ``partial_fit`` shares."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils import check_random_state, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length
+
+from .callbacks import with_callbacks
+from .checks import check_sample_weight, check_scale, check_weights, class_weights
+from .codes import code_from_name
+from .decoders import decoder_from_name
+from .kernel_machine import KernelClassifier
+from .kernels import Precomputed
+from .layout import is_sparse
+from .rows import Rows, WeightedRows
+from .solvers.drive import Callback
+from .solvers.result import SolverResult
+from .threads import effective_n_threads
+
+
+class StreamingKernelClassifier(KernelClassifier):
+    """A kernel machine with ``partial_fit``.
+
+    A subclass learns from a batch in ``_learn_batch`` and keeps the outcome in ``_store_batch``. Batches come
+    as they are: nothing is merged or reordered, so that a stream may be cut into batches anywhere. Between
+    batches only arrays stay: ``support_vectors_`` (points that no later batch contains, so ``support_`` is
+    None), their coefficients, and whatever else ``_store_batch`` keeps.
+    """
+
+    def _learn_batch(self, data: WeightedRows, first: bool, callback: Callback | None) -> SolverResult:
+        """Learn from the batch, starting from nothing if it is the first, else from the present model."""
+        raise NotImplementedError
+
+    def _store_batch(self, result: SolverResult, data: WeightedRows, first: bool) -> None:
+        """Keep what prediction and the next batch need."""
+        raise NotImplementedError
+
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from one more batch of a stream, row by row in the order given.
+
+        After ``fit`` it goes on from the fitted model. A gamma that is a word is taken from the first batch.
+        ``support_`` is None afterwards, because support vectors of earlier batches are not rows of this X.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        classes : array-like of shape (n_classes,)
+            All classes that any batch will have. Needed in the first call, may be left out later.
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        if isinstance(self._kernel_parameter(), Precomputed):
+            raise ValueError(
+                f"{type(self).__name__}.partial_fit cannot work with kernel='precomputed': it needs kernel "
+                "values between rows of different batches. Give a kernel that computes them."
+            )
+        first = not self.__sklearn_is_fitted__()
+        if first:
+            self._begin_stream(classes)
+        self._check_same_classes(classes)
+        data = self._batch(X, y, sample_weight, first)
+        if first:
+            self._prepare(data)
+        with self._running_callbacks(X, y) as callback:
+            result = self._learn_batch(data, first, callback)
+        self._store_batch(result, data, first)
+        self._certify([result])
+        return self
+
+    def _begin_stream(self, classes: Any) -> None:
+        if classes is None:
+            raise ValueError(
+                "the first call of partial_fit needs classes=, all labels that any batch will have: one "
+                "batch may not have them all."
+            )
+        known = np.unique(column_or_1d(np.asarray(classes)))
+        if len(known) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs at least two classes, but classes has only one class: "
+                f"{known.tolist()!r}."
+            )
+        self.classes_ = known
+        self.code_ = code_from_name(self.code, len(known))
+        self.decoder_ = decoder_from_name(self.decoder, self.code_)
+        self._seed = int(check_random_state(getattr(self, "random_state", 0)).randint(2**31))
+
+    def _check_same_classes(self, classes: Any) -> None:
+        if classes is not None and not np.array_equal(np.unique(np.asarray(classes)), self.classes_):
+            raise ValueError(
+                f"classes={np.asarray(classes).tolist()!r} differ from those of the first call, "
+                f"{self.classes_.tolist()!r}; leave them out, or call fit to begin anew."
+            )
+
+    def _batch(self, X: Any, y: Any, sample_weight: Any, first: bool) -> WeightedRows:
+        """The batch in the order given, without rows of weight 0; in the dtype of the support vectors."""
+        if first:
+            X, y = self._validated(X, y)
+        else:
+            X, y = self._validated(X), column_or_1d(y, warn=True)
+            check_consistent_length(X, y)
+            X = _alike(X, self.support_vectors_)
+        check_classification_targets(y)
+        labels = self._labels(y)
+        weight = check_sample_weight(sample_weight, X.shape[0]) * self._batch_class_weights(y)
+        if not weight.any():
+            raise ValueError("class_weight leaves every row of this batch without a weight; leave it out.")
+        check_weights(weight)
+        kept = np.flatnonzero(weight > 0.0)
+        data = WeightedRows(Rows(X, kept, effective_n_threads(self.n_jobs)), labels[kept], weight[kept])
+        if X.ndim == 2:
+            check_scale(X, data.rows.sqnorms(), 1.0)
+        return data
+
+    def _labels(self, y: np.ndarray) -> np.ndarray:
+        labels = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
+        strange = np.unique(y[self.classes_[labels] != y])
+        if len(strange):
+            raise ValueError(
+                f"y has labels {strange.tolist()!r} that are not among the classes of the first call, "
+                f"{self.classes_.tolist()!r}; name every class there."
+            )
+        return labels
+
+    def _batch_class_weights(self, y: np.ndarray) -> np.ndarray:
+        if isinstance(self.class_weight, str):
+            raise ValueError(
+                f"class_weight={self.class_weight!r} cannot be used with partial_fit: a batch does not know "
+                "the frequencies of the stream. Give a dict, or sample_weight."
+            )
+        everything = np.concatenate([self.classes_, y])  # so that a class missing here is no stranger
+        return class_weights(self.class_weight, everything, np.ones(len(everything)))[len(self.classes_) :]
+
+
+def _alike(X: Any, points: Any) -> Any:
+    """X in the dtype and form of the points that it will meet."""
+    if X.ndim == 1 or X.ndim != points.ndim:
+        return X
+    if is_sparse(X) and not is_sparse(points):
+        X = X.toarray()
+    elif is_sparse(points) and not is_sparse(X):
+        X = type(points)(X)
+    return X.astype(points.dtype, copy=False)

@@ -1,0 +1,348 @@
+"""LaSVM against the printed steps and scikit-learn's SVC; matching pursuit against brute force."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import make_blobs
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.svm import SVC
+
+from maxmargin import KernelMatchingPursuit, LaSVM
+from maxmargin.kernel_data import KernelData
+from maxmargin.kernels import RBF, Precomputed
+from maxmargin.solvers.lasvm import LasvmProblem, Recipe, lasvm
+from maxmargin.solvers.matching_pursuit import PursuitProblem, matching_pursuit
+from maxmargin.solvers.result import Status, Stop
+
+
+def blobs(n=300, centers=2, spread=3.0, seed=0):
+    X, y = make_blobs(n, n_features=4, centers=centers, cluster_std=spread, random_state=seed)
+    return X / 4.0, y
+
+
+# ---- LaSVM ----
+
+
+class PrintedLasvm:
+    """PROCESS and REPROCESS of Bordes et al. (2005), section 3, with lists and loops.
+
+    A step leaves both gradients of its pair equal but for rounding, and the next one starts from the larger:
+    so samples are held and sums are taken in the order of lasvm.hpp, to round alike.
+    """
+
+    def __init__(self, K, y, cost, tau):
+        self.K, self.y, self.tau = K, y, tau
+        self.lower, self.upper = np.minimum(0, cost * y), np.maximum(0, cost * y)
+        self.S, self.a, self.g = [], np.zeros(len(y)), np.zeros(len(y))
+
+    def pair(self):
+        up = [s for s in self.S if self.a[s] < self.upper[s]]
+        down = [s for s in self.S if self.a[s] > self.lower[s]]
+        return max(up, key=lambda s: self.g[s], default=None), min(
+            down, key=lambda s: self.g[s], default=None
+        )
+
+    def step(self, i, j):
+        K, a = self.K, self.a
+        if i is None or j is None or a[i] >= self.upper[i] or a[j] <= self.lower[j]:
+            return False
+        if self.g[i] - self.g[j] <= self.tau:
+            return False
+        x = (self.g[i] - self.g[j]) / (K[i, i] + K[j, j] - 2 * K[i, j])
+        room_i, room_j = self.upper[i] - a[i], a[j] - self.lower[j]
+        x = min(x, room_i, room_j)
+        a[i], a[j] = a[i] + x, a[j] - x
+        if x == room_i:
+            a[i] = self.upper[i]  # and not nearly
+        if x == room_j:
+            a[j] = self.lower[j]
+        for s in self.S:
+            self.g[s] -= x * (K[i, s] - K[j, s])
+        return True
+
+    def process(self, k):
+        self.g[k] = self.y[k] - sum((self.a[s] * self.K[k, s] for s in self.S), 0.0)
+        self.S.append(k)
+        i, j = self.pair()
+        i, j = (k, j) if self.y[k] > 0 else (i, k)
+        if not self.step(i, j) and i is not None and j is not None:
+            self.drop(k)
+
+    def drop(self, s):
+        slot, last = self.S.index(s), self.S.pop()
+        if slot < len(self.S):
+            self.S[slot] = last
+
+    def reprocess(self):
+        if not self.step(*self.pair()):
+            return False
+        i, j = self.pair()
+        largest, smallest = self.g[i], self.g[j]
+        for s in self.S[::-1]:
+            if self.a[s] == 0 and (self.g[s] >= largest if self.y[s] < 0 else self.g[s] <= smallest):
+                self.drop(s)
+        return True
+
+
+def lasvm_problem(n=500, C=1.5):
+    X, y = blobs(n)
+    cost = C * np.random.default_rng(0).uniform(0.5, 2.0, size=n)
+    return LasvmProblem(
+        KernelData(Precomputed(), RBF(0.7)(X), np.arange(n)), np.where(y == 1, 1.0, -1.0), cost
+    )
+
+
+@pytest.mark.parametrize("finishing", [False, True])
+def test_an_epoch_of_lasvm_is_the_printed_one(finishing):
+    problem = lasvm_problem()
+    result = lasvm(problem, Recipe(finishing=finishing), stop=Stop(max_iter=1), seed=[4])
+    printed = PrintedLasvm(problem.kernel.X, problem.y, problem.cost, tau=1e-3)
+    for k in np.random.default_rng([4, 0]).permutation(len(problem.y)):
+        printed.process(k)
+        printed.reprocess()
+    while finishing and printed.reprocess():
+        pass
+    np.testing.assert_allclose(result.coef, printed.a, atol=1e-9)
+
+
+@pytest.mark.parametrize("selection", ["active", "gradient"])
+def test_selection_takes_the_sample_that_it_says(selection):
+    problem = lasvm_problem()
+    recipe = Recipe(selection, n_candidates=20, finishing=False)
+    result = lasvm(problem, recipe, stop=Stop(max_iter=1), seed=[4])
+    printed = PrintedLasvm(problem.kernel.X, problem.y, problem.cost, tau=1e-3)
+    order = np.random.default_rng([4, 0]).permutation(len(problem.y))
+    for group in order.reshape(-1, 20):
+        i, j = printed.pair()
+        b = 0.0 if i is None or j is None else 0.5 * (printed.g[i] + printed.g[j])
+        f = printed.K[group] @ printed.a + b
+        score = np.abs(f) if selection == "active" else problem.y[group] * f
+        printed.process(group[np.argmin(score)])
+        printed.reprocess()
+    np.testing.assert_allclose(result.coef, printed.a, atol=1e-9)
+
+
+@pytest.mark.parametrize("selection", ["random", "gradient"])
+@pytest.mark.parametrize(("C", "kernel"), [(0.1, "rbf"), (10.0, "rbf"), (1.0, "poly"), (1.0, "linear")])
+def test_lasvm_solves_the_problem_of_svc(selection, C, kernel):
+    X, y = blobs()
+    weight = np.random.default_rng(1).integers(0, 3, size=len(y)).astype(float)
+    kernel = {"kernel": kernel, "gamma": 0.5, "degree": 2, "coef0": 1.0}
+    model = LaSVM(C, selection=selection, n_candidates=10, tol=1e-7, max_iter=500, random_state=0, **kernel)
+    peer = SVC(C=C, tol=1e-9, **kernel).fit(X, y, weight)
+    model.fit(X, y, weight)
+    assert model.status_ == "converged"
+    scale = np.abs(peer.decision_function(X)).max()
+    np.testing.assert_allclose(model.decision_function(X), peer.decision_function(X), atol=2e-3 * scale)
+
+
+def test_the_certificate_of_lasvm_holds():
+    """Bounds recomputed from nothing but the coefficients, at every quality of solution."""
+    X, y = blobs()
+    signs, cost = np.where(y == 1, 1.0, -1.0), 2.0
+    for tol, max_iter in ((0.3, 20), (1e-2, 20), (1e-8, 200)):
+        model = LaSVM(cost, gamma=0.5, tol=tol, max_iter=max_iter, random_state=0).fit(X, y)
+        a = np.zeros(len(y))
+        a[model.support_] = model.dual_coef_[0]
+        assert abs(a.sum()) < 1e-9 * np.abs(a).sum()
+        assert (signs * a >= 0.0).all()
+        assert np.abs(a).max() <= cost
+        f = RBF(0.5)(X) @ a
+        primal = 0.5 * a @ f + cost * np.maximum(0.0, 1.0 - signs * (f + model.intercept_[0])).sum()
+        dual = signs @ a - 0.5 * a @ f
+        assert model.objective_ == pytest.approx(primal, rel=1e-9)
+        assert model.dual_gap_ == pytest.approx((primal - dual) / primal, abs=1e-9)
+        assert model.dual_gap_ <= tol
+
+
+def test_lasvm_satisfies_the_kkt_conditions():
+    X, y = blobs()
+    model = LaSVM(1.0, gamma=0.5, tol=1e-9, max_iter=500, random_state=0).fit(X, y)
+    margins = np.where(y == 1, 1.0, -1.0) * model.decision_function(X)
+    a = np.zeros(len(y))
+    a[model.support_] = np.abs(model.dual_coef_[0])
+    assert margins[a == 0.0].min() > 1.0 - 1e-3
+    assert margins[a == 1.0].max() < 1.0 + 1e-3
+    np.testing.assert_allclose(margins[(a > 0.0) & (a < 1.0)], 1.0, atol=1e-3)
+
+
+def test_one_epoch_tells_its_gap():
+    X, y = blobs(600)
+    with pytest.warns(ConvergenceWarning, match="max_iter.*relative duality gap"):
+        model = LaSVM(max_iter=1, tol=1e-6, random_state=0).fit(X, y)
+    assert model.n_iter_ == 1
+    assert 0.0 < model.dual_gap_ < 0.1
+
+
+@settings(max_examples=20)
+@given(st.integers(2, 60), st.integers(0, 100), st.sampled_from(["random", "active", "gradient"]))
+def test_max_support_is_a_promise(max_support, seed, selection):
+    X, y = blobs()
+    model = LaSVM(max_support=max_support, selection=selection, n_candidates=5, random_state=seed)
+    model.fit(X, y)
+    assert max(check.n_support for check in model.history_[0]) <= max_support
+    assert max_support - 1 <= model.n_support_ <= max_support
+    assert model.status_ == "budget_full"
+
+
+def test_lasvm_keeps_the_union_of_its_columns():
+    X, y = blobs(centers=4)
+    for code in ("one-vs-rest", "one-vs-one"):
+        model = LaSVM(code=code, random_state=0, tol=1e-6, max_iter=200).fit(X, y)
+        assert model.dual_coef_.shape == (model.code_.n_columns, model.n_support_)
+        assert (model.dual_coef_ != 0.0).any(axis=0).all()
+        assert (model.dual_coef_ == 0.0).any()
+        np.testing.assert_array_equal(X[model.support_], model.support_vectors_)
+        which, signs = model.code_.column(y, 1)
+        peer = SVC(tol=1e-8, gamma=model.gamma_).fit(X[which], signs)
+        np.testing.assert_allclose(model._column_outputs(X)[:, 1], peer.decision_function(X), atol=5e-3)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # the sigmoid gap need not close
+@pytest.mark.parametrize("kernel", ["rbf", "sigmoid"])
+def test_lasvm_on_rows_that_repeat_and_contradict(kernel):
+    X = np.zeros((40, 3))
+    X[:, 0] = np.arange(40) % 2
+    y = np.repeat([0, 1], [15, 25])
+    model = LaSVM(1e3, kernel=kernel, gamma=1.0, coef0=-1.0, max_iter=5, random_state=0)
+    model.fit(X, y)
+    assert np.isfinite(model.decision_function(X)).all()
+
+
+def test_lasvm_goes_on_bit_for_bit():
+    problem, states, stop = lasvm_problem(), [], Stop(tol=1e-12, max_iter=4)
+    whole = lasvm(
+        problem, Recipe(), stop=stop, seed=[1], callback=lambda _, state: states.append(state.copy())
+    )
+    rest = lasvm(problem, Recipe(), stop=stop, seed=[1], state=states[2])
+    np.testing.assert_array_equal(whole.coef, rest.coef)
+
+
+# ---- matching pursuit ----
+
+
+def objective(K, support, targets, weight, alpha):
+    """The least value over all coefficients of these rows, column by column, and the coefficients."""
+    value, coef = 0.0, np.zeros((len(support), targets.shape[1]))
+    for t, y in enumerate(targets.T):
+        v = np.sqrt(np.where(y != 0, weight, 0.0) / weight[y != 0].sum())
+        A = np.vstack([v[:, None] * K[:, support], np.sqrt(alpha) * np.eye(len(support))])
+        b = np.concatenate([v * y, np.zeros(len(support))])
+        coef[:, t] = np.linalg.lstsq(A, b)[0]
+        value += 0.5 * np.sum((A @ coef[:, t] - b) ** 2)
+    return value, coef
+
+
+def plain_objective(K, support, coef, candidate, targets, weight, alpha):
+    """The value when the candidate's own coefficients alone are fitted."""
+    value = 0.0
+    for t, y in enumerate(targets.T):
+        v = np.sqrt(np.where(y != 0, weight, 0.0) / weight[y != 0].sum())
+        residual = np.append(v * (y - K[:, support] @ coef[:, t]), 0.0)
+        column = np.append(v * K[:, candidate], np.sqrt(alpha))
+        residual -= column * (column @ residual) / (column @ column)
+        value += 0.5 * np.sum(residual**2)
+    return value
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.01])
+@pytest.mark.parametrize("pre_fit", [True, False])
+@pytest.mark.parametrize("candidates", ["all, kept", "all", "drawn"])
+def test_every_choice_is_the_best_one(alpha, pre_fit, candidates, monkeypatch):
+    drawn = candidates == "drawn"
+    if candidates == "all":
+        monkeypatch.setattr("maxmargin.solvers.matching_pursuit.HELD_VALUES", 0)
+    rng = np.random.default_rng(0)
+    n, budget = 25, 6
+    X, weight = rng.normal(size=(n, 3)), rng.uniform(0.5, 2.0, size=n)
+    targets = rng.choice([-1.0, 1.0], size=(n, 3))
+    targets[rng.random(n) < 0.3, 2] = 0.0
+    problem = PursuitProblem(KernelData(RBF(0.3), X, np.arange(n)), targets, weight, budget, alpha)
+    draw = (lambda step: np.random.default_rng(step).permutation(n)[:8]) if drawn else None
+    result = matching_pursuit(problem, draw, pre_fit=pre_fit, stop=Stop(tol=0.0))
+    K, support, coef = RBF(0.3)(X), [], np.zeros((0, 3))
+    for step in range(budget):
+        tried = [j for j in (draw(step) if drawn else range(n)) if j not in support]
+        if pre_fit:
+            values = [objective(K, [*support, j], targets, weight, alpha)[0] for j in tried]
+        else:
+            values = [plain_objective(K, support, coef, j, targets, weight, alpha) for j in tried]
+        support.append(tried[int(np.argmin(values))])
+        value, coef = objective(K, support, targets, weight, alpha)
+        assert result.history[step + 1].primal == pytest.approx(value, rel=1e-9)
+    assert result.support.tolist() == support
+    assert result.status is Status.BUDGET_FULL
+    np.testing.assert_allclose(result.coef, coef, rtol=1e-6, atol=1e-8)
+
+
+def test_pursuit_ends_where_nothing_is_left_to_gain():
+    X, y = blobs(60)
+    flat = KernelMatchingPursuit(20, kernel="linear").fit(X, y)
+    assert flat.status_ == "no_loss_left"
+    assert flat.n_support_ == 4  # the rank of the kernel matrix
+    X[:30] = X[30:]
+    y[:30] = y[30:]
+    whole = KernelMatchingPursuit(1000, gamma=1.0).fit(X, y)
+    assert whole.n_support_ <= 30
+    np.testing.assert_allclose(whole.decision_function(X), np.where(y == 1, 1.0, -1.0), atol=1e-4)
+
+
+@pytest.mark.parametrize("n_candidates", [None, 10])
+def test_pursuit_goes_on_bit_for_bit(n_candidates):
+    X, y = blobs(80, centers=3)
+    targets = np.where(y[:, None] == np.arange(3), 1.0, -1.0)
+    problem = PursuitProblem(KernelData(RBF(0.5), X, np.arange(80)), targets, np.ones(80), 12)
+    draw = (lambda step: np.random.default_rng([0, step]).permutation(80)[:10]) if n_candidates else None
+    states, stop = [], Stop(tol=0.0)
+    whole = matching_pursuit(problem, draw, stop=stop, callback=lambda _, state: states.append(state.copy()))
+    rest = matching_pursuit(problem, draw, stop=stop, state=states[5])
+    np.testing.assert_array_equal(whole.coef, rest.coef)
+
+
+@settings(max_examples=15)
+@given(budget=st.integers(1, 90), n_candidates=st.one_of(st.none(), st.integers(1, 100)))
+def test_the_budget_of_pursuit_is_a_promise(budget, n_candidates):
+    X, y = blobs(80, centers=3)
+    for code in ("one-vs-rest", "one-vs-one"):
+        model = KernelMatchingPursuit(budget, n_candidates=n_candidates, code=code, random_state=0).fit(X, y)
+        assert max(check.n_support for check in model.history_[0]) <= budget
+        assert model.n_support_ == len(set(model.support_)) <= min(budget, 80)
+        values = [check.primal for check in model.history_[0]]
+        assert all(np.diff(values) <= 1e-12)
+
+
+# ---- both ----
+
+
+def same_letters(left, right):
+    return np.array([[len(set(a) & set(b)) / len(set(a) | set(b)) for b in right] for a in left])
+
+
+@pytest.mark.parametrize("model", [LaSVM(tol=1e-8, max_iter=200), KernelMatchingPursuit(5)], ids=str)
+def test_objects_and_precomputed_kernels(model):
+    words = np.array(["oak", "oaks", "soak", "fir", "firs", "rifle"])
+    y = np.array(["o", "o", "o", "f", "f", "f"])
+    model.set_params(kernel=same_letters, random_state=0).fit(words, y)
+    assert model.score(words, y) == 1.0
+    np.testing.assert_array_equal(model.support_vectors_, words[model.support_])
+    X, y = blobs(100)
+    named = model.set_params(kernel="rbf", gamma=0.5).fit(X, y).decision_function(X)
+    K = RBF(0.5)(X)
+    given_K = model.set_params(kernel="precomputed").fit(K, y).decision_function(K)
+    np.testing.assert_allclose(given_K, named, atol=1e-3)
+
+
+def test_bad_parameters_are_refused_clearly():
+    X, y = blobs(20)
+    for model, match in [
+        (LaSVM(C=0), "C must be a finite number > 0"),
+        (LaSVM(selection="loss"), "selection must be one of"),
+        (LaSVM(max_support=1), "max_support must be an integer >= 2"),
+        (KernelMatchingPursuit(0), "budget must be an integer >= 1"),
+        (KernelMatchingPursuit(n_candidates=0), "n_candidates must be an integer >= 1"),
+        (KernelMatchingPursuit(alpha=-1.0), "alpha must be a finite number >= 0"),
+        (KernelMatchingPursuit(kernel="gauss"), "kernel must be"),
+    ]:
+        with pytest.raises(ValueError, match=match):
+            model.fit(X, y)
