@@ -17,11 +17,13 @@ from .calibration import CalibratedScores, log_odds_to_probabilities
 from .checks import check_number
 from .decoders import decision_values, predicted_classes
 from .losses import loss_from_name
+from .reservoir import Reservoir
 from .rows import WeightedRows
 from .selectors import several
 from .solvers.budget_problem import BudgetProblem, BudgetResult
 from .solvers.drive import Callback
 from .solvers.greedy import Greedy, greedy
+from .solvers.growth_sample import LEAST, ROWS_PER_SUPPORT_VECTOR
 from .solvers.result import SolverResult, Stop
 from .streaming import StreamingKernelClassifier
 
@@ -44,12 +46,12 @@ class SparseKernelClassifier(StreamingKernelClassifier):
 
     For the columns t of its code, with targets y_it in {-1, 0, +1}, it minimises the sum over t of
 
-        (1/n_t) sum_i w_i loss(y_it f_t(x_i)) + alpha/2 a_t' K_SS a_t,    f_t(x) = sum_{j in S} a_jt k(x, x_j),
+        (1/n_t) sum_i w_i loss(y_it f_t(x_i)) + alpha/2 a_t' K_SS a_t,  f_t(x) = sum_{j in S} a_jt k(x, x_j),
 
-    over the set S, of at most ``budget`` rows, and over the coefficients a. n_t is the weight of the rows that
-    take part in column t. There is no intercept. S is found greedily: candidates are scored by the decrease
-    of the objective that they promise over a sample of all the data, the coefficients are kept at the optimum
-    by Newton's method, and a full set is improved by swaps. ``dual_gap_`` certifies the coefficients for the
+    over the set S, of at most ``budget`` rows, and over the coefficients a. n_t is the weight of the rows
+    that take part in column t. There is no intercept. S is found greedily: candidates are scored by the
+    decrease of the objective that they promise over a sample of all the data, the coefficients are kept at
+    the optimum by Newton's method, and a full set is improved by swaps. ``dual_gap_`` certifies the coefficients for the
     set S that was found; no method can certify S itself.
 
     :meth:`as_published` gives the method of the paper instead: S and a by stochastic gradient steps.
@@ -111,8 +113,8 @@ class SparseKernelClassifier(StreamingKernelClassifier):
     alpha_, gamma_ : float
     budget_path_ : dict of arrays
         "budget", "loss" (mean training loss), "gap" (relative, of that model) and "score" (held out; NaN
-        without ``validation_fraction``) of the models with the first 1, 2, 3, ... support vectors. Where X has
-        many more rows than the budget, the path is that of a sample of them.
+        without ``validation_fraction``) of the models with the first 1, 2, 3, ... support vectors. Where X
+        has many more rows than the budget, the path is that of a sample of them.
     dual_gap_, objective_, status_, n_iter_, history_
         ``history_`` has one entry: the joint problem. ``status_`` is "budget_full" or "no_loss_left" when all
         went well.
@@ -211,13 +213,13 @@ class SparseKernelClassifier(StreamingKernelClassifier):
         data, n_held_out = held_out_last(data, self._held_out_share())
         start = self._start()
         self._training = data, n_held_out
-        self._fitted_on, self._kept = data, start
+        self._fitted_on, self._foreign = data, start is not None
         if self.refit is None:
             return [Published(self, data, n_held_out, start, stop).fit(callback)]
         positions = None
         if start is not None:
             data, positions, known = with_support(data, start.points, start.support)
-            self._fitted_on, self._kept = data, None if known else start
+            self._fitted_on, self._foreign = data, not known
         return [self._greedy(data, n_held_out, positions, start, stop, callback)]
 
     def _held_out_share(self) -> float:
@@ -231,9 +233,9 @@ class SparseKernelClassifier(StreamingKernelClassifier):
             return None
         if self.n_support_ > self.budget or len(self.dual_coef_) != self.code_.n_columns:
             raise ValueError(
-                f"warm_start goes on from {self.n_support_} support vectors for {len(self.dual_coef_)} columns, "
-                f"but budget={self.budget} and there are {self.code_.n_columns} columns; raise the budget, or "
-                "set warm_start=False."
+                f"warm_start goes on from {self.n_support_} support vectors and {len(self.dual_coef_)} "
+                f"columns, but budget={self.budget} and there are {self.code_.n_columns} columns; raise the "
+                "budget, or set warm_start=False."
             )
         t = getattr(self, "t_", np.ones(len(self.dual_coef_), dtype=np.int64))
         return Start(self.support_vectors_, self.dual_coef_.T, self.support_, t)
@@ -282,7 +284,7 @@ class SparseKernelClassifier(StreamingKernelClassifier):
         data = self.__dict__.pop("_fitted_on")
         known = result.points is None
         points = self._kernel_data(data).points(result.support) if known else result.points
-        in_x = known and self.__dict__.pop("_kept") is None
+        in_x = known and not self.__dict__.pop("_foreign")
         self._keep(points, result.coef, data.rows.index[result.support] if in_x else None)
         self._keep_path(result)
         self._calibrate(result, data)
@@ -303,13 +305,44 @@ class SparseKernelClassifier(StreamingKernelClassifier):
         scores = decision_values(outputs, self.code_, self.decoder_)
         self.calibrator_ = CalibratedScores().fit(scores, data.labels[rows], data.weight[rows])
 
+    # ---- streams ----
+
+    def _learn_batch(self, data: WeightedRows, first: bool, callback: Callback | None) -> BudgetResult:
+        """Own method: a warm refit, with swaps, on a sample of the stream. Published: go on stepping."""
+        start = None if first else Start(self.support_vectors_, self.dual_coef_.T, None, self.t_)
+        self._fitted_on, self._foreign = data, True
+        if self.refit is None:
+            stream = Published(self, data, 0, start, self._stop())
+            return stream.go_on(None if first else self.alpha_, callback)
+        data = self._sample_of_stream(data, first)
+        positions = None
+        if start is not None:
+            data, positions, _ = with_support(data, start.points, None)
+        self._fitted_on = data
+        return self._greedy(data, 0, positions, start, self._stop(), callback)
+
+    def _sample_of_stream(self, data: WeightedRows, first: bool) -> WeightedRows:
+        """The stream so far, this batch included, as a sample of bounded size."""
+        before = None if first else getattr(self, "_reservoir", None)
+        if before is None and not first and getattr(self, "_training", None) is not None:
+            before = Reservoir.of(self._training[0], self._rng(2, 0))
+        self._n_batches = 1 if first else getattr(self, "_n_batches", 0) + 1
+        batch = Reservoir.of(data, self._rng(2, self._n_batches))
+        size = max(ROWS_PER_SUPPORT_VECTOR * self.budget, LEAST)
+        self._reservoir = batch.cut(size) if before is None else before.joined(batch, size)
+        return self._reservoir.rows(data.rows.n_threads)
+
+    def _store_batch(self, result: SolverResult, data: WeightedRows, first: bool) -> None:
+        self.__dict__.pop("_training", None)
+        self._store([result], data)
+
     # ---- probabilities ----
 
     def _direct_probabilities(self) -> bool:
         """Whether the outputs are log odds already: the log loss, one column for each class."""
         return loss_from_name(self.loss).name == "log" and self.code == "one-vs-rest"
 
-    @available_if(_has_probabilities)
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities of the classes, whose argmax is ``predict``'s answer.
 

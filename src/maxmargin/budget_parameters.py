@@ -37,7 +37,7 @@ def check_budget_parameters(model: Any, kernel: Kernel) -> None:
 def _check_published(model: Any) -> None:
     if model.selection == "gain":
         raise ValueError(
-            f"selection='gain' scores candidates at an optimum, which refit=None does not keep; choose one of "
+            "selection='gain' scores candidates at an optimum, which refit=None does not keep; choose one of "
             f"{sorted(SELECTORS)}, or refit='newton'."
         )
     if model.move_centers:
@@ -52,12 +52,13 @@ def _check_own(model: Any, kernel: Kernel) -> None:
     check_choice("refit", model.refit, ("newton",))
     if model.back_fit is not None:
         raise ValueError(
-            f"back_fit={model.back_fit!r} is part of the published method; with refit='newton' coefficients are "
-            "at the optimum already. Set refit=None, or back_fit=None."
+            f"back_fit={model.back_fit!r} is part of the published method; with refit='newton' coefficients "
+            "are at the optimum already. Set refit=None, or back_fit=None."
         )
     if model.loss == "perceptron":
         raise ValueError(
-            "loss='perceptron' is 0 for f = 0, so its regularised optimum is 0; take another loss, or refit=None."
+            "loss='perceptron' is 0 for f = 0, so its regularised optimum is 0; take another loss, or "
+            "refit=None."
         )
     if model.move_centers and not can_move(kernel):
         raise ValueError(f"move_centers=True needs kernel='rbf'; got {model.kernel!r}.")

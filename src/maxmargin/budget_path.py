@@ -63,7 +63,7 @@ def _training_data(model: Any, X: Any, y: Any, weight: Any) -> tuple[WeightedRow
     if getattr(model, "_training", None) is None:
         known = model.budget_path_["budget"].tolist()
         raise ValueError(
-            "truncate refits, and this model does not remember its training data (it was unpickled, copied or "
+            "truncate refits, and this model does not remember its training data (it was unpickled, or "
             f"fitted by partial_fit); give X and y. Budgets of its path: {known}."
         )
     data, n_held_out = model._training

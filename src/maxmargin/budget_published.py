@@ -45,6 +45,13 @@ class Published:
         result = self._run(float(alpha), n_rows, callback)
         return self._with_path_values(result, float(alpha), n_rows)
 
+    def go_on(self, alpha: float | None, callback: Callback | None) -> BudgetResult:
+        """One more batch of a stream: alpha is what the first one had; its grid needs a whole data set."""
+        if alpha is None:
+            alpha = float(ALPHAS[len(ALPHAS) // 2]) if self.model.alpha == "auto" else float(self.model.alpha)
+        result = self._run(alpha, self.n_trained, callback)
+        return self._with_path_values(result, alpha, self.n_trained)
+
     def _run(self, alpha: float, n_rows: int, callback: Callback | None) -> BudgetResult:
         model, back_fit = self.model, self.model.back_fit
         if back_fit == "n/B":

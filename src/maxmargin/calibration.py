@@ -226,7 +226,7 @@ def calibrator_from_name(method: str | CalibratedScores) -> CalibratedScores:
 
 
 def log_odds_to_probabilities(scores: FloatArray) -> FloatArray:
-    """``1 / (1 + exp(-f))``, (n, G); for several classes divided by their sum, and agreeing with the scores."""
+    """``1 / (1 + exp(-f))``, (n, G); for several classes divided by their sum. The argmax is the scores'."""
     if scores.ndim == 1:
         return np.column_stack([expit(-scores), expit(scores)])
     log_p = -np.logaddexp(0.0, -scores)

@@ -66,14 +66,14 @@ def refit_on_all_rows(
     n_sampled: int,
     n_trained: int,
     start: tuple[np.ndarray, float],
-    limits: tuple[int, float, float],
+    limits: tuple[int, float],
 ) -> Refit:
     """Coefficients of the sample's support vectors on the first ``n_trained`` rows of the problem.
 
-    ``start`` holds the sample's coefficients and alpha, ``limits`` the bytes for features, the tolerance
-    and the width of a smoothed hinge.
+    ``start`` holds the sample's coefficients and alpha, ``limits`` the bytes for features and the
+    tolerance.
     """
-    (V, alpha), (cache_bytes, tol, width) = start, limits
+    (V, alpha), (cache_bytes, tol) = start, limits
     kernel = problem.kernel.take(slice(0, n_trained))
     panel: FeaturePanel
     if n_trained * sample.size * kernel.dtype.itemsize <= cache_bytes:
@@ -83,6 +83,6 @@ def refit_on_all_rows(
     targets = problem.targets[:n_trained].astype(np.float64)
     cost = column_costs(targets, problem.weight[:n_trained], n_trained)
     reduced = ReducedProblem(panel, targets, cost, problem.loss, alpha)
-    result = refit(reduced, V, panel.dot(V), tol, width=width)
+    result = refit(reduced, V, panel.dot(V), tol, exact=True)
     problem.kernel.n_values += kernel.n_values
     return result

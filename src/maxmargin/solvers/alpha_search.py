@@ -36,7 +36,7 @@ def better_alpha(
         before = best[1]
         for _ in range(LONGEST_WALK):
             trial_alpha = best[1] * factor
-            trial = refit(reduced(trial_alpha), best[2].V, best[2].F, tol, width=min(0.5, 5 * best[2].width))
+            trial = refit(reduced(trial_alpha), best[2].V, best[2].F, tol)
             judged = sample.judged_loss(loss, trial.F)
             if not judged < best[0]:
                 break

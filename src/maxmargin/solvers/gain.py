@@ -8,7 +8,7 @@ from .reduced_newton import ReducedProblem
 
 
 def pick_by_gain(
-    problem: ReducedProblem, F: np.ndarray, sample: slice, candidates: np.ndarray, n_picks: int, width: float
+    problem: ReducedProblem, F: np.ndarray, sample: slice, candidates: np.ndarray, n_picks: int
 ) -> tuple[np.ndarray, float]:
     """Up to ``n_picks`` of the candidates, the most promising first, and the first one's promise.
 
@@ -22,7 +22,7 @@ def pick_by_gain(
     points = panel.kernel.points(candidates)
     diagonal = panel.kernel.diagonal(points)
     left = diagonal - np.square(own).sum(axis=1)
-    promise = _promises(problem, F, sample, points, own, left, width)
+    promise = _promises(problem, F, sample, points, own, left)
     promise[left <= panel.least_pivot * diagonal] = 0.0
     if n_picks == 1:
         best = int(np.argmax(promise))
@@ -38,10 +38,9 @@ def _promises(
     points: np.ndarray,
     own: np.ndarray,
     left: np.ndarray,
-    width: float,
 ) -> np.ndarray:
     """``sum_t g_t^2 / (2 h_t)`` along each point's own direction."""
-    panel, loss = problem.panel, problem.smooth(width)
+    panel, loss = problem.panel, problem.smooth()
     K = panel.kernel.block(sample, points)
     if own.shape[1]:
         K -= panel.phi[sample] @ own.T.astype(K.dtype)
@@ -53,7 +52,7 @@ def _promises(
     curvatures = (cost * loss.curvature(margins)).astype(K.dtype)
     g = (K.T @ slopes).astype(np.float64)
     h = (np.square(K).T @ curvatures).astype(np.float64) + problem.alpha * np.maximum(left, 0.0)[:, None]
-    if problem.loss.name == "hinge":  # a smoothed hinge may be flat in its curvature where it is steep
+    if problem.loss.name == "hinge":  # the smoothed hinge is straight where it is steepest
         h += np.square(K).T @ np.abs(slopes)
     return np.where(h > 0.0, g * g / (2.0 * np.where(h > 0.0, h, 1.0)), 0.0).sum(axis=1)
 

@@ -120,7 +120,7 @@ class GreedyFit:
         state.support = np.zeros(0, dtype=np.int64)  # positions in the sample
         state.V = np.zeros((0, n_columns))
         state.ends = np.zeros(0, dtype=np.int64)
-        state.width, state.swap_size, state.n_swaps = 0.5, 0, 0
+        state.swap_size, state.n_swaps = 0, 0
         state.final_coef = np.zeros((0, n_columns))
         if len(self.sample.start):
             added = self.append(self.sample.start)
@@ -143,7 +143,7 @@ class GreedyFit:
         """The bounds at the present coefficients, with outputs computed afresh."""
         V = self.state.V
         F = self.panel.dot(V) if len(V) else np.zeros(self.sample.targets.shape)
-        return refit(self.reduced(), V, F, np.inf, width=self.state.width)
+        return refit(self.reduced(), V, F, np.inf)
 
     def reduced(self, alpha: float | None = None) -> ReducedProblem:
         """The problem for the present support vectors on the rows of the sample."""
@@ -153,7 +153,6 @@ class GreedyFit:
     def take(self, fitted: Refit) -> None:
         """Go on from these coefficients."""
         self.fitted, self.state.V = fitted, fitted.V
-        self.state.width = min(0.5, 5.0 * fitted.width)
         self.state.ends = np.array(self.panel.ends, dtype=np.int64)
 
     # ---- the loop ----
@@ -191,7 +190,7 @@ class GreedyFit:
             state.empty += 1
         if state.empty >= 3 or len(state.support) >= self.sample.n_trained:
             state.phase = self._last_phase()
-        self.take(refit(self.reduced(), self.grown(), self.fitted.F, PATH_TOL, width=state.width))
+        self.take(refit(self.reduced(), self.grown(), self.fitted.F, PATH_TOL))
         if self.how.choose_alpha and self.sample.can_tune and self._time_to_tune(b):
             state.alpha, fitted = better_alpha(self.reduced, self.fitted, state.alpha, self.sample, PATH_TOL)
             self.take(fitted)
@@ -233,7 +232,7 @@ class GreedyFit:
         size = int(np.clip(PROMISE_WORK // len(candidates), 1024, self.sample.n_trained))
         start = int(rng.integers(self.sample.n_trained - min(size, self.sample.n_trained) + 1))
         rows = slice(start, min(start + size, self.sample.n_trained))
-        return pick_by_gain(self.reduced(), self.fitted.F, rows, candidates, n_picks, self.state.width)
+        return pick_by_gain(self.reduced(), self.fitted.F, rows, candidates, n_picks)
 
     def _swap(self) -> None:
         """One try to exchange the cheapest support vectors for the most promising candidates."""
@@ -280,7 +279,7 @@ class GreedyFit:
         for fold in range(FOLDS):
             problem = self.reduced()
             problem.cost = self.sample.without(np.arange(fold, n, FOLDS))
-            there = refit(problem, self.state.V, self.fitted.F, PATH_TOL, width=self.state.width)
+            there = refit(problem, self.state.V, self.fitted.F, PATH_TOL)
             out[fold::FOLDS] = there.F[fold:n:FOLDS]
         return out
 
@@ -289,10 +288,10 @@ class GreedyFit:
         n_trained = problem.n_samples - self.how.n_held_out
         if sample.covers(n_trained):
             sample.train_on(n_trained)
-            return refit(self.reduced(), state.V, self.panel.dot(state.V), self.tol, width=state.width)
+            return refit(self.reduced(), state.V, self.panel.dot(state.V), self.tol, exact=True)
         if self.how.choose_alpha:  # C = 1 / (n alpha) is what was chosen
             state.alpha *= float(sample.weight[: sample.n_trained].sum() / problem.weight[:n_trained].sum())
-        limits = (self.how.cache_bytes, self.tol, state.width)
+        limits = (self.how.cache_bytes, self.tol)
         return refit_on_all_rows(
             problem, self.panel, sample.n_trained, n_trained, (state.V, state.alpha), limits
         )

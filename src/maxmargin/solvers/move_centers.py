@@ -22,7 +22,7 @@ ITERATIONS = 10  # of L-BFGS in one step of the loop
 class MovingCentres:
     """``Q(Z) = min_v P(v; Z)``, the reduced problem's optimum as a function of the centres Z.
 
-    With a = L^{-T} v optimal for Z, r = dP/df and k(x, z) = exp(-gamma ||x - z||^2), the envelope theorem gives
+    With a = L^{-T} v optimal for Z, r = dP/df and k(x, z) = exp(-gamma ||x - z||^2), its gradient is
 
         dQ/dz_j = 2 gamma (sum_i W_ij (x_i - z_j) + alpha sum_l M_jl (z_l - z_j)),
         W = K * (r a'),   M = K(Z, Z) * (a a').
@@ -41,7 +41,7 @@ class MovingCentres:
         panel = FeaturePanel(self.kernel, len(Z), self.fit.pool)
         added = panel.append(Z.astype(self.kernel.dtype))
         V = panel.factor.T @ self.a[added]
-        fitted = refit(self._reduced(panel), V, panel.dot(V), MOVE_TOL, width=self.fit.state.width)
+        fitted = refit(self._reduced(panel), V, panel.dot(V), MOVE_TOL)
         a = np.zeros((len(Z), V.shape[1]))
         a[added] = panel.coef(fitted.V)
         value = float(fitted.primal.sum())
@@ -57,7 +57,7 @@ class MovingCentres:
         self, panel: FeaturePanel, fitted: Refit, a: np.ndarray, Z: np.ndarray, added: np.ndarray
     ) -> np.ndarray:
         problem = self._reduced(panel)
-        R = problem.residuals(problem.smooth(fitted.width), fitted.F)
+        R = problem.residuals(problem.smooth(), fitted.F)
         gamma = float(self.kernel.kernel.gamma)  # type: ignore[attr-defined]
         some, centres = a[added], Z[added]
         factor = panel.factor.T.astype(panel.phi.dtype)

@@ -10,6 +10,10 @@ from ..losses import Hinge, Loss, SmoothedHinge, SmoothLoss
 from .feature_panel import FeaturePanel
 from .newton_steps import NewtonSteps
 
+WIDTH = 0.5  # of the smoothed hinge while support vectors are chosen
+LEAST_WIDTH = 1e-9
+MAX_STEPS = 100
+
 
 @dataclass
 class ReducedProblem:
@@ -28,7 +32,7 @@ class ReducedProblem:
     loss: Loss
     alpha: float
 
-    def smooth(self, width: float) -> SmoothLoss:
+    def smooth(self, width: float = WIDTH) -> SmoothLoss:
         """The loss itself, or for the hinge its smoothed twin."""
         return SmoothedHinge(width) if isinstance(self.loss, Hinge) else self.loss  # type: ignore[return-value]
 
@@ -55,12 +59,16 @@ class ReducedProblem:
         self.panel.pool.map(work, self.panel.blocks)
         return out
 
-    def curvatures(self, loss: SmoothLoss, F: np.ndarray) -> np.ndarray:
-        """``c_i curvature(y_i f_i)``."""
+    def curvatures(self, loss: SmoothLoss, F: np.ndarray, secant: bool = False) -> np.ndarray:
+        """``c_i curvature(y_i f_i)``; as a secant, ``c_i slope / (m - 1)``, it is nowhere 0 where m < 1."""
         out = np.empty_like(F)
 
         def work(rows: slice) -> None:
-            out[rows] = self.cost[rows] * loss.curvature(self.targets[rows] * F[rows])
+            m = self.targets[rows] * F[rows]
+            if secant:
+                out[rows] = self.cost[rows] * loss.slope(m) / np.minimum(m - 1.0, -1e-300)
+            else:
+                out[rows] = self.cost[rows] * loss.curvature(m)
 
         self.panel.pool.map(work, self.panel.blocks)
         return out
@@ -97,37 +105,45 @@ class Refit:
 
 
 def refit(
-    problem: ReducedProblem, V: np.ndarray, F: np.ndarray, tol: float, max_steps: int = 50, width: float = 0.5
+    problem: ReducedProblem,
+    V: np.ndarray,
+    F: np.ndarray,
+    tol: float,
+    *,
+    width: float = WIDTH,
+    exact: bool = False,
 ) -> Refit:
     """Newton steps from V, with F = Phi V, until the relative gap is at most ``tol`` or nothing moves.
 
-    For the hinge the width of the smoothing falls, from ``width`` on, until the hinge's own gap is that
-    small.
+    For the hinge it is the problem with the smoothed hinge of that width; ``exact`` lets the width fall until
+    the gap of the hinge itself is that small.
     """
     b, alpha = len(V), problem.alpha
     hinge = isinstance(problem.loss, Hinge)
     newton = NewtonSteps(problem.panel, alpha)
-    n_steps = 0
+    n_steps, secant = 0, hinge
     while True:
         loss = problem.smooth(width)
         G = problem.panel.tdot(problem.residuals(loss, F), b) + alpha * V
         half_norm = 0.5 * alpha * np.square(V).sum(axis=0)
         primal = problem.losses(loss, F) + half_norm
         gap = np.square(G).sum(axis=0) / (2.0 * alpha)
-        excess = problem.hinge_excess(width, F) if hinge else np.zeros_like(gap)
-        true_primal = problem.losses(problem.loss, F) + half_norm if hinge else primal
-        now = Refit(V, F, true_primal, gap + excess, width, n_steps)
-        if now.relative_gap <= tol or n_steps >= max_steps or b == 0:
+        now = Refit(V, F, primal, gap, width, n_steps)
+        if hinge and exact:
+            excess = problem.hinge_excess(width, F)
+            now = Refit(V, F, problem.losses(problem.loss, F) + half_norm, gap + excess, width, n_steps)
+            if gap.sum() <= 0.2 * excess.sum() and now.relative_gap > tol and width > LEAST_WIDTH:
+                width *= 0.3
+                continue
+        if now.relative_gap <= tol or n_steps >= MAX_STEPS or b == 0:
             return now
-        if hinge and gap.sum() <= 0.2 * excess.sum():
-            width *= 0.2
-            continue
-        open_columns = np.flatnonzero(gap > 0.01 * tol * np.maximum(true_primal, 1e-300))
-        step = newton.step(problem.curvatures(loss, F), G, open_columns)
-        V_new, F_new, moved = _line_search(problem, loss, now, primal, G, step)
+        open_columns = np.flatnonzero(gap > 0.01 * tol * np.maximum(primal, 1e-300))
+        step = newton.step(problem.curvatures(loss, F, secant), G, open_columns)
+        V_new, F_new, rate = _line_search(problem, loss, now, primal, G, step)
         n_steps += 1
-        if not moved:
+        if rate == 0.0 and not (hinge and not secant):
             return now
+        secant = hinge and rate < 0.25 and not (secant and rate == 0.0)
         V, F = V_new, F_new
 
 
@@ -138,18 +154,22 @@ def _line_search(
     primal: np.ndarray,
     G: np.ndarray,
     step: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray, bool]:
-    """Halve each column's step until its objective falls; columns in which it never does stay."""
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """Halve each column's step until its objective falls; the new point, and the shortest share of a step.
+
+    Columns in which it never falls stay; the share is 0 where no column has moved.
+    """
     FD = problem.panel.dot(step)
     slope = np.sum(G * step, axis=0)
     rate = np.where(slope < 0.0, 1.0, 0.0)
-    for _ in range(30):
-        V = now.V + rate * step
-        F = now.F + rate * FD
+    for _ in range(40):
+        V, F = now.V + rate * step, now.F + rate * FD
         value = problem.losses(loss, F) + 0.5 * problem.alpha * np.square(V).sum(axis=0)
         bad = (rate > 0.0) & ~(value <= primal + 1e-4 * rate * slope + 1e-12 * np.abs(primal))
         if not bad.any():
-            return V, F, bool((value < primal).any())
+            moved = (rate > 0.0) & (value < primal)
+            return V, F, float(rate[moved].min()) if moved.any() else 0.0
         rate = np.where(bad, 0.5 * rate, rate)
     rate = np.where(bad, 0.0, rate)
-    return now.V + rate * step, now.F + rate * FD, bool((rate > 0.0).any())
+    moved = rate > 0.0
+    return now.V + rate * step, now.F + rate * FD, float(rate[moved].min()) if moved.any() else 0.0

@@ -23,10 +23,10 @@ class Removal:
     moves a by ``-M[:, J] M[J, J]^{-1} a_J`` and costs ``a_J' M[J, J]^{-1} a_J / 2``.
     """
 
-    def __init__(self, problem: ReducedProblem, fitted: Refit, width: float) -> None:
+    def __init__(self, problem: ReducedProblem, fitted: Refit) -> None:
         panel, b = problem.panel, len(fitted.V)
         self.a = panel.coef(fitted.V)
-        D = problem.curvatures(problem.smooth(width), fitted.F)
+        D = problem.curvatures(problem.smooth(), fitted.F)
         inverse = solve_triangular(panel.factor[:b, :b], np.eye(b), lower=True, check_finite=False)
 
         def half(t: int) -> np.ndarray:
@@ -54,13 +54,13 @@ class Removal:
 def swap(fit: GreedyFit, n_swaps: int) -> bool:
     """Exchange the cheapest ``n_swaps``; undone, with a false return, unless the objective falls."""
     state, before = fit.state, fit.fitted
-    model = Removal(fit.reduced(), before, state.width)
+    model = Removal(fit.reduced(), before)
     leaving = np.argsort(model.costs(), kind="stable")[:n_swaps]
     saved, support = fit.panel.snapshot(int(leaving.min())), state.support
     _remove(fit, leaving, model.without(leaving))
     picks, _ = fit.picks(len(leaving))
     fit.append(picks)
-    fit.take(refit(fit.reduced(), fit.grown(), fit.fitted.F, SWAP_TOL, width=state.width))
+    fit.take(refit(fit.reduced(), fit.grown(), fit.fitted.F, SWAP_TOL))
     if fit.panel.size == saved.size and fit.fitted.primal.sum() < (1.0 - 1e-4) * before.primal.sum():
         return True
     fit.panel.restore(saved)
@@ -79,4 +79,4 @@ def _remove(fit: GreedyFit, leaving: np.ndarray, a: np.ndarray) -> None:
     state.support = support[:first]
     added = fit.append(support[again])
     V = panel.factor.T @ a[np.concatenate([kept[kept < first], again[added]])]
-    fit.take(refit(fit.reduced(), V, panel.dot(V), np.inf, width=state.width))
+    fit.take(refit(fit.reduced(), V, panel.dot(V), np.inf))
