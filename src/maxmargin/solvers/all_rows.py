@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -15,45 +15,54 @@ from .row_pool import row_blocks
 
 
 class StreamedPanel(FeaturePanel):
-    """A panel that keeps no features of its own: kernel values are computed again for each product.
+    """A panel that keeps the features of its first rows only: the others' are computed for each product.
 
-    Its Gram matrices are those of the sample that the support vectors were grown on, scaled to all rows: a
-    Newton step with them is still a descent step, and the gradient and the gap are exact.
+    Its Gram matrices are those of the rows it keeps, scaled to all: a Newton step with them is still a
+    descent step, and the gradient and the gap are exact.
     """
 
     exact_gram = False
 
-    def __init__(self, kernel: KernelData, sample: FeaturePanel, n_sampled: int) -> None:
+    def __init__(self, kernel: KernelData, sample: FeaturePanel, n_kept: int) -> None:
         super().__init__(kernel, 0, sample.pool)
-        self.sample, self.n_sampled = sample, n_sampled
         self.points, self.size, self._factor = sample.points, sample.size, sample.factor
+        self.kept = sample.on(kernel.take(slice(0, n_kept)))
+        self.n_kept = n_kept
+
+    def _streamed(self) -> Iterator[tuple[slice, np.ndarray]]:
+        """The rows that are not kept, with their kernel values."""
+        for some in row_blocks(len(self.kernel) - self.n_kept, AT_ONCE):
+            rows = slice(some.start + self.n_kept, some.stop + self.n_kept)
+            yield rows, self.kernel.block(rows, self.points)
 
     def dot(self, V: np.ndarray) -> np.ndarray:
         """``K(rows, Z) L^{-T} V``."""
         out = np.empty((len(self.kernel), V.shape[1]))
+        out[: self.n_kept] = self.kept.dot(V)
         a = self.coef(V).astype(self.kernel.dtype)
-        for rows in row_blocks(len(self.kernel), AT_ONCE):
-            out[rows] = self._times(self.kernel.block(rows, self.points), a)
+        for rows, K in self._streamed():
+            parts = self.pool.map(_product(K, a), row_blocks(len(K), AT_ONCE // 8))
+            out[rows] = np.concatenate(parts)
         return out
-
-    def _times(self, K: np.ndarray, a: np.ndarray) -> np.ndarray:
-        return np.concatenate(self.pool.map(lambda some: K[some] @ a, row_blocks(len(K), AT_ONCE // 8)))
 
     def tdot(self, R: np.ndarray, b: int) -> np.ndarray:
         """``L^{-1} K(Z, rows) R``."""
         total = np.zeros((b, R.shape[1]))
-        for rows in row_blocks(len(self.kernel), AT_ONCE):
-            K, r = self.kernel.block(rows, self.points), R[rows].astype(self.kernel.dtype)
-            parts = row_blocks(len(K), AT_ONCE // 8)
-            total += self.pool.sum(_transposed_product(K, r), parts)
-        return self.solve_factor(total)
+        for rows, K in self._streamed():
+            r = R[rows].astype(K.dtype)
+            total += self.pool.sum(_transposed_product(K, r), row_blocks(len(K), AT_ONCE // 8))
+        return self.solve_factor(total) + self.kept.tdot(R[: self.n_kept], b)
 
     def gram(self, which: np.ndarray, weight: np.ndarray, b: int, *, alone: bool = True) -> np.ndarray:
-        """The Gram matrix of the sampled ones among the rows, scaled to the weight of all."""
-        known = which < self.n_sampled
+        """The Gram matrix of those among the rows that are kept, scaled to the weight of all."""
+        known = which < self.n_kept
         total = float(weight[known].sum())
         scale = float(weight.sum()) / total if total > 0.0 else 0.0
-        return self.sample.gram(which[known], scale * weight[known], b, alone=alone)
+        return self.kept.gram(which[known], scale * weight[known], b, alone=alone)
+
+
+def _product(K: np.ndarray, a: np.ndarray) -> Callable[[slice], np.ndarray]:
+    return lambda some: K[some] @ a
 
 
 def _transposed_product(K: np.ndarray, r: np.ndarray) -> Callable[[slice], np.ndarray]:
@@ -63,7 +72,6 @@ def _transposed_product(K: np.ndarray, r: np.ndarray) -> Callable[[slice], np.nd
 def refit_on_all_rows(
     problem: BudgetProblem,
     sample: FeaturePanel,
-    n_sampled: int,
     n_trained: int,
     start: tuple[np.ndarray, float],
     limits: tuple[int, float],
@@ -75,11 +83,9 @@ def refit_on_all_rows(
     """
     (V, alpha), (cache_bytes, tol) = start, limits
     kernel = problem.kernel.take(slice(0, n_trained))
-    panel: FeaturePanel
-    if n_trained * sample.size * kernel.dtype.itemsize <= cache_bytes:
-        panel = sample.on(kernel)
-    else:
-        panel = StreamedPanel(kernel, sample, n_sampled)
+    n_kept = cache_bytes // (max(sample.size, 1) * kernel.dtype.itemsize)
+    fits = n_kept >= n_trained
+    panel = sample.on(kernel) if fits else StreamedPanel(kernel, sample, n_kept)
     targets = problem.targets[:n_trained].astype(np.float64)
     cost = column_costs(targets, problem.weight[:n_trained], n_trained)
     reduced = ReducedProblem(panel, targets, cost, problem.loss, alpha)

@@ -11,6 +11,7 @@ from .growth_sample import GrowthSample
 from .reduced_newton import ReducedProblem, Refit, refit
 
 FACTOR = 10.0**0.5
+WORTHWHILE = 1e-3  # share of the loss that a smaller alpha, which is harder to solve for, must save
 LONGEST_WALK = 20  # steps of it: ten orders of magnitude
 
 
@@ -38,7 +39,7 @@ def better_alpha(
             trial_alpha = best[1] * factor
             trial = refit(reduced(trial_alpha), best[2].V, best[2].F, tol)
             judged = sample.judged_loss(loss, trial.F)
-            if not judged < best[0]:
+            if not judged < (1.0 - WORTHWHILE if factor < 1.0 else 1.0) * best[0]:
                 break
             best = (judged, trial_alpha, trial)
         if best[1] != before:

@@ -26,8 +26,9 @@ from .row_pool import RowPool
 from .swaps import swap
 
 PATH_TOL = 1e-2  # relative gap of the models along the path; the last one is solved to the caller's
-LARGEST_SWAP = 512  # budgets up to which a full set is improved by swaps: beyond, they cost too much
+LARGEST_SWAP = 3e6  # budget squared times columns up to which a full set is improved by swaps
 SWAP_WORK = 5000  # rounds of them times budget, at most
+SWAP_PATIENCE = 8  # tries for a single swap that fail before they end
 PROMISE_WORK = 1 << 21  # kernel values spent on one round's promises
 FOLDS = 5  # where no rows are held out, outputs for calibration come from so many refits
 PATIENCE = 8  # stated budgets (two doublings) without progress on the held-out part that end the growth
@@ -217,8 +218,8 @@ class GreedyFit:
         return ends_early or (b >= 16 and b.bit_length() > before.bit_length())
 
     def _may_swap(self) -> bool:
-        full = self.panel.size == self.how.budget <= LARGEST_SWAP
-        return full and self.how.swaps and self.how.pick is None
+        cheap = self.how.budget**2 * self.problem.n_columns <= LARGEST_SWAP
+        return self.panel.size == self.how.budget and cheap and self.how.swaps and self.how.pick is None
 
     def picks(self, n_picks: int) -> tuple[np.ndarray, float]:
         """New support vectors among candidates drawn at random, and the best one's promise."""
@@ -245,7 +246,7 @@ class GreedyFit:
             state.empty += 1
             if state.swap_size > 1:
                 state.swap_size, state.empty = state.swap_size // 2, 0
-        if state.empty >= 3 or state.n_swaps >= np.clip(SWAP_WORK // self.how.budget, 2, 64):
+        if state.empty >= SWAP_PATIENCE or state.n_swaps >= np.clip(SWAP_WORK // self.how.budget, 2, 100):
             state.phase = self._last_phase()
             self._rewrite_path()
 
@@ -292,9 +293,7 @@ class GreedyFit:
         if self.how.choose_alpha:  # C = 1 / (n alpha) is what was chosen
             state.alpha *= float(sample.weight[: sample.n_trained].sum() / problem.weight[:n_trained].sum())
         limits = (self.how.cache_bytes, self.tol)
-        return refit_on_all_rows(
-            problem, self.panel, sample.n_trained, n_trained, (state.V, state.alpha), limits
-        )
+        return refit_on_all_rows(problem, self.panel, n_trained, (state.V, state.alpha), limits)
 
     # ---- the path ----
 

@@ -30,7 +30,7 @@ class NewtonSteps:
         """The steps for the open columns, 0 in the others; D holds the rows' curvatures, G the gradients."""
         step, d, g = np.zeros_like(G), D[:, columns], G[:, columns]
         if len(G) >= REUSE and self._are_near(d, columns):
-            found, converged = self._conjugate_gradients(d, g, columns, PATIENCE)
+            found, converged = self._with_earlier_factors(d, g, columns)
             if converged:
                 step[:, columns] = found
                 return step
@@ -49,7 +49,14 @@ class NewtonSteps:
         if self.factored is None or not all(t in self.factors for t in columns):
             return False
         change = np.abs(D - self.factored[:, columns]).sum(axis=0)
-        return self.panel.exact_gram and bool((change <= CHANGED * D.sum(axis=0)).all())
+        return bool((change <= CHANGED * D.sum(axis=0)).all())
+
+    def _with_earlier_factors(
+        self, D: np.ndarray, G: np.ndarray, columns: np.ndarray
+    ) -> tuple[np.ndarray, bool]:
+        if self.panel.exact_gram:
+            return self._conjugate_gradients(D, G, columns, PATIENCE)
+        return -self._precondition(G, columns), True
 
     def _factorise(self, D: np.ndarray, columns: np.ndarray, b: int) -> bool:
         """New factors; whether they are those of the Hessians themselves."""
