@@ -291,12 +291,12 @@ def test_every_choice_is_the_best_one(alpha, pre_fit, candidates, monkeypatch):
 
 def test_pursuit_ends_where_nothing_is_left_to_gain():
     X, y = blobs(60)
-    flat = KernelMatchingPursuit(20, kernel="linear").fit(X, y)
+    flat = KernelMatchingPursuit(20, kernel="linear", alpha=0.0).fit(X, y)
     assert flat.status_ == "no_loss_left"
     assert flat.n_support_ == 4  # the rank of the kernel matrix
     X[:30] = X[30:]
     y[:30] = y[30:]
-    whole = KernelMatchingPursuit(1000, gamma=1.0).fit(X, y)
+    whole = KernelMatchingPursuit(1000, gamma=1.0, alpha=0.0).fit(X, y)
     assert whole.n_support_ <= 30
     np.testing.assert_allclose(whole.decision_function(X), np.where(y == 1, 1.0, -1.0), atol=1e-4)
 
