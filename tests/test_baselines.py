@@ -43,6 +43,11 @@ class PrintedLasvm:
             down, key=lambda s: self.g[s], default=None
         )
 
+    def middle(self):
+        i, j = self.pair()
+        ends = [self.g[s] for s in (i, j) if s is not None]
+        return sum(ends) / len(ends) if ends else 0.0
+
     def step(self, i, j):
         K, a = self.K, self.a
         if i is None or j is None or a[i] >= self.upper[i] or a[j] <= self.lower[j]:
@@ -63,10 +68,11 @@ class PrintedLasvm:
 
     def process(self, k):
         self.g[k] = self.y[k] - sum((self.a[s] * self.K[k, s] for s in self.S), 0.0)
+        b = self.middle()
+        wrong = self.y[k] * (self.g[k] - b) > self.tau
         self.S.append(k)
         i, j = self.pair()
-        i, j = (k, j) if self.y[k] > 0 else (i, k)
-        if not self.step(i, j) and i is not None and j is not None:
+        if not self.step(*((k, j) if self.y[k] > 0 else (i, k))) and len(self.S) > 1 and not wrong:
             self.drop(k)
 
     def drop(self, s):
@@ -114,9 +120,7 @@ def test_selection_takes_the_sample_that_it_says(selection):
     printed = PrintedLasvm(problem.kernel.X, problem.y, problem.cost, tau=1e-3)
     order = np.random.default_rng([4, 0]).permutation(len(problem.y))
     for group in order.reshape(-1, 20):
-        i, j = printed.pair()
-        b = 0.0 if i is None or j is None else 0.5 * (printed.g[i] + printed.g[j])
-        f = printed.K[group] @ printed.a + b
+        f = printed.K[group] @ printed.a + printed.middle()
         score = np.abs(f) if selection == "active" else problem.y[group] * f
         printed.process(group[np.argmin(score)])
         printed.reprocess()
@@ -199,6 +203,15 @@ def test_lasvm_keeps_the_union_of_its_columns():
         np.testing.assert_allclose(model._column_outputs(X)[:, 1], peer.decision_function(X), atol=5e-3)
 
 
+@pytest.mark.parametrize("C", [1e-200, 1e-6, 1e4])
+def test_lasvm_where_all_coefficients_are_at_a_bound_or_none_is(C):
+    """With room for the intercept, two samples may violate optimality only together."""
+    X, y = blobs()
+    model = LaSVM(C, gamma=0.5, max_iter=200, random_state=0).fit(X, y)
+    assert model.status_ == "converged"
+    assert model.objective_ == pytest.approx(C * 300, rel=1e-2) or C > 1.0
+
+
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # the sigmoid gap need not close
 @pytest.mark.parametrize("kernel", ["rbf", "sigmoid"])
 def test_lasvm_on_rows_that_repeat_and_contradict(kernel):
@@ -278,12 +291,12 @@ def test_every_choice_is_the_best_one(alpha, pre_fit, candidates, monkeypatch):
 
 def test_pursuit_ends_where_nothing_is_left_to_gain():
     X, y = blobs(60)
-    flat = KernelMatchingPursuit(20, kernel="linear").fit(X, y)
+    flat = KernelMatchingPursuit(20, kernel="linear", alpha=0.0).fit(X, y)
     assert flat.status_ == "no_loss_left"
     assert flat.n_support_ == 4  # the rank of the kernel matrix
     X[:30] = X[30:]
     y[:30] = y[30:]
-    whole = KernelMatchingPursuit(1000, gamma=1.0).fit(X, y)
+    whole = KernelMatchingPursuit(1000, gamma=1.0, alpha=0.0).fit(X, y)
     assert whole.n_support_ <= 30
     np.testing.assert_allclose(whole.decision_function(X), np.where(y == 1, 1.0, -1.0), atol=1e-4)
 

@@ -275,6 +275,9 @@ def test_streams_are_refused_clearly():
     with pytest.raises(ValueError, match=r"labels \[9\]"):
         model.partial_fit(X[:1], [9])
     np.testing.assert_array_equal(model.decision_function(X), kept)  # nothing was learnt from these
+    shrinking = BudgetPerceptron(5).fit(X, y).set_params(budget=3)
+    with pytest.raises(ValueError, match="budget=3 is less than the 5 support vectors"):
+        shrinking.partial_fit(X, y)
 
 
 def test_class_weights_and_single_classes_in_a_stream():

@@ -49,6 +49,14 @@ Pair most_violating(const Held<T>& held) {
     return pair;
 }
 
+// The intercept: the middle of what the samples held allow.
+template <class T>
+double middle(const Held<T>& held) {
+    const auto [up, down] = most_violating(held);
+    if (up != SIZE_MAX && down != SIZE_MAX) return 0.5 * (held.g[up] + held.g[down]);
+    return up != SIZE_MAX ? held.g[up] : down != SIZE_MAX ? held.g[down] : 0.0;
+}
+
 template <class T>
 bool violates(const Held<T>& held, Pair pair, double tau) {
     return pair.up != SIZE_MAX && pair.down != SIZE_MAX && held.g[pair.up] - held.g[pair.down] > tau &&
@@ -145,9 +153,7 @@ double gradient(const Held<T>& held, const LasvmBlock<T>& block, std::size_t c) 
 template <class T>
 std::size_t choose(const Held<T>& held, const LasvmBlock<T>& block, std::size_t first, std::size_t end,
                    Selection selection) {
-    const Pair pair = most_violating(held);
-    const bool known = pair.up != SIZE_MAX && pair.down != SIZE_MAX;
-    const double b = known ? 0.5 * (held.g[pair.up] + held.g[pair.down]) : 0.0;
+    const double b = selection == Selection::random ? 0.0 : middle(held);
     std::size_t best = end;
     double least = 0.0;
     for (std::size_t c = first; c < end; ++c) {
@@ -161,13 +167,14 @@ std::size_t choose(const Held<T>& held, const LasvmBlock<T>& block, std::size_t 
     return best;
 }
 
-// Insert a sample and take a step with it and its most violating partner. Without a step it leaves again,
-// unless there is no partner yet.
+// Insert a sample and take a step with it and its most violating partner. Without a step it leaves again, but
+// not where its margin is violated: the intercept may have room, and another sample without a partner may
+// come.
 template <class T>
 Step process(Held<T>& held, const LasvmBlock<T>& block, std::size_t c, double tau, std::size_t max_support) {
     const std::size_t s = held.n(), column = block.n_columns - block.n + c;
     const T* K = block.K + c * block.n_columns;
-    const double g = gradient(held, block, c);
+    const double g = gradient(held, block, c), b = middle(held);
     for (std::size_t r = 0; r < s; ++r) held.row(s)[r] = held.row(r)[s] = K[held.origin[r]];
     held.row(s)[s] = K[column];
     held.origin.push_back(column);
@@ -177,7 +184,8 @@ Step process(Held<T>& held, const LasvmBlock<T>& block, std::size_t c, double ta
     Pair pair = most_violating(held);
     (block.y[c] > 0.0 ? pair.up : pair.down) = s;
     const Step step = pair_step(held, pair, tau, max_support);
-    if (step != Step::taken && pair.up != SIZE_MAX && pair.down != SIZE_MAX) drop(held, s);
+    const bool wrong = block.y[c] > 0.0 ? g > b + tau : g < b - tau;
+    if (step == Step::full || (step == Step::none && s > 0 && !wrong)) drop(held, s);
     return step;
 }
 

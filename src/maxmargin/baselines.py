@@ -172,8 +172,9 @@ class KernelMatchingPursuit(KernelClassifier):
         Compare candidates by the objective after all coefficients are fitted again (the authors'
         "pre-fitting"). False compares what their own coefficients gain, and fits again afterwards
         ("back-fitting").
-    alpha : float, default=0.0
-        A small one keeps coefficients moderate where columns of the kernel matrix are nearly dependent.
+    alpha : float, default=1e-6
+        A small one keeps coefficients moderate where columns of the kernel matrix are nearly dependent, and
+        lets weights matter where the budget would do to fit every sample. 0 is the method of the paper.
     kernel, gamma, degree, coef0, code, decoder, class_weight, max_seconds, n_jobs
         As in :class:`KernelPerceptron`.
     random_state : int, RandomState or None
@@ -202,7 +203,7 @@ n_features_in_
         *,
         n_candidates: int | None = None,
         pre_fit: bool = True,
-        alpha: float = 0.0,
+        alpha: float = 1e-6,
         kernel: Any = "rbf",
         gamma: Any = "scale",
         degree: float = 3,

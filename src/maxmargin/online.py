@@ -83,6 +83,12 @@ class _OnlineClassifier(StreamingKernelClassifier):
         self._memory = results[0].memory
 
     def _learn_batch(self, data: WeightedRows, first: bool, callback: Callback | None) -> OnlineResult:
+        budget = self._rule().budget
+        if not first and 0 < budget < self.n_support_:
+            raise ValueError(
+                f"budget={budget} is less than the {self.n_support_} support vectors of the model so far; a "
+                "budget cannot shrink within a stream: keep it, or call fit to begin anew."
+            )
         problem = self._problem(data, data.weight, None if first else self.support_vectors_)
         state = start(problem) if first else resumed(problem, self._memory)
         stop, rows = replace(self._stop(), max_iter=1), np.arange(len(data.rows))

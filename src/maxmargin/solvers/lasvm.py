@@ -121,8 +121,11 @@ class Lasvm:
         f = np.zeros(len(problem.y))
         others = np.setdiff1d(np.arange(len(f)), held, assume_unique=True)
         support = a != 0.0
-        if support.any() and len(others):
-            f[others] = problem.kernel.matmul(others, held[support], a[support, None])[:, 0]
+        for i in range(0, len(others) if support.any() else 0, BLOCK):  # a cancel is seen between blocks
+            if self.cancel[0]:
+                raise RuntimeError("cancelled")
+            some = others[i : i + BLOCK]
+            f[some] = problem.kernel.matmul(some, held[support], a[support, None])[:, 0]
         f[held] = problem.y[held] - self.gradient
         half_norm = 0.5 * float(a @ f[held])
         losses = np.maximum(0.0, 1.0 - problem.y * (f + self.intercept()))

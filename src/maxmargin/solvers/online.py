@@ -105,19 +105,40 @@ def online(
 
 
 def start(problem: OnlineProblem) -> State:
-    """The state before the first sample.
+    """The state before the first sample of all."""
+    state = _before_batch(problem)
+    state.time[:] = _first_time(problem)
+    return state
 
-    Where the slope of the loss has no bound, time starts at ``max_i k(x_i, x_i) / alpha``: no step is then
-    longer than the inverse of the curvature, and steps do not grow from one to the next.
+
+def resumed(problem: OnlineProblem, memory: State) -> State:
+    """The state before the first sample of a batch, given the memory of earlier ones."""
+    state, m = _before_batch(problem), problem.n_earlier
+    state.coef[:m] = memory.coef
+    if problem.budget:
+        state.slots[:m] = np.arange(m)
+        state.n_support[0] = m
+    for name in ("time", "sqnorm", "n_updates"):
+        state[name][:] = memory[name]
+    return state
+
+
+def _first_time(problem: OnlineProblem) -> float:
+    """0; where the slope of the loss has no bound, ``max_i k(x_i, x_i) / alpha``.
+
+    No step is then longer than the inverse of the curvature, and steps do not grow from one to the next.
     """
+    if problem.alpha == 0.0 or problem.loss.name not in STEEP:
+        return 0.0
+    diagonal = problem.kernel.diagonal(problem.kernel.points(slice(None)))
+    return max(float(diagonal.max()), 0.0) / problem.alpha
+
+
+def _before_batch(problem: OnlineProblem) -> State:
     n, n_columns = problem.targets.shape
-    first = 0.0
-    if problem.alpha > 0.0 and problem.loss.name in STEEP:
-        diagonal = problem.kernel.diagonal(problem.kernel.points(slice(None)))
-        first = max(float(diagonal.max()), 0.0) / problem.alpha
     return State(
         coef=np.zeros((problem.n_earlier + n, n_columns)),
-        time=np.full(n_columns, first),
+        time=np.zeros(n_columns),
         sqnorm=np.zeros(n_columns),
         suffered=np.zeros(n_columns),
         seen=np.zeros(n_columns),
@@ -128,18 +149,6 @@ def start(problem: OnlineProblem) -> State:
         position=0,
         epoch=0,
     )
-
-
-def resumed(problem: OnlineProblem, memory: State) -> State:
-    """The state before the first sample of a batch, given the memory of earlier ones."""
-    state, m = start(problem), problem.n_earlier
-    state.coef[:m] = memory.coef
-    if problem.budget:
-        state.slots[:m] = np.arange(m)
-        state.n_support[0] = m
-    for name in ("time", "sqnorm", "n_updates"):
-        state[name][:] = memory[name]
-    return state
 
 
 def _scale(alpha: float, time: np.ndarray) -> np.ndarray:
@@ -182,7 +191,11 @@ class OnlineEpochs:
         losses = np.where(
             met, state.suffered / np.where(met, state.seen, 1.0), problem.loss.value(np.zeros(1))
         )
-        penalty = 0.5 * problem.alpha * _scale(problem.alpha, state.time) ** 2 @ state.sqnorm
+        penalty = 0.0
+        if problem.alpha > 0.0:  # alpha scale = 1 / time; the square of the scale may overflow
+            penalty = 0.5 * np.sum(
+                _scale(problem.alpha, state.time) * state.sqnorm / np.maximum(state.time, 1e-300)
+            )
         clean = state.epoch > 0 and state.position == 0 and state.n_updates[0] == state.n_updates_before
         dual = 0.0 if clean and problem.loss.name == "perceptron" and problem.alpha == 0.0 else -np.inf
         n_values = problem.kernel.n_values
