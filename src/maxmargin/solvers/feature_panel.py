@@ -125,14 +125,21 @@ class FeaturePanel:
 
             self.pool.map(whiten, row_blocks(len(K), AT_ONCE // 8))
 
-    def on(self, kernel: KernelData) -> FeaturePanel:
-        """The same points' features of other rows."""
-        panel = FeaturePanel(kernel, self.size, self.pool)
-        if self.size:
-            panel._append_columns(self.points, np.zeros((self.size, 0)), self.factor)
-        panel.points, panel.size, panel.ends = self.points, self.size, [self.size]
-        panel._factor = self.factor
-        return panel
+    def fill(self, points: Any, factor: np.ndarray, ends: list[int]) -> FeaturePanel:
+        """Points whose factor is known, in an empty panel, block by block as they were appended elsewhere."""
+        for end in ends:
+            start = self.size
+            new = points[start:end]
+            self._append_columns(new, factor[start:end, :start], factor[start:end, start:end])
+            self.size = end
+        self._factor[: self.size, : self.size] = factor
+        self.points, self.ends = points if self.size else None, list(ends)
+        return self
+
+    def on(self, kernel: KernelData, capacity: int | None = None) -> FeaturePanel:
+        """The same points' features of other rows, in one block."""
+        panel = FeaturePanel(kernel, self.size if capacity is None else capacity, self.pool)
+        return panel.fill(self.points, self.factor, [self.size] if self.size else [])
 
     def snapshot(self, size: int) -> Snapshot:
         """What ``restore`` needs when points change from ``size`` on, or from the block boundary before."""

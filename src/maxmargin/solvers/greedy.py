@@ -25,10 +25,12 @@ from .result import Check, State, Status, Stop
 from .row_pool import RowPool
 from .swaps import swap
 
-PATH_TOL = 1e-2  # relative gap of the models along the path; the last one is solved to the caller's
+PATH_TOL = 2e-2  # relative gap of the models along the path; the last one is solved to the caller's
 LARGEST_SWAP = 3e6  # budget squared times columns up to which a full set is improved by swaps
 SWAP_WORK = 5000  # rounds of them times budget, at most
 SWAP_PATIENCE = 8  # tries for a single swap that fail before they end
+FIRST_SAMPLE = 64  # budget that the first sample is made for; later ones are made for four times as many
+TUNED_AT = (16, 64, 256, 512, 1024, 4096, 16384)  # support vectors at which alpha is chosen anew
 PROMISE_WORK = 1 << 21  # kernel values spent on one round's promises
 FOLDS = 5  # where no rows are held out, outputs for calibration come from so many refits
 PATIENCE = 8  # stated budgets (two doublings) without progress on the held-out part that end the growth
@@ -93,17 +95,7 @@ class GreedyFit:
         state: State | None,
     ) -> None:
         self.problem, self.how, self.tol, self.pool = problem, how, tol, pool
-        row_bytes = how.budget * problem.kernel.dtype.itemsize
-        self.sample = GrowthSample(
-            problem,
-            how.budget,
-            how.n_held_out,
-            how.choose_alpha,
-            how.cache_bytes // (2 * row_bytes),
-            how.start,
-        )
-        self.kernel = problem.kernel.take(self.sample.rows)
-        self.panel = FeaturePanel(self.kernel, how.budget, pool)
+        self.n_values = 0  # kernel values of samples that were left behind
         self.state = State() if state is None else state.copy()
         if state is None:
             self._begin(seed)
@@ -119,26 +111,52 @@ class GreedyFit:
         state.seed, state.phase, state.round, state.empty = seed, "grow", 0, 0
         state.alpha = first_alpha(self.problem) if self.how.choose_alpha else self.problem.alpha
         state.support = np.zeros(0, dtype=np.int64)  # positions in the sample
-        state.V = np.zeros((0, n_columns))
+        state.V, state.factor = np.zeros((0, n_columns)), np.zeros((0, 0))
         state.ends = np.zeros(0, dtype=np.int64)
         state.swap_size, state.n_swaps = 0, 0
         state.final_coef = np.zeros((0, n_columns))
-        if len(self.sample.start):
+        n_start = 0 if self.how.start is None else len(self.how.start)
+        self._sample_for(min(self.how.budget, max(FIRST_SAMPLE, 2 * n_start)))
+        if n_start:
             added = self.append(self.sample.start)
             if self.how.coef is not None:
                 state.V = self.panel.factor.T @ self.how.coef[added]
             state.V = self.grown()
-            state.ends = np.array(self.panel.ends, dtype=np.int64)
+            self._remember_panel()
+
+    def _sample_for(self, budget: int) -> None:
+        """Work on a sample large enough for so many support vectors; smaller samples are part of it."""
+        self.state.sampled_for = budget
+        how, row_bytes = self.how, self.how.budget * self.problem.kernel.dtype.itemsize
+        limit = how.cache_bytes // (2 * row_bytes)
+        self.sample = GrowthSample(self.problem, budget, how.n_held_out, how.choose_alpha, limit, how.start)
+        self.kernel = self.problem.kernel.take(self.sample.rows)
+        self.panel = FeaturePanel(self.kernel, how.budget, self.pool)
+
+    def _enlarge(self) -> None:
+        """Go on with a larger sample."""
+        rows, old, kernel = self.sample.rows, self.panel, self.kernel
+        self._sample_for(min(self.how.budget, 4 * self.state.sampled_for))
+        if np.array_equal(rows, self.sample.rows):
+            self.panel, self.kernel = old, kernel
+            return
+        self.n_values += kernel.n_values
+        order = np.argsort(self.sample.rows, kind="stable")
+        there = order[np.searchsorted(self.sample.rows, rows[self.state.support], sorter=order)]
+        self.state.support = there
+        self.panel = old.on(self.kernel, self.how.budget)
+        self._remember_panel()
+
+    def _remember_panel(self) -> None:
+        self.state.ends = np.array(self.panel.ends, dtype=np.int64)
+        self.state.factor = self.panel.factor.copy()
 
     def _replay(self) -> None:
         """Compute the panel again, block by block as it was."""
-        if "centres" in self.state:
-            self.panel.append(self.state.centres)
-            return
-        start = 0
-        for end in self.state.ends:
-            self.panel.append(self.kernel.points(self.state.support[start:end]))
-            start = int(end)
+        state = self.state
+        self._sample_for(state.sampled_for)
+        points = state.centres if "centres" in state else self.kernel.points(state.support)
+        self.panel.fill(points, state.factor, state.ends.tolist())
 
     def _present(self) -> Refit:
         """The bounds at the present coefficients, with outputs computed afresh."""
@@ -154,7 +172,7 @@ class GreedyFit:
     def take(self, fitted: Refit) -> None:
         """Go on from these coefficients."""
         self.fitted, self.state.V = fitted, fitted.V
-        self.state.ends = np.array(self.panel.ends, dtype=np.int64)
+        self._remember_panel()
 
     # ---- the loop ----
 
@@ -170,7 +188,7 @@ class GreedyFit:
     def certify(self) -> Certificate:
         """Bounds of the reduced problem."""
         primal, gap = float(self.fitted.primal.sum()), float(self.fitted.gap.sum())
-        n_values = self.kernel.n_values + self.problem.kernel.n_values
+        n_values = self.n_values + self.kernel.n_values + self.problem.kernel.n_values
         return Certificate(primal, primal - gap, self.panel.size, n_values)
 
     def _rng(self) -> np.random.Generator:
@@ -178,6 +196,8 @@ class GreedyFit:
 
     def _grow(self) -> None:
         state, b = self.state, self.panel.size
+        if b >= state.sampled_for < self.how.budget:
+            self._enlarge()
         self.fitted = self._present()
         room = [s for s in stated_budgets(self.how.budget) if s > b]
         if not room or self._no_progress():
@@ -212,10 +232,10 @@ class GreedyFit:
         return V
 
     def _time_to_tune(self, before: int) -> bool:
-        """At every doubling from 16 support vectors on, and at the end of a growth that was shorter."""
+        """At some budgets, and at the end of a growth that was shorter."""
         b = self.panel.size
         ends_early = b < 16 and (b >= self.how.budget or self.state.phase != "grow")
-        return ends_early or (b >= 16 and b.bit_length() > before.bit_length())
+        return ends_early or any(before < turn <= b for turn in TUNED_AT)
 
     def _may_swap(self) -> bool:
         cheap = self.how.budget**2 * self.problem.n_columns <= LARGEST_SWAP
@@ -310,9 +330,16 @@ class GreedyFit:
         self.state[f"path_coef_{b}"] = self.panel.coef(fitted.V)
 
     def _rewrite_path(self) -> None:
-        """After swaps the first b support vectors are others than those that were first."""
-        V = self.state.V
-        for b in self._recorded():
+        """After swaps the first b support vectors are others than those that were first.
+
+        Beyond 64, one budget in each doubling is enough.
+        """
+        V, budgets = self.state.V, self._recorded()
+        kept = [b for b in budgets if b <= 64 or b == budgets[-1] or b.bit_count() == 1]
+        for b in budgets:
+            if b not in kept:
+                del self.state[f"path_{b}"], self.state[f"path_coef_{b}"]
+        for b in kept:
             start = V[:b].copy()
             self._record(b, refit(self.reduced(), start, self.panel.dot(start), PATH_TOL))
 

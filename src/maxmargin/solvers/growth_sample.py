@@ -9,7 +9,7 @@ from .budget_problem import BudgetProblem
 
 ROWS_PER_SUPPORT_VECTOR = 16
 ROWS_BY_COLUMNS = 65536  # rows times columns that are cheap enough for any budget
-LEAST = 8192
+LEAST = 4096
 FEWEST_TO_TUNE = 20  # rows to judge by; with fewer, alpha is not chosen but set
 
 
