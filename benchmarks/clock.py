@@ -25,15 +25,33 @@ def interleaved(functions, repeats, rest=0.0):
 
 def row(name, ours, peer, peer_seconds, target=None, *, at_most=False):
     """One line: ratio is ours/peer where a cost is bounded from above, else how many times as fast we are."""
+    ours, peer_seconds = float(ours), float(peer_seconds)
     ratio = ours / peer_seconds if at_most else peer_seconds / ours
     met = None if target is None else ratio <= target if at_most else ratio >= target
     sign = "<=" if at_most else ">="
     return {
         "name": name,
-        "ours_seconds": ours,
+        "ours": ours,
         "peer": peer,
-        "peer_seconds": peer_seconds,
+        "peers": peer_seconds,
+        "unit": " s",
         "ratio": round(ratio, 3),
         "target": "" if target is None else f"{sign} {target}",
+        "met": met,
+    }
+
+
+def score(name, ours, peer, peers, target=None, *, at_most=False, unit=" %"):
+    """One line about a number that is no time; the target, if there is one, bounds the number itself."""
+    met = None if target is None else bool(ours <= target if at_most else ours >= target)
+    sign = "<=" if at_most else ">="
+    return {
+        "name": name,
+        "ours": ours,
+        "peer": peer,
+        "peers": peers,
+        "unit": unit,
+        "ratio": None,
+        "target": "" if target is None else f"{sign} {target:.6g}{unit}",
         "met": met,
     }

@@ -29,3 +29,41 @@ def text_like(n, d, density=0.001, seed=0):
     X.data /= np.repeat(lengths, np.diff(X.indptr))
     scores = X @ rng.normal(size=d)
     return X, (scores + 0.3 * scores.std() * rng.normal(size=n) > 0).astype(int)
+
+
+def _file(name):
+    path = Path(os.environ.get("MAXMARGIN_DATA", "")) / name
+    return np.load(path) if path.is_file() else None
+
+
+def mnist_test():
+    """The 10,000 test digits, as ``mnist``."""
+    with _file("mnist.npz") as file:
+        return file["X_test"].astype(np.float32) / 255.0, file["y_test"].astype(int)
+
+
+def adult():
+    """a9a as CSR, float32, official split; None where the file is missing."""
+    file = _file("a9a.npz")
+    if file is None:
+        return None
+
+    def csr(name):
+        parts = (file[f"{name}_data"].astype(np.float32), file[f"{name}_indices"], file[f"{name}_indptr"])
+        return sparse.csr_array(parts, shape=tuple(file[f"{name}_shape"]))
+
+    return csr("X_train"), file["y_train"], csr("X_test"), file["y_test"]
+
+
+def covtype(n_train):
+    """Class 2 against the rest, rows shuffled, numbers standardised; n_train rows and 81,012 to test on."""
+    file = _file("covtype.npz")
+    if file is None:
+        return None
+    order = np.random.default_rng(0).permutation(581_012)
+    kept = np.concatenate([order[:n_train], order[500_000:]])
+    X, y = file["X"][kept].astype(np.float32), (file["y"][kept] == 2).astype(int)
+    numbers = X[:, :10]
+    numbers -= numbers[:n_train].mean(axis=0)
+    numbers /= np.maximum(numbers[:n_train].std(axis=0), 1e-6)
+    return X[:n_train], y[:n_train], X[n_train:], y[n_train:]

@@ -64,9 +64,10 @@ def run(repeats=5, quick=False):
             rows.append(
                 {
                     "name": f"Ctrl-C, {name}, {what} of {len(seconds)}",
-                    "ours_seconds": value,
+                    "ours": value,
                     "peer": "limit",
-                    "peer_seconds": limit,
+                    "peers": limit,
+                    "unit": " s",
                     "ratio": round(value / limit, 3),
                     "target": "<= 1",
                     "met": bool(value <= limit),

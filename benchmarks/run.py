@@ -22,9 +22,9 @@ from maxmargin import _native
 HERE = Path(__file__).parent
 
 
-def benchmarks():
-    """The modules of this folder that have a ``run``."""
-    names = sorted(path.stem for path in HERE.glob("*.py") if path.stem != "run")
+def benchmarks(only):
+    """The modules of this folder that have a ``run``, or some of them by name."""
+    names = only or sorted(path.stem for path in HERE.glob("*.py") if path.stem != "run")
     return [module for name in names if hasattr(module := importlib.import_module(name), "run")]
 
 
@@ -57,6 +57,13 @@ def met_of(rows):
     return f"{sum(verdicts)} of {len(verdicts)}"
 
 
+def shown(value, r):
+    """A number with its unit: times to three digits, others to four."""
+    if value is None:
+        return ""
+    return f"{value:.3g}{r['unit']}" if r["ratio"] is not None else f"{value:,.4g}{r['unit']}"
+
+
 def markdown(facts, rows, notes, quick):
     """The report for people."""
     verdict = {None: "", True: "yes", False: "NO"}
@@ -66,15 +73,15 @@ def markdown(facts, rows, notes, quick):
         "; ".join(f"{key}: {value}" for key, value in facts.items()),
         "",
         "Times are medians of runs in turn. A target with >= is how many times as fast as the peer we are to",
-        "be; one with <= bounds our time as a multiple of the peer's.",
+        "be; one with <= bounds our time as a multiple of the peer's. Targets with a unit bound the number.",
         *(["Quick: small inputs and few repeats, so the ratios say little."] if quick else []),
         "",
         "| measurement | ours | peer | peer's | ratio | target | met |",
         "|---|---|---|---|---|---|---|",
     ]
     lines += [
-        f"| {r['name']} | {r['ours_seconds']:.3g} s | {r['peer']} | {r['peer_seconds']:.3g} s "
-        f"| {r['ratio']:.2f} | {r['target']} | {verdict[r['met']]} |"
+        f"| {r['name']} | {shown(r['ours'], r)} | {r['peer']} | {shown(r['peers'], r)} "
+        f"| {'' if r['ratio'] is None else format(r['ratio'], '.2f')} | {r['target']} | {verdict[r['met']]} |"
         for r in rows
     ]
     lines += ["", f"{met_of(rows)} targets met.", *notes, ""]
@@ -85,10 +92,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="small inputs, three repeats")
     parser.add_argument("--repeats", type=int, default=None, help="runs of each function (5; quick: 3)")
+    parser.add_argument("--only", nargs="*", help="benchmarks by the names of their files")
     parser.add_argument("--output", type=Path, required=True, help="folder for bench.md and bench.json")
     options = parser.parse_args()
     repeats = options.repeats or (3 if options.quick else 5)
-    modules = benchmarks()
+    modules = benchmarks(options.only)
     # Notes first: one of them measures the growth of memory, which needs a process that has used little.
     notes = [
         note for module in modules if hasattr(module, "notes") for note in module.notes(quick=options.quick)
