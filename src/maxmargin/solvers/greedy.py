@@ -31,6 +31,7 @@ SWAP_WORK = 5000  # rounds of them times budget, at most
 SWAP_PATIENCE = 8  # tries for a single swap that fail before they end
 FIRST_SAMPLE = 64  # budget that the first sample is made for; later ones are made for four times as many
 TUNED_AT = (16, 64, 256, 512, 1024, 4096, 16384)  # support vectors at which alpha is chosen anew
+POOL = 8  # support vectors chosen from each draw of n_candidates, when several are added at once
 PROMISE_WORK = 1 << 21  # kernel values spent on one round's promises
 FOLDS = 5  # where no rows are held out, outputs for calibration come from so many refits
 PATIENCE = 8  # stated budgets (two doublings) without progress on the held-out part that end the growth
@@ -243,7 +244,7 @@ class GreedyFit:
 
     def picks(self, n_picks: int) -> tuple[np.ndarray, float]:
         """New support vectors among candidates drawn at random, and the best one's promise."""
-        rng, n_draws = self._rng(), max(self.how.n_candidates, self.how.n_candidates * n_picks // 8)
+        rng, n_draws = self._rng(), max(self.how.n_candidates, self.how.n_candidates * n_picks // POOL)
         candidates = self.sample.draw(n_draws, self.state.support, rng)
         if len(candidates) == 0:
             return candidates, 0.0
@@ -253,7 +254,8 @@ class GreedyFit:
         size = int(np.clip(PROMISE_WORK // len(candidates), 1024, self.sample.n_trained))
         start = int(rng.integers(self.sample.n_trained - min(size, self.sample.n_trained) + 1))
         rows = slice(start, min(start + size, self.sample.n_trained))
-        return pick_by_gain(self.reduced(), self.fitted.F, rows, candidates, n_picks)
+        n_rows = self.sample.n_trained
+        return pick_by_gain(self.reduced(), self.fitted.F, n_rows, rows, candidates, n_picks)
 
     def _swap(self) -> None:
         """One try to exchange the cheapest support vectors for the most promising candidates."""
