@@ -31,13 +31,16 @@ HELD_OUT = 0.1  # share of the rows that the published method's alpha is chosen 
 
 
 def _has_probabilities(model: SparseKernelClassifier) -> bool:
-    if model._direct_probabilities() or getattr(model, "calibrator_", None) is not None:
-        return True
     if not hasattr(model, "status_"):
+        name = loss_from_name(model.loss).name
+        known = model.refit is not None or model.validation_fraction is not None or name == "log"
+    else:
+        known = model._direct_probabilities() or getattr(model, "calibrator_", None) is not None
+    if known:
         return True
     raise AttributeError(
-        "this model has no probabilities: there were no held-out outputs to calibrate on. Fit with "
-        "refit='newton', with validation_fraction, or with loss='log'."
+        "this model has no probabilities: there were no outputs on rows that it was not trained on, to "
+        "calibrate with. Fit to the end with refit='newton', with validation_fraction, or with loss='log'."
     )
 
 
@@ -339,8 +342,11 @@ class SparseKernelClassifier(StreamingKernelClassifier):
     # ---- probabilities ----
 
     def _direct_probabilities(self) -> bool:
-        """Whether the outputs are log odds already: the log loss, one column for each class."""
-        return loss_from_name(self.loss).name == "log" and self.code == "one-vs-rest"
+        """Whether the scores are log odds: the log loss, and each score the output of one column."""
+        code, log = self.code_, loss_from_name(self.loss).name == "log"
+        return log and (
+            code.n_columns == 1 or (code.name == "one-vs-rest" and self.decoder_.name == "margins")
+        )
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -362,6 +368,7 @@ class SparseKernelClassifier(StreamingKernelClassifier):
             return np.asarray(self.calibrator_.predict_proba(scores))
         return log_odds_to_probabilities(scores)
 
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """The logarithm of ``predict_proba``."""
         with np.errstate(divide="ignore"):
