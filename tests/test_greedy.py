@@ -2,13 +2,21 @@
 
 import numpy as np
 import pytest
+from reference import svm_primal
+from scipy.optimize import minimize
 
 from maxmargin.kernel_data import KernelData
 from maxmargin.kernels import RBF
-from maxmargin.losses import LOSSES
+from maxmargin.losses import LOSSES, SmoothedHinge
 from maxmargin.solvers.budget_problem import BudgetProblem
 from maxmargin.solvers.feature_panel import FeaturePanel
+from maxmargin.solvers.greedy import Greedy, greedy
+from maxmargin.solvers.result import Stop
 from maxmargin.solvers.row_pool import RowPool
+
+SMOOTH = ["squared-hinge", "log", "squared"]
+SOLVED = [*SMOOTH, "hinge"]
+PRECISE = {"maxiter": 20_000, "maxfun": 50_000, "ftol": 1e-16, "gtol": 1e-12, "maxcor": 50}
 
 
 def rbf(X, Z, gamma=0.3):
@@ -31,6 +39,55 @@ def problem_of(X, Y, weight=None, loss="squared-hinge", alpha=1e-2, kernel=None,
     return BudgetProblem(data, Y, weight, LOSSES[loss], alpha)
 
 
+def costs(Y, weight):
+    c = np.where(Y != 0.0, weight[:, None], 0.0)
+    return c / c.sum(axis=0)
+
+
+def objective(K, S, a, Y, weight, loss, alpha):
+    """As SPEC has it: ``sum_t (1/n_t) sum_i w_i loss(y_it f_t(x_i)) + alpha/2 a_t' K_SS a_t``."""
+    losses = (costs(Y, weight) * loss.value(Y * (K[:, S] @ a))).sum()
+    return losses + 0.5 * alpha * np.einsum("it,ij,jt->", a, K[np.ix_(S, S)], a)
+
+
+def dual_value(K, S, a, Y, weight, loss, alpha):
+    """The dual of the reduced problem, a bound at any theta of its domain: here at the slopes.
+
+    The hinge's slopes jump: for it, the best of the bounds at the slopes of smoothed hinges.
+    """
+    c, m = costs(Y, weight), Y * (K[:, S] @ a)
+    bounds = []
+    for near in [SmoothedHinge(0.5 * 0.3**k) for k in range(15)] if loss.name == "hinge" else [loss]:
+        u = near.slope(m)
+        r = K[:, S].T @ (c * Y * u)
+        norm = np.einsum("it,it->", r, np.linalg.solve(K[np.ix_(S, S)], r))
+        bounds.append(-(c * np.where(c > 0, loss.conjugate(u), 0.0)).sum() - norm / (2.0 * alpha))
+    return max(bounds)
+
+
+def best(K_nS, K_SS, Y, weight, loss, alpha):
+    """The least objective, column by column: by a QP for the hinges, by L-BFGS and BFGS for the others."""
+    total = 0.0
+    for y, c in zip(Y.T, costs(Y, weight).T):
+        Phi = np.linalg.solve(np.linalg.cholesky(K_SS), K_nS.T).T[c > 0]
+        if "hinge" in loss:
+            total += alpha * svm_primal(Phi, y[c > 0], c[c > 0] / alpha, loss.replace("-", "_"), "none")[2]
+        else:
+            total += minimum(Phi, y[c > 0], c[c > 0], LOSSES[loss], alpha)
+    return total
+
+
+def minimum(Phi, y, c, loss, alpha):
+    def value(v):
+        m = y * (Phi @ v)
+        gradient = Phi.T @ (c * y * loss.slope(m)) + alpha * v
+        return c @ loss.value(m) + 0.5 * alpha * v @ v, gradient
+
+    found = minimize(value, np.zeros(Phi.shape[1]), jac=True, method="L-BFGS-B", options=PRECISE)
+    assert np.linalg.norm(value(found.x)[1]) ** 2 / (2 * alpha) <= 1e-8 * found.fun  # its own duality gap
+    return found.fun
+
+
 @pytest.fixture
 def pool():
     with RowPool(1) as pool:
@@ -48,7 +105,9 @@ def test_a_panel_is_a_function_of_its_blocks_of_points(pool, dtype):
     panel, again = FeaturePanel(kernel, 30, pool), FeaturePanel(kernel, 30, pool)
     for picks in ([3, 7, 3, 9, 11, 7, 20], [9, 30, 31, 32, 32, 33, 40], [3, 7], [50, 51, 3]):
         added = panel.append(kernel.points(np.array(picks)))
-        assert added.tolist() == [p not in picks[:i] and p not in taken(panel, X, added) for i, p in enumerate(picks)]
+        assert added.tolist() == [
+            p not in picks[:i] and p not in taken(panel, X, added) for i, p in enumerate(picks)
+        ]
         if added.any():
             again.append(kernel.points(np.array(picks)[added]))
     np.testing.assert_array_equal(panel.phi, again.phi)
@@ -61,3 +120,39 @@ def taken(panel, X, added):
     """Rows of X that were points before the last block."""
     before = panel.points[: panel.size - added.sum()]
     return [int(np.flatnonzero((X == p).all(axis=1))[0]) for p in before]
+
+
+# ---- certificates ----
+
+
+@pytest.mark.parametrize("loss", SOLVED)
+def test_every_certificate_is_of_the_coefficients_at_hand(loss):
+    """Primal and dual computed again, from the State that a callback sees and from nothing else."""
+    X, Y, weight = noisy(1, n_columns=2, zeros=True, weighted=True)
+    problem = problem_of(X, Y, weight, loss)
+    K = rbf(X, X)
+    n_seen = 0
+
+    def compare(check, state):
+        nonlocal n_seen
+        if state.ended:
+            return
+        S = state.support
+        L = np.linalg.cholesky(K[np.ix_(S, S)]) if len(S) else np.zeros((0, 0))
+        a = np.linalg.solve(L.T, state.V)
+        assert check.primal == pytest.approx(
+            objective(K, S, a, Y, weight, problem.loss, problem.alpha), rel=1e-8
+        )
+        assert check.n_support == len(S)
+        assert check.gap >= -1e-12
+        n_seen += 1
+
+    result, _ = greedy(problem, Greedy(12), stop=Stop(1e-4), seed=0, callback=compare)
+    assert n_seen >= 12
+    assert result.gap <= 1e-4
+    S, a = result.support, result.coef
+    primal = objective(K, S, a, Y, weight, problem.loss, problem.alpha)
+    assert result.objective == pytest.approx(primal, rel=1e-8)
+    dual = result.history[-1].dual
+    assert dual_value(K, S, a, Y, weight, problem.loss, problem.alpha) == pytest.approx(dual, rel=1e-7)
+    assert dual <= best(K[:, S], K[np.ix_(S, S)], Y, weight, loss, problem.alpha) * (1 + 1e-9)

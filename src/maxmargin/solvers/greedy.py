@@ -20,7 +20,7 @@ from .feature_panel import FeaturePanel
 from .gain import pick_by_gain
 from .growth_sample import GrowthSample
 from .move_centers import move_centers
-from .reduced_newton import ReducedProblem, Refit, refit
+from .reduced_newton import ReducedProblem, Refit, own_bounds, refit
 from .result import Check, State, Status, Stop
 from .row_pool import RowPool
 from .swaps import swap
@@ -168,7 +168,8 @@ class GreedyFit:
 
     def certify(self) -> Certificate:
         """Bounds of the reduced problem."""
-        primal, gap = float(self.fitted.primal.sum()), float(self.fitted.gap.sum())
+        fitted = own_bounds(self.reduced(), self.fitted)
+        primal, gap = float(fitted.primal.sum()), float(fitted.gap.sum())
         n_values = self.kernel.n_values + self.problem.kernel.n_values
         return Certificate(primal, primal - gap, self.panel.size, n_values)
 

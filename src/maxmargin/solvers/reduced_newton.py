@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -96,12 +96,23 @@ class Refit:
     gap: np.ndarray
     width: float = 1.0
     n_steps: int = 0
+    smoothed: bool = False  # whether the bounds are those of the smoothed hinge
 
     @property
     def relative_gap(self) -> float:
         """The gap of all columns together, as a share of the objective."""
         total = float(self.primal.sum())
         return float(self.gap.sum()) / total if total > 0.0 else 0.0
+
+
+def own_bounds(problem: ReducedProblem, fitted: Refit) -> Refit:
+    """The same coefficients with the bounds of the loss itself, where they were the smoothed hinge's."""
+    if not fitted.smoothed:
+        return fitted
+    half_norm = 0.5 * problem.alpha * np.square(fitted.V).sum(axis=0)
+    primal = problem.losses(problem.loss, fitted.F) + half_norm
+    gap = fitted.gap + problem.hinge_excess(fitted.width, fitted.F)
+    return replace(fitted, primal=primal, gap=gap, smoothed=False)
 
 
 def refit(
@@ -125,13 +136,12 @@ def refit(
     while True:
         loss = problem.smooth(width)
         G = problem.panel.tdot(problem.residuals(loss, F), b) + alpha * V
-        half_norm = 0.5 * alpha * np.square(V).sum(axis=0)
-        primal = problem.losses(loss, F) + half_norm
+        primal = problem.losses(loss, F) + 0.5 * alpha * np.square(V).sum(axis=0)
         gap = np.square(G).sum(axis=0) / (2.0 * alpha)
-        now = Refit(V, F, primal, gap, width, n_steps)
+        now = Refit(V, F, primal, gap, width, n_steps, smoothed=hinge)
         if hinge and exact:
-            excess = problem.hinge_excess(width, F)
-            now = Refit(V, F, problem.losses(problem.loss, F) + half_norm, gap + excess, width, n_steps)
+            now = own_bounds(problem, now)
+            excess = now.gap - gap
             if gap.sum() <= 0.2 * excess.sum() and now.relative_gap > tol and width > LEAST_WIDTH:
                 width *= 0.3
                 continue
