@@ -13,6 +13,8 @@ from .growth_sample import column_costs
 from .reduced_newton import ReducedProblem, Refit, refit
 from .row_pool import row_blocks
 
+LEAST_AT_ONCE = 256  # rows whose kernel values are computed in one call, however small the cache
+
 
 class StreamedPanel(FeaturePanel):
     """A panel that keeps no features of its own: kernel values are computed again for each product.
@@ -23,16 +25,18 @@ class StreamedPanel(FeaturePanel):
 
     exact_gram = False
 
-    def __init__(self, kernel: KernelData, sample: FeaturePanel, n_sampled: int) -> None:
+    def __init__(
+        self, kernel: KernelData, sample: FeaturePanel, n_sampled: int, at_once: int = AT_ONCE
+    ) -> None:
         super().__init__(kernel, 0, sample.pool)
-        self.sample, self.n_sampled = sample, n_sampled
+        self.sample, self.n_sampled, self.at_once = sample, n_sampled, at_once
         self.points, self.size, self._factor = sample.points, sample.size, sample.factor
 
     def dot(self, V: np.ndarray) -> np.ndarray:
         """``K(rows, Z) L^{-T} V``."""
         out = np.empty((len(self.kernel), V.shape[1]))
         a = self.coef(V).astype(self.kernel.dtype)
-        for rows in row_blocks(len(self.kernel), AT_ONCE):
+        for rows in row_blocks(len(self.kernel), self.at_once):
             out[rows] = self._times(self.kernel.block(rows, self.points), a)
         return out
 
@@ -42,7 +46,7 @@ class StreamedPanel(FeaturePanel):
     def tdot(self, R: np.ndarray, b: int) -> np.ndarray:
         """``L^{-1} K(Z, rows) R``."""
         total = np.zeros((b, R.shape[1]))
-        for rows in row_blocks(len(self.kernel), AT_ONCE):
+        for rows in row_blocks(len(self.kernel), self.at_once):
             K, r = self.kernel.block(rows, self.points), R[rows].astype(self.kernel.dtype)
             parts = row_blocks(len(K), AT_ONCE // 8)
             total += self.pool.sum(_transposed_product(K, r), parts)
@@ -76,10 +80,11 @@ def refit_on_all_rows(
     (V, alpha), (cache_bytes, tol) = start, limits
     kernel = problem.kernel.take(slice(0, n_trained))
     panel: FeaturePanel
-    if n_trained * sample.size * kernel.dtype.itemsize <= cache_bytes:
+    room = (cache_bytes - sample.n_bytes) // max(1, sample.size * kernel.dtype.itemsize)  # in rows
+    if n_trained <= room:
         panel = sample.on(kernel)
     else:
-        panel = StreamedPanel(kernel, sample, n_sampled)
+        panel = StreamedPanel(kernel, sample, n_sampled, int(np.clip(room, LEAST_AT_ONCE, AT_ONCE)))
     targets = problem.targets[:n_trained].astype(np.float64)
     cost = column_costs(targets, problem.weight[:n_trained], n_trained)
     reduced = ReducedProblem(panel, targets, cost, problem.loss, alpha)

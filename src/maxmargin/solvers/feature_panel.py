@@ -55,6 +55,11 @@ class FeaturePanel:
         return self._phi[:, : self.size]
 
     @property
+    def n_bytes(self) -> int:
+        """The memory that Phi takes, when it is full."""
+        return int(self._phi.nbytes)
+
+    @property
     def factor(self) -> np.ndarray:
         """L, (size, size), lower triangular."""
         return self._factor[: self.size, : self.size]
