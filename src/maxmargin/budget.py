@@ -9,13 +9,14 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from .budget_data import Start, held_out_last, with_support
+from .budget_data import Start, check_alike, held_out_last, with_support
 from .budget_parameters import check_budget_parameters
 from .budget_path import truncated
 from .budget_published import Published
 from .calibration import CalibratedScores, log_odds_to_probabilities
 from .checks import check_number
 from .decoders import decision_values, predicted_classes
+from .kernels import Precomputed
 from .losses import loss_from_name
 from .reservoir import Reservoir
 from .rows import WeightedRows
@@ -214,7 +215,8 @@ class SparseKernelClassifier(StreamingKernelClassifier):
         self, data: WeightedRows, stop: Stop, callback: Callback | None, n_threads: int
     ) -> list[SolverResult]:
         data, n_held_out = held_out_last(data, self._held_out_share())
-        start = self._start()
+        start = self._start(data)
+        self.__dict__.pop("_reservoir", None)  # of a stream that ends here
         self._training = data, n_held_out
         self._fitted_on, self._foreign = data, start is not None
         if self.refit is None:
@@ -230,10 +232,11 @@ class SparseKernelClassifier(StreamingKernelClassifier):
             return float(self.validation_fraction)
         return HELD_OUT if self.refit is None and self.alpha == "auto" else 0.0
 
-    def _start(self) -> Start | None:
+    def _start(self, data: WeightedRows) -> Start | None:
         """The support vectors that a warm start goes on from."""
         if not self.warm_start or not hasattr(self, "support_vectors_"):
             return None
+        check_alike(self.support_vectors_, data.rows.X, isinstance(self.kernel_, Precomputed))
         if self.n_support_ > self.budget or len(self.dual_coef_) != self.code_.n_columns:
             raise ValueError(
                 f"warm_start goes on from {self.n_support_} support vectors and {len(self.dual_coef_)} "
@@ -265,7 +268,8 @@ class SparseKernelClassifier(StreamingKernelClassifier):
             coef=None if start is None else start.coef,
             move=self.move_centers,
         )
-        problem = self._problem(data, 1.0 if chosen else float(self.alpha))
+        known = 1.0 if start is None else self.alpha_
+        problem = self._problem(data, known if chosen else float(self.alpha))
         result, _ = greedy(problem, how, stop=stop, seed=self._seed, callback=callback)
         return result
 
@@ -290,7 +294,7 @@ class SparseKernelClassifier(StreamingKernelClassifier):
         in_x = known and not self.__dict__.pop("_foreign")
         self._keep(points, result.coef, data.rows.index[result.support] if in_x else None)
         self._keep_path(result)
-        self._calibrate(result, data)
+        self._calibrate(result.calibration, data)
 
     def _keep_path(self, result: BudgetResult) -> None:
         self.alpha_ = result.alpha
@@ -299,12 +303,12 @@ class SparseKernelClassifier(StreamingKernelClassifier):
         self.budget_path_ = {"budget": budgets, **result.path_values}
         self._path_coef = result.path
 
-    def _calibrate(self, result: BudgetResult, data: WeightedRows) -> None:
+    def _calibrate(self, calibration: tuple[np.ndarray, np.ndarray] | None, data: WeightedRows) -> None:
         """Probabilities from outputs on rows that were not trained on."""
         self.calibrator_ = None
-        if result.calibration is None or self._direct_probabilities():
+        if calibration is None or self._direct_probabilities():
             return
-        rows, outputs = result.calibration
+        rows, outputs = calibration
         scores = decision_values(outputs, self.code_, self.decoder_)
         self.calibrator_ = CalibratedScores().fit(scores, data.labels[rows], data.weight[rows])
 
