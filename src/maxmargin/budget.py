@@ -55,8 +55,8 @@ class SparseKernelClassifier(StreamingKernelClassifier):
     over the set S, of at most ``budget`` rows, and over the coefficients a. n_t is the weight of the rows
     that take part in column t. There is no intercept. S is found greedily: candidates are scored by the
     decrease of the objective that they promise over a sample of all the data, the coefficients are kept at
-    the optimum by Newton's method, and a full set is improved by swaps. ``dual_gap_`` certifies the coefficients for the
-    set S that was found; no method can certify S itself.
+    the optimum by Newton's method, and a full set is improved by swaps. ``dual_gap_`` certifies the
+    coefficients for the set S that was found; no method can certify S itself.
 
     :meth:`as_published` gives the method of the paper instead: S and a by stochastic gradient steps.
 

@@ -53,11 +53,24 @@ class StreamedPanel(FeaturePanel):
         return self.solve_factor(total)
 
     def gram(self, which: np.ndarray, weight: np.ndarray, b: int, *, alone: bool = True) -> np.ndarray:
-        """The Gram matrix of the sampled ones among the rows, scaled to the weight of all."""
+        """The Gram matrix of the sampled ones among the rows, scaled to the weight of all.
+
+        That of the rows themselves where they are no more than the sample.
+        """
+        if len(which) <= self.n_sampled:
+            return self._gram_of_few(which, weight, b)
         known = which < self.n_sampled
         total = float(weight[known].sum())
         scale = float(weight.sum()) / total if total > 0.0 else 0.0
         return self.sample.gram(which[known], scale * weight[known], b, alone=alone)
+
+    def _gram_of_few(self, which: np.ndarray, weight: np.ndarray, b: int) -> np.ndarray:
+        total = np.zeros((b, b))
+        for some in row_blocks(len(which), self.at_once):
+            K = self.kernel.block(which[some], self.points).astype(np.float64)
+            K *= np.sqrt(weight[some])[:, None]
+            total += K.T @ K
+        return self.solve_factor(self.solve_factor(total).T)
 
 
 def _transposed_product(K: np.ndarray, r: np.ndarray) -> Callable[[slice], np.ndarray]:

@@ -96,9 +96,7 @@ class GreedyFit:
         self.problem, self.how, self.tol, self.pool = problem, how, tol, pool
         self.capacity = min(how.budget, problem.n_samples)
         row_bytes = self.capacity * problem.kernel.dtype.itemsize
-        copies = (
-            3 if how.move else 2
-        )  # a swap can be undone; a place for the centres is tried beside the best
+        copies = 3 if how.move else 2  # a swap can be undone; places for the centres are tried
         self.sample = GrowthSample(
             problem,
             self.capacity,
