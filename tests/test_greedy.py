@@ -1,6 +1,5 @@
 """The solver of the budgeted method against direct solutions, brute force, and itself taken up again."""
 
-import gc
 import weakref
 
 import numpy as np
@@ -415,7 +414,6 @@ def test_features_never_exceed_the_cache(options, rows_in_cache, monkeypatch):
 
     def count(extra=0):
         nonlocal most
-        gc.collect()
         most = max(most, extra + sum(panel._phi.nbytes for panel in alive))
 
     def made(panel, *arguments):

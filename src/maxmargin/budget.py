@@ -216,7 +216,8 @@ class SparseKernelClassifier(StreamingKernelClassifier):
     ) -> list[SolverResult]:
         data, n_held_out = held_out_last(data, self._held_out_share())
         start = self._start(data)
-        self.__dict__.pop("_reservoir", None)  # of a stream that ends here
+        for name in ("_reservoir", "_n_batches"):
+            self.__dict__.pop(name, None)  # of a stream that ends here
         self._training = data, n_held_out
         self._fitted_on, self._foreign = data, start is not None
         if self.refit is None:

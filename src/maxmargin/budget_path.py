@@ -23,6 +23,8 @@ def truncated(
     """A copy of the model with its first support vectors only."""
     small = copy.copy(model)
     small.budget = budget
+    if hasattr(model, "_training"):
+        small._training = model._training  # a copy forgets it, as a pickle does
     if model.refit is None:
         _as_it_stood(small, budget)
         return small
