@@ -48,17 +48,17 @@ def objective_of(model, X, y, weight=None):
 # ---- the budget ----
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
 @given(
-    n=st.integers(8, 40),
-    excess=st.integers(-40, 5),
+    n=st.integers(8, 30),
+    excess=st.integers(-30, 5),
     n_classes=st.integers(2, 4),
     seed=st.integers(0, 10**6),
     loss=st.sampled_from([*OWN_LOSSES, "perceptron"]),
     selection=st.sampled_from(["gain", *SELECTORS]),
     code=st.sampled_from(["one-vs-rest", "one-vs-one"]),
     own=st.booleans(),
-    move=st.booleans(),
+    move=st.sampled_from([False, False, True]),
     alpha=st.sampled_from(["auto", 1e-4, 0.1]),
     duplicates=st.booleans(),
 )
@@ -105,8 +105,8 @@ def test_the_budget_is_never_exceeded(
             check(warm.set_params(budget=budget + 3).fit(X, y), budget + 3)
             check(clone(model).set_params(merge_duplicates=False).fit(X, y), budget)
         except ValueError as error:
-            assert not own
-            assert "coefficients are not finite" in str(error)
+            if own or "coefficients are not finite" not in str(error):
+                raise
 
 
 # ---- the optimum ----
@@ -172,6 +172,7 @@ def test_truncate_is_a_refit_of_the_prefix(loss, n_classes):
         )
         assert small.objective_ == pytest.approx(exact, rel=1e-6)
         assert objective_of(small, X, y) == pytest.approx(exact, rel=1e-6)
+        np.testing.assert_array_equal(model.truncate(20).truncate(b).dual_coef_, small.dual_coef_)
         given = again.truncate(b, X, y)
         np.testing.assert_array_equal(given.dual_coef_, small.dual_coef_)
         assert small.budget_path_["budget"].max() <= b
@@ -181,7 +182,7 @@ def test_truncate_is_a_refit_of_the_prefix(loss, n_classes):
         model.truncate(21)
     with pytest.raises(ValueError, match="budget must be an integer >= 1; got 0"):
         model.truncate(0)
-    with pytest.raises(ValueError, match="y has the classes .* but the model was fitted on"):
+    with pytest.raises(ValueError, match=r"y has the classes .* but the model was fitted on"):
         again.truncate(5, X, y + 1)
 
 
@@ -314,9 +315,8 @@ def test_a_stream_ends_near_the_fit_of_all_its_rows():
 def test_a_stream_keeps_the_alpha_that_was_chosen():
     X, y = noisy(900, noise=1.5)
     stream = SparseKernelClassifier(15, gamma=0.5, random_state=0)
-    alphas = []
-    for rows in np.array_split(np.arange(900), 3):
-        alphas.append(stream.partial_fit(X[rows], y[rows], classes=[0, 1]).alpha_)
+    parts = np.array_split(np.arange(900), 3)
+    alphas = [stream.partial_fit(X[rows], y[rows], classes=[0, 1]).alpha_ for rows in parts]
     whole = SparseKernelClassifier(15, gamma=0.5, random_state=0).fit(X, y)
     assert 0.1 <= alphas[-1] / whole.alpha_ <= 10
     assert 0.1 <= alphas[1] / alphas[0] <= 10
@@ -560,7 +560,7 @@ def test_objects_with_a_callable_kernel(dataset):
     splice = dataset("splice_seq")
     rng = np.random.default_rng(0)
     rows = rng.permutation(len(splice["y"]))[:900]
-    X, y = [str(s) for s in np.asarray(splice["X"]).ravel()[rows]], np.asarray(splice["y"])[rows]
+    X, y = [str(s) for s in splice["seq"][rows]], splice["y"][rows]
 
     def same_letters(A, B):
         letters = [np.array([list(s) for s in S]) for S in (A, B)]
