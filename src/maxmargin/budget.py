@@ -9,13 +9,14 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from .budget_data import Start, held_out_last, with_support
+from .budget_data import Start, check_alike, held_out_last, with_support
 from .budget_parameters import check_budget_parameters
 from .budget_path import truncated
 from .budget_published import Published
 from .calibration import CalibratedScores, log_odds_to_probabilities
 from .checks import check_number
 from .decoders import decision_values, predicted_classes
+from .kernels import Precomputed
 from .losses import loss_from_name
 from .reservoir import Reservoir
 from .rows import WeightedRows
@@ -31,13 +32,16 @@ HELD_OUT = 0.1  # share of the rows that the published method's alpha is chosen 
 
 
 def _has_probabilities(model: SparseKernelClassifier) -> bool:
-    if model._direct_probabilities() or getattr(model, "calibrator_", None) is not None:
-        return True
     if not hasattr(model, "status_"):
+        name = loss_from_name(model.loss).name
+        known = model.refit is not None or model.validation_fraction is not None or name == "log"
+    else:
+        known = model._direct_probabilities() or getattr(model, "calibrator_", None) is not None
+    if known:
         return True
     raise AttributeError(
-        "this model has no probabilities: there were no held-out outputs to calibrate on. Fit with "
-        "refit='newton', with validation_fraction, or with loss='log'."
+        "this model has no probabilities: there were no outputs on rows that it was not trained on, to "
+        "calibrate with. Fit to the end with refit='newton', with validation_fraction, or with loss='log'."
     )
 
 
@@ -211,7 +215,9 @@ class SparseKernelClassifier(StreamingKernelClassifier):
         self, data: WeightedRows, stop: Stop, callback: Callback | None, n_threads: int
     ) -> list[SolverResult]:
         data, n_held_out = held_out_last(data, self._held_out_share())
-        start = self._start()
+        start = self._start(data)
+        for name in ("_reservoir", "_n_batches"):
+            self.__dict__.pop(name, None)  # of a stream that ends here
         self._training = data, n_held_out
         self._fitted_on, self._foreign = data, start is not None
         if self.refit is None:
@@ -227,10 +233,11 @@ class SparseKernelClassifier(StreamingKernelClassifier):
             return float(self.validation_fraction)
         return HELD_OUT if self.refit is None and self.alpha == "auto" else 0.0
 
-    def _start(self) -> Start | None:
+    def _start(self, data: WeightedRows) -> Start | None:
         """The support vectors that a warm start goes on from."""
         if not self.warm_start or not hasattr(self, "support_vectors_"):
             return None
+        check_alike(self.support_vectors_, data.rows.X, isinstance(self.kernel_, Precomputed))
         if self.n_support_ > self.budget or len(self.dual_coef_) != self.code_.n_columns:
             raise ValueError(
                 f"warm_start goes on from {self.n_support_} support vectors and {len(self.dual_coef_)} "
@@ -262,7 +269,8 @@ class SparseKernelClassifier(StreamingKernelClassifier):
             coef=None if start is None else start.coef,
             move=self.move_centers,
         )
-        problem = self._problem(data, 1.0 if chosen else float(self.alpha))
+        known = 1.0 if start is None else self.alpha_
+        problem = self._problem(data, known if chosen else float(self.alpha))
         result, _ = greedy(problem, how, stop=stop, seed=self._seed, callback=callback)
         return result
 
@@ -287,7 +295,7 @@ class SparseKernelClassifier(StreamingKernelClassifier):
         in_x = known and not self.__dict__.pop("_foreign")
         self._keep(points, result.coef, data.rows.index[result.support] if in_x else None)
         self._keep_path(result)
-        self._calibrate(result, data)
+        self._calibrate(result.calibration, data)
 
     def _keep_path(self, result: BudgetResult) -> None:
         self.alpha_ = result.alpha
@@ -296,12 +304,12 @@ class SparseKernelClassifier(StreamingKernelClassifier):
         self.budget_path_ = {"budget": budgets, **result.path_values}
         self._path_coef = result.path
 
-    def _calibrate(self, result: BudgetResult, data: WeightedRows) -> None:
+    def _calibrate(self, calibration: tuple[np.ndarray, np.ndarray] | None, data: WeightedRows) -> None:
         """Probabilities from outputs on rows that were not trained on."""
         self.calibrator_ = None
-        if result.calibration is None or self._direct_probabilities():
+        if calibration is None or self._direct_probabilities():
             return
-        rows, outputs = result.calibration
+        rows, outputs = calibration
         scores = decision_values(outputs, self.code_, self.decoder_)
         self.calibrator_ = CalibratedScores().fit(scores, data.labels[rows], data.weight[rows])
 
@@ -339,8 +347,11 @@ class SparseKernelClassifier(StreamingKernelClassifier):
     # ---- probabilities ----
 
     def _direct_probabilities(self) -> bool:
-        """Whether the outputs are log odds already: the log loss, one column for each class."""
-        return loss_from_name(self.loss).name == "log" and self.code == "one-vs-rest"
+        """Whether the scores are log odds: the log loss, and each score the output of one column."""
+        code, log = self.code_, loss_from_name(self.loss).name == "log"
+        return log and (
+            code.n_columns == 1 or (code.name == "one-vs-rest" and self.decoder_.name == "margins")
+        )
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -362,6 +373,7 @@ class SparseKernelClassifier(StreamingKernelClassifier):
             return np.asarray(self.calibrator_.predict_proba(scores))
         return log_odds_to_probabilities(scores)
 
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """The logarithm of ``predict_proba``."""
         with np.errstate(divide="ignore"):

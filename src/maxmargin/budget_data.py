@@ -49,17 +49,34 @@ def with_support(
         if (position[support] >= 0).all():
             return data, position[support], True
     n_new = n_points(points)
-    joined = join_points(as_in(X, points), X)
-    index = np.concatenate([np.arange(n_new), data.rows.index + n_new])
+    if points.ndim < X.ndim:  # numbers of columns of a precomputed kernel: they are in X, but have no weight
+        joined, index = X, np.concatenate([points, data.rows.index])
+    else:
+        joined = join_points(as_in(X, points), X)
+        index = np.concatenate([np.arange(n_new), data.rows.index + n_new])
     labels = np.concatenate([np.zeros(n_new, dtype=data.labels.dtype), data.labels])
     weight = np.concatenate([np.zeros(n_new), data.weight])
-    return WeightedRows(Rows(joined, index, data.rows.n_threads), labels, weight), np.arange(n_new), False
+    rows = Rows(joined, index, data.rows.n_threads)
+    return WeightedRows(rows, labels, weight), np.arange(n_new), joined is X
+
+
+def check_alike(points: Any, X: Any, precomputed: bool) -> None:
+    """Refuse support vectors of an earlier fit that X has no kernel values with."""
+    if precomputed:
+        fits = points.ndim == 1 and (len(points) == 0 or points.max() < X.shape[0])
+    else:
+        fits = points.shape[1:] == X.shape[1:]
+    if not fits:
+        raise ValueError(
+            f"warm_start goes on from support vectors of another kind: they have shape {points.shape}, X has "
+            f"shape {X.shape}. Set warm_start=False to begin anew."
+        )
 
 
 def _are_rows(X: Any, support: np.ndarray, points: Any) -> bool:
     """Whether the points are those rows of X."""
-    if points.ndim == 1 and X.ndim == 2:  # numbers of columns of a precomputed kernel
-        return bool(len(support) == 0 or support.max() < X.shape[0])
+    if points.ndim < X.ndim:  # numbers of columns of a precomputed kernel
+        return True
     if len(support) and (support.max() >= X.shape[0] or support.min() < 0):
         return False
     rows = X[support]

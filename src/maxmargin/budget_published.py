@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -33,6 +34,7 @@ class Published:
         stop: Stop,
     ) -> None:
         self.model, self.data, self.start, self.stop = model, data, start, stop
+        self.deadline = time.perf_counter() + stop.max_seconds  # of the grid and the model together
         self.n_trained = len(data.labels) - n_held_out
         self.held_out = np.arange(self.n_trained, len(data.labels))
 
@@ -63,7 +65,7 @@ class Published:
             selection=model.selection,
             back_fit=int(back_fit) if back_fit else None,
             n_candidates=model.n_candidates,
-            stop=self.stop,
+            stop=replace(self.stop, max_seconds=max(self.deadline - time.perf_counter(), 1e-9)),
             seed=model._seed,
             start=None if start is None else Expansion(start.points, start.coef, start.t),
             callback=callback,

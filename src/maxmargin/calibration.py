@@ -228,7 +228,8 @@ def calibrator_from_name(method: str | CalibratedScores) -> CalibratedScores:
 def log_odds_to_probabilities(scores: FloatArray) -> FloatArray:
     """``1 / (1 + exp(-f))``, (n, G); for several classes divided by their sum. The argmax is the scores'."""
     if scores.ndim == 1:
-        return np.column_stack([expit(-scores), expit(scores)])
+        p = np.where(scores > 0, np.maximum(expit(scores), np.nextafter(0.5, 1.0)), expit(scores))
+        return np.column_stack([expit(-scores), p])
     log_p = -np.logaddexp(0.0, -scores)
     return _agreeing(softmax(log_p, axis=1), scores)
 

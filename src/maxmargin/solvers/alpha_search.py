@@ -24,7 +24,7 @@ def kernel_scale(problem: BudgetProblem) -> float:
 
 def first_alpha(problem: BudgetProblem) -> float:
     """Where the search begins, and what is taken when there are too few rows to judge by: C = 1."""
-    return kernel_scale(problem) / problem.n_samples
+    return kernel_scale(problem) / np.count_nonzero(problem.weight)
 
 
 def better_alpha(

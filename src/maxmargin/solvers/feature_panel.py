@@ -55,6 +55,11 @@ class FeaturePanel:
         return self._phi[:, : self.size]
 
     @property
+    def n_bytes(self) -> int:
+        """The memory that Phi takes, when it is full."""
+        return int(self._phi.nbytes)
+
+    @property
     def factor(self) -> np.ndarray:
         """L, (size, size), lower triangular."""
         return self._factor[: self.size, : self.size]
@@ -62,9 +67,19 @@ class FeaturePanel:
     # ---- growing ----
 
     def append(self, points: Any) -> np.ndarray:
-        """Add points, but for those in the span of the others; a mask of those that were added."""
-        below, pivots, added = self._extended_factor(points)
-        which = np.flatnonzero(added)
+        """Add points, but for those in the span of the others; a mask of those that were added.
+
+        What is computed depends on the points added alone, not on those refused: so the panel can be computed
+        again from its points, bit for bit.
+        """
+        which = np.arange(n_points(points))
+        while True:
+            below, pivots, kept = self._extended_factor(points[which])
+            which = which[kept]
+            if kept.all():
+                break
+        added = np.zeros(n_points(points), dtype=bool)
+        added[which] = True
         if len(which):
             start, end = self.size, self.size + len(which)
             new = points[which]

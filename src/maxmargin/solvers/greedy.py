@@ -8,7 +8,7 @@ a swap, or the last refit.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from .feature_panel import FeaturePanel
 from .gain import pick_by_gain
 from .growth_sample import GrowthSample
 from .move_centers import move_centers
-from .reduced_newton import ReducedProblem, Refit, refit
+from .reduced_newton import ReducedProblem, Refit, own_bounds, refit
 from .result import Check, State, Status, Stop
 from .row_pool import RowPool
 from .swaps import swap
@@ -45,8 +45,9 @@ class Greedy:
 
     ``pick(outputs, targets, n_picks, rng)`` takes the place of the choice by gain. ``n_held_out`` of the last
     rows are not trained on; ``score(outputs, rows)`` says how well the others' model does on them. ``start``
-    and ``coef`` are support vectors to begin with, by position, and their coefficients; ``swaps`` allows to
-    exchange support vectors, ``move`` to take them off the data.
+    and ``coef`` are support vectors to begin with, by position, and their coefficients; the search for alpha
+    then begins at the problem's. ``swaps`` allows to exchange support vectors, ``move`` to take them off the
+    data, ``path`` asks for the models of smaller budgets.
     """
 
     budget: int
@@ -60,6 +61,7 @@ class Greedy:
     coef: np.ndarray | None = None
     swaps: bool = True
     move: bool = False
+    path: bool = True
 
 
 def greedy(
@@ -97,27 +99,32 @@ class GreedyFit:
     ) -> None:
         self.problem, self.how, self.tol, self.pool = problem, how, tol, pool
         self.n_values = 0  # kernel values of samples that were left behind
+        self.capacity = min(how.budget, problem.n_samples)
         self.state = State() if state is None else state.copy()
         if state is None:
             self._begin(seed)
         else:
             self._replay()
         self.fitted = self._present()
-        self.held_out_outputs: tuple[np.ndarray, np.ndarray] | None = None
+        if "final_bounds" in self.state:
+            primal, gap = self.state.final_bounds
+            self.fitted = replace(self.fitted, primal=primal, gap=gap, smoothed=False)
 
     # ---- state ----
 
     def _begin(self, seed: int) -> None:
         state, n_columns = self.state, self.problem.n_columns
         state.seed, state.phase, state.round, state.empty = seed, "grow", 0, 0
-        state.alpha = first_alpha(self.problem) if self.how.choose_alpha else self.problem.alpha
+        n_start = 0 if self.how.start is None else len(self.how.start)
+        self._sample_for(self.capacity)  # refuses, before any work, what memory cannot hold
+        self._sample_for(min(self.capacity, max(FIRST_SAMPLE, 2 * n_start)))
+        anew = self.how.choose_alpha and not (len(self.sample.start) and self.sample.can_tune)
+        state.alpha = first_alpha(self.problem) if anew else self.problem.alpha
         state.support = np.zeros(0, dtype=np.int64)  # positions in the sample
         state.V, state.factor = np.zeros((0, n_columns)), np.zeros((0, 0))
         state.ends = np.zeros(0, dtype=np.int64)
         state.swap_size, state.n_swaps = 0, 0
         state.final_coef = np.zeros((0, n_columns))
-        n_start = 0 if self.how.start is None else len(self.how.start)
-        self._sample_for(min(self.how.budget, max(FIRST_SAMPLE, 2 * n_start)))
         if n_start:
             added = self.append(self.sample.start)
             if self.how.coef is not None:
@@ -128,16 +135,17 @@ class GreedyFit:
     def _sample_for(self, budget: int) -> None:
         """Work on a sample large enough for so many support vectors; smaller samples are part of it."""
         self.state.sampled_for = budget
-        how, row_bytes = self.how, self.how.budget * self.problem.kernel.dtype.itemsize
-        limit = how.cache_bytes // (2 * row_bytes)
+        how, row_bytes = self.how, self.capacity * self.problem.kernel.dtype.itemsize
+        copies = 3 if how.move else 2  # a swap can be undone; places for the centres are tried
+        limit = how.cache_bytes // (copies * row_bytes)
         self.sample = GrowthSample(self.problem, budget, how.n_held_out, how.choose_alpha, limit, how.start)
         self.kernel = self.problem.kernel.take(self.sample.rows)
-        self.panel = FeaturePanel(self.kernel, how.budget, self.pool)
+        self.panel = FeaturePanel(self.kernel, self.capacity, self.pool)
 
     def _enlarge(self) -> None:
         """Go on with a larger sample."""
         rows, old, kernel = self.sample.rows, self.panel, self.kernel
-        self._sample_for(min(self.how.budget, 4 * self.state.sampled_for))
+        self._sample_for(min(self.capacity, 4 * self.state.sampled_for))
         if np.array_equal(rows, self.sample.rows):
             self.panel, self.kernel = old, kernel
             return
@@ -145,7 +153,7 @@ class GreedyFit:
         order = np.argsort(self.sample.rows, kind="stable")
         there = order[np.searchsorted(self.sample.rows, rows[self.state.support], sorter=order)]
         self.state.support = there
-        self.panel = old.on(self.kernel, self.how.budget)
+        self.panel = old.on(self.kernel, self.capacity)
         self._remember_panel()
 
     def _remember_panel(self) -> None:
@@ -188,7 +196,8 @@ class GreedyFit:
 
     def certify(self) -> Certificate:
         """Bounds of the reduced problem."""
-        primal, gap = float(self.fitted.primal.sum()), float(self.fitted.gap.sum())
+        fitted = own_bounds(self.reduced(), self.fitted)
+        primal, gap = float(fitted.primal.sum()), float(fitted.gap.sum())
         n_values = self.n_values + self.kernel.n_values + self.problem.kernel.n_values
         return Certificate(primal, primal - gap, self.panel.size, n_values)
 
@@ -197,12 +206,17 @@ class GreedyFit:
 
     def _grow(self) -> None:
         state, b = self.state, self.panel.size
-        if b >= state.sampled_for < self.how.budget:
+        if b >= state.sampled_for < self.capacity:
             self._enlarge()
         self.fitted = self._present()
         room = [s for s in stated_budgets(self.how.budget) if s > b]
         if not room or self._no_progress():
-            state.phase = "swap" if self._may_swap() else self._last_phase()
+            if state.round == 1:  # full from the start
+                self._tune()
+            if self._may_swap():
+                state.phase = "swap"
+            else:
+                self._end_choice()
             return
         picks, promise = self.picks(room[0] - b)
         worthwhile = promise > 1e-3 * self.tol * float(self.fitted.primal.sum())
@@ -210,13 +224,20 @@ class GreedyFit:
             state.empty = 0
         else:
             state.empty += 1
-        if state.empty >= 3 or len(state.support) >= self.sample.n_trained:
-            state.phase = self._last_phase()
+        ends = state.empty >= 3 or len(state.support) >= self.sample.n_trained
         self.take(refit(self.reduced(), self.grown(), self.fitted.F, PATH_TOL))
-        if self.how.choose_alpha and self.sample.can_tune and self._time_to_tune(b):
+        if self._time_to_tune(b, ends):
+            self._tune()
+        self._record(self.panel.size)
+        if ends:
+            self._end_choice()
+
+    def _tune(self) -> None:
+        """Look for a better alpha, where it is ours to choose."""
+        state = self.state
+        if self.how.choose_alpha and self.sample.can_tune:
             state.alpha, fitted = better_alpha(self.reduced, self.fitted, state.alpha, self.sample, PATH_TOL)
             self.take(fitted)
-        self._record(self.panel.size)
 
     def append(self, picks: np.ndarray) -> np.ndarray:
         """Add rows of the sample to the support vectors; a mask of those that were added."""
@@ -232,10 +253,10 @@ class GreedyFit:
         V[: len(self.state.V)] = self.state.V
         return V
 
-    def _time_to_tune(self, before: int) -> bool:
+    def _time_to_tune(self, before: int, ends: bool) -> bool:
         """At some budgets, and at the end of a growth that was shorter."""
         b = self.panel.size
-        ends_early = b < 16 and (b >= self.how.budget or self.state.phase != "grow")
+        ends_early = b < 16 and (b >= self.how.budget or ends)
         return ends_early or any(before < turn <= b for turn in TUNED_AT)
 
     def _may_swap(self) -> bool:
@@ -269,11 +290,13 @@ class GreedyFit:
             if state.swap_size > 1:
                 state.swap_size, state.empty = state.swap_size // 2, 0
         if state.empty >= SWAP_PATIENCE or state.n_swaps >= np.clip(SWAP_WORK // self.how.budget, 2, 100):
-            state.phase = self._last_phase()
-            self._rewrite_path()
+            self._end_choice()
 
-    def _last_phase(self) -> str:
-        return "move" if self.how.move and self.panel.size else "finish"
+    def _end_choice(self) -> None:
+        """The set is chosen: what is left is to move it, and to refit."""
+        if self.state.n_swaps or len(self.sample.start):
+            self._rewrite_path()
+        self.state.phase = "move" if self.how.move and self.panel.size else "finish"
 
     def _move(self) -> None:
         """Some iterations that move the support vectors off the data."""
@@ -286,12 +309,15 @@ class GreedyFit:
         state, judge = self.state, self.sample.judge
         self.fitted = self._present()
         if self.sample.can_tune:
-            self.held_out_outputs = self.sample.rows[judge], self.fitted.F[judge]
+            state.judged, state.judged_outputs = self.sample.rows[judge], self.fitted.F[judge]
         elif self.problem.n_samples >= FOLDS:
-            self.held_out_outputs = self.sample.rows[: self.sample.n_trained], self._out_of_fold()
+            state.judged = self.sample.rows[: self.sample.n_trained]
+            state.judged_outputs = self._out_of_fold()
         full = self._on_all_rows()
         self.fitted = full
         state.final_coef = self.panel.coef(full.V)
+        state.final_bounds = np.stack([full.primal, full.gap])
+        self._record_last(full)
         if full.relative_gap > self.tol:
             return Status.STALLED
         return Status.BUDGET_FULL if self.panel.size >= self.how.budget else Status.NO_LOSS_LEFT
@@ -315,12 +341,15 @@ class GreedyFit:
         if self.how.choose_alpha:  # C = 1 / (n alpha) is what was chosen
             state.alpha *= float(sample.weight[: sample.n_trained].sum() / problem.weight[:n_trained].sum())
         limits = (self.how.cache_bytes, self.tol)
-        return refit_on_all_rows(problem, self.panel, n_trained, (state.V, state.alpha), limits)
+        rows = (sample.n_trained, n_trained)
+        return refit_on_all_rows(problem, self.panel, *rows, (state.V, state.alpha), limits)
 
     # ---- the path ----
 
     def _record(self, b: int, fitted: Refit | None = None) -> None:
         """Keep the model for the first b support vectors, as it stands."""
+        if b == 0:
+            return
         fitted = self.fitted if fitted is None else fitted
         loss = float(self.reduced().losses(self.problem.loss, fitted.F).sum())
         score = np.nan
@@ -331,17 +360,33 @@ class GreedyFit:
         self.state[f"path_{b}"] = np.array([loss, fitted.relative_gap, score, held_out_loss])
         self.state[f"path_coef_{b}"] = self.panel.coef(fitted.V)
 
+    def _record_last(self, full: Refit) -> None:
+        """The path's last model is that of all rows, with its own loss and gap."""
+        name = f"path_{self.panel.size}"
+        if name not in self.state:
+            return
+        values, V = self.state[name].copy(), full.V
+        values[0] = float(full.primal.sum() - 0.5 * self.state.alpha * np.square(V).sum())
+        values[1] = full.relative_gap
+        if self.how.score is not None:
+            held_out = self.sample.held_out
+            values[2] = self.how.score(self.panel.dot(V)[held_out], self.sample.rows[held_out])
+        self.state[name] = values
+
     def _rewrite_path(self) -> None:
         """After swaps the first b support vectors are others than those that were first.
 
         Beyond 64, one budget in each doubling is enough.
         """
-        V, budgets = self.state.V, self._recorded()
-        kept = [b for b in budgets if b <= 64 or b == budgets[-1] or b.bit_count() == 1]
-        for b in budgets:
-            if b not in kept:
-                del self.state[f"path_{b}"], self.state[f"path_coef_{b}"]
-        for b in kept:
+        if not self.how.path:
+            return
+        V, size = self.state.V, self.panel.size
+        stated = {b for b in stated_budgets(self.how.budget) if b <= size} | {size}
+        for b in sorted(stated.union(self._recorded()) - {0}):
+            if b > 64 and b != size and b.bit_count() > 1:
+                self.state.pop(f"path_{b}", None)
+                self.state.pop(f"path_coef_{b}", None)
+                continue
             start = V[:b].copy()
             self._record(b, refit(self.reduced(), start, self.panel.dot(start), PATH_TOL))
 
@@ -373,7 +418,7 @@ class GreedyFit:
             history,
             support=self.sample.rows[state.support],
             points=panel.points if moved else None,
-            calibration=self.held_out_outputs,
+            calibration=(state.judged, state.judged_outputs) if "judged" in state else None,
             path=path,
             path_values={"loss": values[:, 0], "gap": values[:, 1], "score": values[:, 2]},
             alpha=state.alpha,

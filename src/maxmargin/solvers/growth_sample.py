@@ -16,8 +16,8 @@ FEWEST_TO_TUNE = 20  # rows to judge by; with fewer, alpha is not chosen but set
 class GrowthSample:
     """The first rows of the problem, which are in random order, then those to judge by.
 
-    ``rows`` are positions in the problem; the first ``n_trained`` are trained on and the rest have cost 0.
-    Support vectors to begin with, ``start``, are there in any case.
+    ``rows`` are positions in the problem, at most ``limit`` of them; the first ``n_trained`` are trained on
+    and the rest have cost 0. Support vectors to begin with, ``start``, are there in any case.
     """
 
     def __init__(
@@ -31,12 +31,20 @@ class GrowthSample:
     ) -> None:
         n = problem.n_samples - n_held_out
         wanted = max(ROWS_PER_SUPPORT_VECTOR * budget, ROWS_BY_COLUMNS // problem.n_columns, LEAST)
-        n_grown = min(n, wanted, max(limit, 1))
-        held_out = np.arange(n, n + min(n_held_out, max(n_grown // 2, 4096)))
+        room = limit - (0 if start is None else len(start))
+        n_judging = min(n_held_out, max(min(n, wanted) // 2, 4096), max(room // 4, 0))
+        n_grown = min(n, wanted, room - n_judging if n_held_out or n <= room else room - room // 5)
+        if n_grown < min(n, budget):
+            raise ValueError(
+                f"cache_mb is too small: it holds the features of {max(limit, 0)} rows, and {budget} support "
+                "vectors are chosen among at least as many rows, with some more to judge by. Raise cache_mb, "
+                "or lower the budget."
+            )
+        held_out = np.arange(n, n + n_judging)
         apart = np.zeros(0, dtype=np.int64)
         if not n_held_out:
             if n > n_grown:
-                apart = np.arange(n_grown, min(n, n_grown + n_grown // 4))
+                apart = np.arange(n_grown, min(n, n_grown + min(n_grown // 4, room - n_grown)))
             elif tune and n_grown // 10 >= FEWEST_TO_TUNE:
                 apart, n_grown = np.arange(n_grown - n_grown // 10, n_grown), n_grown - n_grown // 10
         self.n_trained = n_grown
@@ -79,8 +87,10 @@ class GrowthSample:
         if len(which) <= n_draws:
             return which
         weight = self.weight[which]
-        p = None if (weight == weight[0]).all() else weight / weight.sum()
-        return np.sort(rng.choice(which, n_draws, replace=False, p=p))
+        if (weight == weight[0]).all():
+            return np.sort(rng.choice(which, n_draws, replace=False))
+        keys = np.log(rng.standard_exponential(len(which))) - np.log(weight)  # the smallest is drawn first
+        return np.sort(which[np.argpartition(keys, n_draws - 1)[:n_draws]])
 
     def judged_loss(self, loss: Loss, F: np.ndarray) -> float:
         """The loss on the rows kept apart, averaged in each column, summed over the columns."""

@@ -87,7 +87,8 @@ def move_centers(fit: GreedyFit) -> bool:
     start = np.asarray(points.toarray() if is_sparse(points) else points, dtype=np.float64)
     moving = MovingCentres(fit)
     minimize(moving, start.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": ITERATIONS})
-    fit.panel = moving.panel
-    fit.state.centres = np.asarray(moving.panel.points if moving.panel is not None else start)
+    if moving.panel is not fit.panel:
+        fit.panel = moving.panel
+        fit.state.centres = np.asarray(moving.panel.points)
     fit.take(moving.best)
     return float(moving.best.primal.sum()) < (1.0 - 1e-3) * before

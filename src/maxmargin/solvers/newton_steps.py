@@ -74,7 +74,7 @@ class NewtonSteps:
         if shared or len(columns) == 1:
             found = [factor(0, alone=True)] * len(columns)
         else:
-            found = panel.pool.map(factor, range(len(columns)))
+            found = panel.pool.map(factor, range(len(columns)), b * (work / stride + b * b))
         self.factors.update(zip(columns.tolist(), found))
         return stride == 1
 
@@ -82,7 +82,7 @@ class NewtonSteps:
         def solve(t: int) -> np.ndarray:
             return np.asarray(cho_solve((self.factors[columns[t]], True), R[:, t], check_finite=False))
 
-        return np.column_stack(self.panel.pool.map(solve, range(len(columns))))
+        return np.column_stack(self.panel.pool.map(solve, range(len(columns)), 2.0 * R.size * len(R)))
 
     def _conjugate_gradients(
         self, D: np.ndarray, G: np.ndarray, columns: np.ndarray, max_iter: int

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,7 +12,8 @@ from .newton_steps import NewtonSteps
 
 WIDTH = 0.5  # of the smoothed hinge while support vectors are chosen
 LEAST_WIDTH = 1e-9
-MAX_STEPS = 100
+SHRINK = 0.3  # the share of the width that is next
+MAX_STEPS = 100  # for one width
 
 
 @dataclass
@@ -96,12 +97,23 @@ class Refit:
     gap: np.ndarray
     width: float = 1.0
     n_steps: int = 0
+    smoothed: bool = False  # whether the bounds are those of the smoothed hinge
 
     @property
     def relative_gap(self) -> float:
         """The gap of all columns together, as a share of the objective."""
         total = float(self.primal.sum())
         return float(self.gap.sum()) / total if total > 0.0 else 0.0
+
+
+def own_bounds(problem: ReducedProblem, fitted: Refit) -> Refit:
+    """The same coefficients with the bounds of the loss itself, where they were the smoothed hinge's."""
+    if not fitted.smoothed:
+        return fitted
+    half_norm = 0.5 * problem.alpha * np.square(fitted.V).sum(axis=0)
+    primal = problem.losses(problem.loss, fitted.F) + half_norm
+    gap = fitted.gap + problem.hinge_excess(fitted.width, fitted.F)
+    return replace(fitted, primal=primal, gap=gap, smoothed=False)
 
 
 def refit(
@@ -121,21 +133,21 @@ def refit(
     b, alpha = len(V), problem.alpha
     hinge = isinstance(problem.loss, Hinge)
     newton = NewtonSteps(problem.panel, alpha)
-    n_steps, secant = 0, hinge
+    n_steps, secant, last = 0, hinge, MAX_STEPS
     while True:
         loss = problem.smooth(width)
         G = problem.panel.tdot(problem.residuals(loss, F), b) + alpha * V
-        half_norm = 0.5 * alpha * np.square(V).sum(axis=0)
-        primal = problem.losses(loss, F) + half_norm
+        primal = problem.losses(loss, F) + 0.5 * alpha * np.square(V).sum(axis=0)
         gap = np.square(G).sum(axis=0) / (2.0 * alpha)
-        now = Refit(V, F, primal, gap, width, n_steps)
+        now = Refit(V, F, primal, gap, width, n_steps, smoothed=hinge)
         if hinge and exact:
-            excess = problem.hinge_excess(width, F)
-            now = Refit(V, F, problem.losses(problem.loss, F) + half_norm, gap + excess, width, n_steps)
+            now = own_bounds(problem, now)
+            excess = now.gap - gap
             if gap.sum() <= 0.2 * excess.sum() and now.relative_gap > tol and width > LEAST_WIDTH:
-                width *= 0.3
+                V, F = _narrowed(problem, newton, now, SHRINK * width)
+                width, secant, last = SHRINK * width, False, n_steps + MAX_STEPS
                 continue
-        if now.relative_gap <= tol or n_steps >= MAX_STEPS or b == 0:
+        if now.relative_gap <= tol or n_steps >= last or b == 0:
             return now
         open_columns = np.flatnonzero(gap > 0.01 * tol * np.maximum(primal, 1e-300))
         step = newton.step(problem.curvatures(loss, F, secant), G, open_columns)
@@ -145,6 +157,30 @@ def refit(
             return now
         secant = hinge and rate < 0.25 and not (secant and rate == 0.0)
         V, F = V_new, F_new
+
+
+def _narrowed(
+    problem: ReducedProblem, newton: NewtonSteps, now: Refit, width: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Where the optimum for a narrower hinge is, if every row stays on its piece: a start near it.
+
+    At a smoothed optimum it is the slopes that are nearly right, so margins on the parabola must come closer
+    to 1 as the width falls. Columns in which the guess is no better stay where they are.
+    """
+    wide, narrow = SmoothedHinge(now.width), SmoothedHinge(width)
+    m = problem.targets * now.F
+    D = problem.curvatures(wide, now.F) * (now.width / width)
+    slope = np.where(wide.curvature(m) > 0.0, (m - 1.0) / width, wide.slope(m))
+    R = problem.cost * problem.targets * slope
+    G = problem.panel.tdot(R, len(now.V)) + problem.alpha * now.V
+    step = newton.step(D, G, np.arange(D.shape[1]))
+    V, F = now.V + step, now.F + problem.panel.dot(step)
+
+    def value(V: np.ndarray, F: np.ndarray) -> np.ndarray:
+        return problem.losses(narrow, F) + 0.5 * problem.alpha * np.square(V).sum(axis=0)
+
+    better = value(V, F) < value(now.V, now.F)
+    return np.where(better, V, now.V), np.where(better, F, now.F)
 
 
 def _line_search(

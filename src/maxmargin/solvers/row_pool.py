@@ -12,6 +12,7 @@ import numpy as np
 from .. import _native
 
 BLOCK = 4096  # rows
+WORTH_A_THREAD = 2e6  # operations: a thread takes a tenth of a millisecond to wake
 
 
 class RowPool:
@@ -40,10 +41,10 @@ class RowPool:
             self._executor.shutdown(cancel_futures=True)
         self._one_blas_thread.__exit__(kind, error, trace)
 
-    def map(self, function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
-        """``[function(item) for item in items]``."""
+    def map(self, function: Callable[[Any], Any], items: Iterable[Any], work: float = np.inf) -> list[Any]:
+        """``[function(item) for item in items]``; little work, in operations, is done by one thread."""
         items = list(items)
-        if self._executor is None or len(items) == 1:
+        if self._executor is None or len(items) == 1 or work < WORTH_A_THREAD:
             return [self._unless_cancelled(function, item) for item in items]
         jobs = [self._executor.submit(self._unless_cancelled, function, item) for item in items]
         try:

@@ -34,7 +34,8 @@ class Removal:
             factor = regularised_factor(panel.gram(which, D[which, t], b, alone=False), problem.alpha)
             return np.asarray(solve_triangular(factor, inverse, lower=True, check_finite=False))
 
-        self.halves = panel.pool.map(half, range(fitted.V.shape[1]))  # M_t = half' half
+        work = float(b * b) * (np.count_nonzero(D) + 2 * b * D.shape[1])
+        self.halves = panel.pool.map(half, range(D.shape[1]), work)  # M_t = half' half
 
     def costs(self) -> np.ndarray:
         """What each support vector's removal costs, summed over the columns."""
