@@ -11,6 +11,7 @@ from reference import svm_primal
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from test_greedy import best
 
 from maxmargin import SparseKernelClassifier
 from maxmargin.calibration import log_odds_to_probabilities
@@ -188,8 +189,6 @@ def test_truncate_is_a_refit_of_the_prefix(loss, n_classes):
 
 
 def reference_optimum(K_nS, support, y, loss, alpha=1e-2):
-    from test_greedy import best
-
     return best(K_nS, K_nS[support], y[:, None], np.ones(len(y)), loss, alpha)
 
 

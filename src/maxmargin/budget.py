@@ -92,8 +92,8 @@ class SparseKernelClassifier(StreamingKernelClassifier):
         Share of the rows that is never trained on: gives ``budget_path_`` its scores, and ends the growth
         when the loss on it has not fallen for two doublings of the budget.
     cache_mb : float, default=1024
-        Memory for kernel features. Where all rows do not fit, support vectors are grown on a sample, and the
-        last refit streams past the rows.
+        Memory for kernel features, never exceeded. Where all rows do not fit, support vectors are grown on a
+        sample, and the last refit streams past the rows; a sample has at least ``budget`` rows.
     merge_duplicates : bool, default=True
         Merge equal (row, label) pairs, adding their weights.
     warm_start : bool, default=False
