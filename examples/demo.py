@@ -1,4 +1,4 @@
-"""What ``make demo`` runs: certified SVMs, linear and under a budget, beside scikit-learn's, on its own data."""
+"""What ``make demo`` runs: certified SVMs, linear and under a budget, beside scikit-learn's, on its data."""
 
 import time
 import warnings
@@ -87,8 +87,8 @@ def main():
     print("\nA kernel SVM under a budget of support vectors, which the ten classes share\n")
     print_table([HEADER, *budget_rows()])
     print(
-        "\ngap: the most by which the objective can exceed its minimum, relative to it; under a budget, for the"
-        "\n     support vectors that were chosen. '-': not given. Accuracy is that on a held-out quarter."
+        "\ngap: the most by which the objective can exceed its minimum, relative to it; under a budget, for"
+        "\n     the support vectors that were chosen. '-': not given. Accuracy is that on a held-out quarter."
     )
 
 

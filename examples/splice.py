@@ -80,7 +80,7 @@ def main():
     widths = [max(len(row[k]) for row in rows) for k in range(len(HEADER))]
     for name, *numbers in rows:
         print(name.ljust(widths[0]), *(c.rjust(w) for c, w in zip(numbers, widths[1:])), sep="  ")
-    print("\nthe first three support vectors (EI, IE: the ends of a coding part; N: neither):")
+    print("\nthe first three support vectors (EI: an exon ends midway, IE: one begins, N: neither):")
     for row in model.support_[:3]:
         print(f"  {y[row]:2}  {X[row]}")
 
