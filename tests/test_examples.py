@@ -30,3 +30,26 @@ def test_the_demo_gives_a_gap_for_each_of_our_models():
     gaps = [float(line.split()[-2]) for line in lines]
     assert len(gaps) == 10
     assert max(gaps) <= 1e-4
+
+
+@pytest.mark.slow
+def test_the_demo_keeps_its_budgets_and_gives_a_gap_for_each_of_them():
+    lines = [line.split() for line in output_of("demo").splitlines() if "its first" in line]
+    assert [int(line[-3]) for line in lines] == [100, 50, 25, 10]
+    assert max(float(line[-2]) for line in lines) <= 1e-3
+
+
+@pytest.mark.slow
+def test_splice_sites_are_found_by_a_hundred_sequences(dataset):
+    dataset("splice_seq")
+    fitted = next(line for line in output_of("splice").splitlines() if "fitted" in line)
+    accuracy, n_support, gap, _ = (float(cell) for cell in fitted.split()[-4:])
+    assert n_support == 100
+    assert gap <= 1e-3
+    assert accuracy > 0.93
+
+
+def test_without_data_the_splice_example_says_what_is_missing(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("MAXMARGIN_DATA", str(tmp_path))
+    runpy.run_path(str(EXAMPLES / "splice.py"), run_name="__main__")
+    assert "MAXMARGIN_DATA" in capsys.readouterr().out
