@@ -214,7 +214,7 @@ def test_a_promise_is_kept(pool):
     before = best(K[:, support], K[np.ix_(support, support)], Y, weight, "squared", 0.05)
     assert fit.fitted.primal.sum() == pytest.approx(before, rel=1e-9)
     for z in range(10, 40):
-        picks, promise = pick_by_gain(fit.reduced(), fit.fitted.F, slice(0, 40), np.array([z]), 1)
+        picks, promise = pick_by_gain(fit.reduced(), fit.fitted.F, 40, slice(0, 40), np.array([z]), 1)
         S = [*support, z]
         after = best(K[:, S], K[np.ix_(S, S)], Y, weight, "squared", 0.05)
         assert picks.tolist() == [z]
@@ -246,7 +246,7 @@ def test_the_first_promise_is_the_whole_decrease(pool):
     K = rbf(X, X)
     at_zero = 0.5
     decreases = [at_zero - best(K[:, [z]], K[[z]][:, [z]], Y, weight, "squared", 0.05) for z in range(30)]
-    picks, promise = pick_by_gain(fit.reduced(), fit.fitted.F, slice(0, 30), np.arange(30), 1)
+    picks, promise = pick_by_gain(fit.reduced(), fit.fitted.F, 30, slice(0, 30), np.arange(30), 1)
     assert picks.tolist() == [int(np.argmax(decreases))]
     assert promise == pytest.approx(max(decreases), rel=1e-7)
 
