@@ -68,12 +68,17 @@ class SparseKernelClassifier(StreamingKernelClassifier):
         The hinge is solved with a rounded corner, whose width falls until the gap of the hinge itself is at
         most ``tol``. The perceptron's has no regularised optimum but 0, so it needs ``refit=None``.
     selection : {"gain", "random", "perceptron", "loss", "active", "loss-probabilistic"}, default="gain"
+        Which of the candidates become support vectors: those that promise the largest decrease of the
+        objective; any; the first with a loss; the largest loss; the smallest |f|; drawn in proportion to the
+        losses. Only "gain" is followed by swaps, and it needs ``refit="newton"``.
     refit : {"newton", None}, default="newton"
-        None: coefficients by gradient steps, as published.
+        How coefficients are found: at the optimum for the support vectors, or, with None, by gradient steps
+        as published, without a certificate.
     back_fit : int, "n/B" or None, default=None
-        With ``refit=None``, samples to back-fit with after each new support vector.
+        With ``refit=None``, samples to back-fit with after each new support vector; "n/B" is the number of
+        rows divided by the budget. With ``refit="newton"`` it must be None.
     n_candidates : int, default=60
-        Candidates drawn for a new support vector.
+        Rows drawn at random, among which a new support vector is selected.
     alpha : float or "auto", default="auto"
         The weight of the norm; C = 1 / (n alpha). "auto" chooses it by the loss on rows that are not trained
         on, along a warm-started grid; those rows take part in the last refit.
@@ -81,47 +86,79 @@ class SparseKernelClassifier(StreamingKernelClassifier):
         Move the support vectors off the data to lower the objective further (RBF kernel). They are then
         prototypes, no rows of X, and ``support_`` is None.
     kernel : str, Kernel or callable, default="rbf"
-        "precomputed" takes X as the kernel matrix; a callable ``k(X, Z)`` may take sequences of any objects.
+        "linear", "polynomial", "rbf", "sigmoid", "laplacian"; "precomputed" takes X as the kernel matrix
+        between all training rows, and between new rows and all training rows at prediction; a callable
+        ``k(X, Z)`` returns the matrix of kernel values, and may take sequences of any objects.
     gamma : "median", "scale", "auto" or float, default="median"
+        Of the rbf, polynomial, sigmoid and laplacian kernels. "median" is the median of one over the squared
+        distance, over pairs of rows.
     degree : float, default=3
+        Of the polynomial kernel.
     coef0 : float, default=0.0
-    code : str or Code, default="one-vs-rest"
+        Of the polynomial and sigmoid kernels.
+    code : {"one-vs-rest", "one-vs-one"} or Code, default="one-vs-rest"
+        How several classes become two-class problems, the columns.
     decoder : str or Decoder, default="auto"
+        How the columns' outputs become one score for each class.
     class_weight : dict or "balanced", optional
+        Multiplies the sample weights; "balanced" gives every class the same total.
     validation_fraction : float, optional
-        Share of the rows that is never trained on: gives ``budget_path_`` its scores, and ends the growth
-        when the loss on it has not fallen for two doublings of the budget.
+        Share of the rows, between 0 and 1, that is never trained on. It gives ``budget_path_`` its scores,
+        which :meth:`choose_budget` needs, judges alpha where that is "auto", and ends the growth when the
+        loss on it has not fallen for two doublings of the budget.
     cache_mb : float, default=1024
-        Memory for kernel features, never exceeded. Where all rows do not fit, support vectors are grown on a
-        sample, and the last refit streams past the rows; a sample has at least ``budget`` rows.
+        Memory, in MiB, for features, ``budget`` numbers for each row; never exceeded. Support vectors are
+        grown on a sample of the rows, which has at least ``budget`` of them. Where the features of all rows do
+        not fit, the last refit computes those of the rest again in every pass.
     merge_duplicates : bool, default=True
         Merge equal (row, label) pairs, adding their weights.
     warm_start : bool, default=False
-        Go on from the support vectors of the last fit, for a larger budget.
+        Go on from the support vectors of the last fit, for the same or a larger budget. Swaps may still
+        exchange them.
     tol : float, default=1e-3
-        Bound on the relative gap of the coefficients.
+        Bound on ``dual_gap_``.
     max_iter : int, default=10000
         Rounds of growth and swaps; with ``refit=None`` gradient steps of Algorithm 1.
     max_seconds : float, default=3600
+        Bound on the time of a fit. The model is then what it was, and a warning says so.
     n_jobs : int, optional
+        Threads; the result does not depend on it.
     random_state : int, RandomState or None
+        Candidates, samples, and which rows are held out.
 
     Attributes
     ----------
     support_ : ndarray of shape (n_support,) or None
-        Rows of X, in the order in which they were chosen. None after ``partial_fit`` and with moved centres.
+        Rows of X, in the order in which they were chosen. None after ``partial_fit``, with moved centres, and
+        where a warm start has kept support vectors that are no rows of this X.
     support_vectors_ : array of shape (n_support, n_features)
+        Objects for a callable kernel on objects, numbers of columns for a precomputed kernel.
     dual_coef_ : ndarray of shape (n_columns, n_support)
-    intercept_ : ndarray of shape (n_columns,), zeros
+    intercept_ : ndarray of shape (n_columns,)
+        Zeros.
     n_support_ : int
+        At most ``budget``.
     alpha_, gamma_ : float
+        The values used, where words were given.
     budget_path_ : dict of arrays
-        "budget", "loss" (mean training loss), "gap" (relative, of that model) and "score" (held out; NaN
-        without ``validation_fraction``) of the models with the first 1, 2, 3, ... support vectors. Where X
-        has many more rows than the budget, the path is that of a sample of them.
-    dual_gap_, objective_, status_, n_iter_, history_
-        ``history_`` has one entry: the joint problem. ``status_`` is "budget_full" or "no_loss_left" when all
-        went well.
+        "budget", "loss" (mean training loss, summed over the columns), "gap" (relative, of that model) and
+        "score" (accuracy on the held-out rows; NaN without ``validation_fraction``) of the models with the
+        first 1, 2, ..., 16, 19, 23, ... support vectors. Where X has many more rows than the budget, the path
+        is that of a sample of them. With ``refit=None`` "loss" is that of candidates as they were met.
+    objective_ : float
+        The value above, summed over the columns; with ``refit=None`` the last "loss".
+    dual_gap_ : float
+        No coefficients for these support vectors have an objective lower by more than this share of it.
+        Infinite with ``refit=None``.
+    status_ : str
+        "budget_full", or "no_loss_left" where fewer support vectors do as well; "stopped" by a callback.
+        "stalled", "max_iter" and "time_limit" come with a warning.
+    n_iter_ : int
+        Rounds.
+    history_ : list of one tuple of Check
+        All columns together.
+    calibrator_ : CalibratedScores or None
+        What makes probabilities of scores.
     classes_, code_, decoder_, kernel_, n_features_in_
 
     Examples
@@ -194,7 +231,19 @@ class SparseKernelClassifier(StreamingKernelClassifier):
         """The method of Blondel, Seki and Uehara: Algorithms 1 and 2 as printed.
 
         Hinge loss, candidates drawn in proportion to their losses, n/B samples of back-fitting after each
-        support vector, no refit, equal rows kept apart. ``parameters`` override these.
+        support vector, no refit, equal rows kept apart. ``alpha="auto"`` is the best of 1e-1, ..., 1e-7 by
+        accuracy on a tenth of the rows. There is no certificate.
+
+        Parameters
+        ----------
+        budget : int, default=100
+        **parameters
+            Any of the constructor's; they override what is printed.
+
+        Returns
+        -------
+        SparseKernelClassifier
+            Not fitted yet.
         """
         published: dict[str, Any] = {
             "loss": "hinge",
@@ -358,7 +407,8 @@ class SparseKernelClassifier(StreamingKernelClassifier):
         """Probabilities of the classes, whose argmax is ``predict``'s answer.
 
         With the log loss and one-vs-rest they are ``1 / (1 + exp(-f))``, divided by their sum for several
-        classes. Otherwise they come from a calibration on outputs for rows that were not trained on.
+        classes. Otherwise they come from a calibration on outputs for rows that were not trained on, and are
+        cautious where there are few such rows for each class: where probabilities matter, take the log loss.
 
         Parameters
         ----------
@@ -384,9 +434,12 @@ class SparseKernelClassifier(StreamingKernelClassifier):
     def truncate(self, budget: int, X: Any = None, y: Any = None, sample_weight: Any = None) -> Self:
         """The model with the first ``budget`` support vectors, refitted for exactly that set.
 
-        With ``refit=None`` the coefficients are those that stood then, kept at the budgets of
-        ``budget_path_``. A refit needs the training data: this object remembers where they are, as long as it
-        is not pickled or copied; afterwards give X and y again.
+        alpha stays what it is. A model fitted with that budget is usually better: its alpha and its support
+        vectors are chosen for it. With ``refit=None`` the coefficients are those that stood then, kept at the
+        budgets of ``budget_path_``, and the certificate is still that of the whole model.
+
+        A refit needs the training data: this object remembers where they are, as long as it is not pickled or
+        copied, or went on with ``partial_fit``; otherwise give X and y again.
 
         Parameters
         ----------
@@ -407,7 +460,18 @@ class SparseKernelClassifier(StreamingKernelClassifier):
         return truncated(self, int(budget), X, y, sample_weight)
 
     def choose_budget(self, tolerance: float = 0.002) -> int:
-        """The smallest budget of the path whose held-out score is within ``tolerance`` of the best."""
+        """The smallest budget of the path whose held-out score is within ``tolerance`` of the best.
+
+        Parameters
+        ----------
+        tolerance : float, default=0.002
+            In accuracy: 0.002 is a fifth of a percent of the held-out rows.
+
+        Returns
+        -------
+        int
+            A budget to give to :meth:`truncate`, or to a new fit.
+        """
         check_is_fitted(self)
         check_number("tolerance", tolerance, at_least=0.0)
         scores = self.budget_path_["score"]

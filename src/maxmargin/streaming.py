@@ -41,7 +41,10 @@ class StreamingKernelClassifier(KernelClassifier):
 
     @with_callbacks  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from one more batch of a stream, row by row in the order given.
+        """Learn from one more batch of a stream.
+
+        Online methods and the published budgeted method meet its rows in the order given; a method that
+        refits does so on a sample of the stream so far, this batch included.
 
         After ``fit`` it goes on from the fitted model. A gamma that is a word is taken from the first batch.
         ``support_`` is None afterwards, because support vectors of earlier batches are not rows of this X.
