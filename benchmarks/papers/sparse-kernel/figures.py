@@ -36,6 +36,7 @@ STYLES = {
     "matching pursuit": ("tab:purple", "o"),
     "maxmargin's own": ("tab:orange", "P"),
 }
+ASIDE = 0.07  # markers of one budget stand beside each other: so many doublings apart
 
 
 def draw(cells, folder):
@@ -52,15 +53,22 @@ def draw(cells, folder):
 
 
 def _panel(panel, cells, data_set, lines):
-    for group, method in lines:
+    for k, (group, method) in enumerate(lines):
         colour, marker = STYLES[method]
         points = {b: cell for (*key, b), cell in cells.items() if key == [data_set, group, method]}
         budgets = sorted(points)
-        means = [points[b].mean for b in budgets]
-        panel.plot(budgets, means, color=colour, marker=marker, markersize=5, linewidth=1.4, label=method)
-        low = [points[b].mean - points[b].deviation for b in budgets]
-        high = [points[b].mean + points[b].deviation for b in budgets]
-        panel.fill_between(budgets, low, high, color=colour, alpha=0.12, linewidth=0)
+        shift = 2.0 ** (ASIDE * (k - (len(lines) - 1) / 2))
+        panel.errorbar(
+            [shift * b for b in budgets],
+            [points[b].mean for b in budgets],
+            [points[b].deviation for b in budgets],
+            color=colour,
+            marker=marker,
+            markersize=5,
+            linewidth=1.4,
+            elinewidth=0.8,
+            label=method,
+        )
     unbudgeted = cells[data_set, "unbudgeted", "kernel Pegasos", 0].mean
     panel.axhline(unbudgeted, color="black", linestyle=":", linewidth=1.2, label="kernel Pegasos, no budget")
     ticks = sorted({key[3] for key in cells if key[3]})
@@ -68,7 +76,9 @@ def _panel(panel, cells, data_set, lines):
     panel.set_xticks(ticks, [str(tick) for tick in ticks])
     panel.xaxis.set_minor_locator(NullLocator())
     panel.yaxis.set_major_formatter(PercentFormatter(decimals=0))
-    panel.set_ylim(top=min(100.5, panel.get_ylim()[1]))
+    shown = [cells[key].mean for key in cells if key[0] == data_set and key[1:3] in lines] + [unbudgeted]
+    room = 0.08 * (max(shown) - min(shown))
+    panel.set_ylim(min(shown) - room, min(100.2, max(shown) + room))
     panel.grid(alpha=0.25)
     panel.set_title(data_set)
     panel.set_xlabel("support vectors, B")
