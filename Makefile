@@ -26,7 +26,7 @@ NATIVE_TESTS := $(wildcard $(addprefix tests/test_,simd.py threads.py kernels.py
 # $(call quietly,name,command): the command's output goes to a log, and to the screen only if it fails.
 quietly = @mkdir -p $(LOGS) && { $(2); } > $(LOGS)/$(1).log 2>&1 || { cat $(LOGS)/$(1).log; exit 1; }
 
-.PHONY: help demo test lint types cpp-test bench bench-quick sanitize clean
+.PHONY: help demo test lint types cpp-test bench bench-quick papers papers-quick sanitize clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -56,6 +56,16 @@ bench: $(STAMPS)/package  ## the speed table: benchmarks/results/bench.md and be
 # Seconds instead of minutes: that every benchmark runs is checked by make test, how fast it is by make bench.
 bench-quick: $(STAMPS)/package
 	@$(VENV)/bin/python benchmarks/run.py --quick --output build/bench
+
+# A paper's status is 1 where a number is not what its expected.toml says, 77 where its data are missing.
+papers: $(STAMPS)/package  ## reproduce the papers: benchmarks/papers/*/results, half an hour
+	@status=0; for paper in benchmarks/papers/*/; do \
+	  $(VENV)/bin/python $${paper}run.py || status=1; done; exit $$status
+
+papers-quick: $(STAMPS)/package  ## the same on few rows, a minute; reports in build/papers
+	@status=0; for paper in benchmarks/papers/*/; do \
+	  $(VENV)/bin/python $${paper}run.py --quick --output build/papers/$$(basename $$paper) || status=1; done; \
+	exit $$status
 
 # For GCC. The address sanitizer must be the first library of the process, and Python itself leaks at exit.
 sanitize: $(STAMPS)/package  ## C++ tests and the native door's Python tests under ASan and UBSan
