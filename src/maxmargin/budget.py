@@ -108,8 +108,8 @@ class SparseKernelClassifier(StreamingKernelClassifier):
         loss on it has not fallen for two doublings of the budget.
     cache_mb : float, default=1024
         Memory, in MiB, for features, ``budget`` numbers for each row; never exceeded. Support vectors are
-        grown on a sample of the rows, which has at least ``budget`` of them. Where the features of all rows do
-        not fit, the last refit computes those of the rest again in every pass.
+        grown on a sample of the rows, which has at least ``budget`` of them. Where the features of all rows
+        do not fit, the last refit computes those of the rest again in every pass.
     merge_duplicates : bool, default=True
         Merge equal (row, label) pairs, adding their weights.
     warm_start : bool, default=False

@@ -33,6 +33,7 @@ FIRST_SAMPLE = 64  # budget that the first sample is made for; later ones are ma
 TUNED_AT = (16, 64, 256, 512, 1024, 4096, 16384)  # support vectors at which alpha is chosen anew
 POOL = 8  # support vectors chosen from each draw of n_candidates, when several are added at once
 PROMISE_WORK = 1 << 21  # kernel values spent on one round's promises
+ENOUGH_TO_CALIBRATE = 1000  # held-out rows; with fewer, all rows are used, out of fold
 FOLDS = 5  # where no rows are held out, outputs for calibration come from so many refits
 PATIENCE = 8  # stated budgets (two doublings) without progress on the held-out part that end the growth
 
@@ -308,7 +309,7 @@ class GreedyFit:
         """Refit on all rows; the rows held out for choosing alpha take part again."""
         state, judge = self.state, self.sample.judge
         self.fitted = self._present()
-        if self.sample.can_tune:
+        if judge.stop - judge.start >= ENOUGH_TO_CALIBRATE:
             state.judged, state.judged_outputs = self.sample.rows[judge], self.fitted.F[judge]
         elif self.problem.n_samples >= FOLDS:
             state.judged = self.sample.rows[: self.sample.n_trained]
