@@ -4,7 +4,7 @@ import matplotlib as mpl
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt
-from matplotlib.ticker import NullLocator, PercentFormatter
+from matplotlib.ticker import MaxNLocator, NullLocator, PercentFormatter
 from methods import SELECTIONS
 from sets import FILES
 
@@ -75,6 +75,7 @@ def _panel(panel, cells, data_set, lines):
     panel.set_xscale("log", base=2)
     panel.set_xticks(ticks, [str(tick) for tick in ticks])
     panel.xaxis.set_minor_locator(NullLocator())
+    panel.yaxis.set_major_locator(MaxNLocator(nbins=8, integer=True))
     panel.yaxis.set_major_formatter(PercentFormatter(decimals=0))
     shown = [cells[key].mean for key in cells if key[0] == data_set and key[1:3] in lines] + [unbudgeted]
     room = 0.08 * (max(shown) - min(shown))

@@ -30,11 +30,16 @@ def _table_1(cells):
 
 def _findings(found):
     yield from ("", "## Findings", "")
-    yield "Margins are points of accuracy, means over the budgets; `findings.py` says how each is computed."
-    yield from ("", "| | claim | set | verdict | margin | numbers |", "|---|---|---|---|---|---|")
+    yield "Margins are points of accuracy, positive where a claim holds; `findings.py` says what they are."
+    yield from ("", "| | claim | set | mean over B | at the largest B | numbers, mean over B |")
+    yield "|---|---|---|---|---|---|"
     for f in found:
-        verdict = f.verdict if f.margin > 0.0 else f"**{f.verdict}**"
-        yield f"| ({f.number}) | {f.claim} | {f.set} | {verdict} | {f.margin:+.1f} | {f.numbers} |"
+        at_largest = "" if f.at_largest is None else _verdict(f.at_largest)
+        yield f"| ({f.number}) | {f.claim} | {f.set} | {_verdict(f.margin)} | {at_largest} | {f.numbers} |"
+
+
+def _verdict(margin):
+    return f"holds, {margin:+.1f}" if margin > 0.0 else f"**does not hold**, {margin:+.1f}"
 
 
 def _curves(cells, data_set, methods):
