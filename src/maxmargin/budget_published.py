@@ -11,6 +11,7 @@ import numpy as np
 from .budget_data import Start
 from .kernel_data import join_points
 from .rows import WeightedRows
+from .solvers.alpha_search import kernel_scale
 from .solvers.budget_problem import BudgetResult
 from .solvers.drive import Callback
 from .solvers.incremental import Expansion, incremental
@@ -19,7 +20,8 @@ from .solvers.result import Stop
 if TYPE_CHECKING:
     from .budget import SparseKernelClassifier
 
-ALPHAS = 10.0 ** -np.arange(1.0, 8.0)
+STRENGTHS = 10.0 ** -np.arange(0.0, 8.0)  # alpha as a share of the mean of k(x, x)
+MIDDLE = 1e-4
 
 
 class Published:
@@ -50,7 +52,7 @@ class Published:
     def go_on(self, alpha: float | None, callback: Callback | None) -> BudgetResult:
         """One more batch of a stream: alpha is what the first one had; its grid needs a whole data set."""
         if alpha is None:
-            alpha = float(ALPHAS[len(ALPHAS) // 2]) if self.model.alpha == "auto" else float(self.model.alpha)
+            alpha = MIDDLE * self._scale() if self.model.alpha == "auto" else float(self.model.alpha)
         result = self._run(alpha, self.n_trained, callback)
         return self._with_path_values(result, alpha, self.n_trained)
 
@@ -77,12 +79,16 @@ class Published:
     def _best_alpha(self) -> float:
         """The first of the grid with the best score on the held-out rows; its middle where there are none."""
         if len(self.held_out) == 0:
-            return float(ALPHAS[len(ALPHAS) // 2])
+            return MIDDLE * self._scale()
+        alphas = STRENGTHS * self._scale()
         score, scores = self.model._scorer(self.data), []
-        for alpha in ALPHAS:
+        for alpha in alphas:
             result = self._run(alpha, self.n_trained, None)
             scores.append(score(self._outputs(result, self.held_out, result.coef), self.held_out))
-        return float(ALPHAS[int(np.argmax(scores))])
+        return float(alphas[int(np.argmax(scores))])
+
+    def _scale(self) -> float:
+        return kernel_scale(self.model._problem(self.data, 1.0))
 
     def _outputs(self, result: BudgetResult, rows: np.ndarray, coef: np.ndarray) -> np.ndarray:
         kernel = self.model._kernel_data(self.data)
