@@ -12,7 +12,7 @@ from ..losses import Loss
 from .result import SolverResult
 
 EVERY_BUDGET_UP_TO = 16
-RATIO = 2.0**0.25
+RATIO = 2.0 ** (1.0 / 3.0)
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class BudgetResult(SolverResult):
 
 
 def stated_budgets(budget: int) -> list[int]:
-    """The budgets whose models are kept: every small one, then four to each doubling, then the last.
+    """The budgets whose models are kept: every small one, then three to each doubling, then the last.
 
     There are O(log B) of them, so their coefficients take O(B log B) numbers a column.
     """

@@ -211,7 +211,7 @@ class FeaturePanel:
             return block.T @ block
 
         total = np.zeros((b, b))
-        chunks = row_blocks(len(which), 2048)
+        chunks = row_blocks(len(which), 4096 if b >= 512 else 2048)
         for first in range(0, len(chunks), 8):  # at most eight partial sums are held
             some = chunks[first : first + 8]
             for part in self.pool.map(work, some) if alone else map(work, some):

@@ -25,7 +25,7 @@ from .result import Check, State, Status, Stop
 from .row_pool import RowPool
 from .swaps import swap
 
-PATH_TOL = 2e-2  # relative gap of the models along the path; the last one is solved to the caller's
+PATH_TOL = 3e-2  # relative gap of the models along the path; the last one is solved to the caller's
 LARGEST_SWAP = 3e6  # budget squared times columns up to which a full set is improved by swaps
 SWAP_WORK = 5000  # rounds of them times budget, at most
 SWAP_PATIENCE = 8  # tries for a single swap that fail before they end
@@ -35,7 +35,7 @@ POOL = 8  # support vectors chosen from each draw of n_candidates, when several 
 PROMISE_WORK = 1 << 21  # kernel values spent on one round's promises
 ENOUGH_TO_CALIBRATE = 1000  # held-out rows; with fewer, all rows are used, out of fold
 FOLDS = 5  # where no rows are held out, outputs for calibration come from so many refits
-PATIENCE = 8  # stated budgets (two doublings) without progress on the held-out part that end the growth
+PATIENCE = 6  # stated budgets (two doublings) without progress on the held-out part that end the growth
 
 Pick = Callable[[np.ndarray, np.ndarray, int, np.random.Generator], np.ndarray]
 

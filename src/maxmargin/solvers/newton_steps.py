@@ -12,6 +12,7 @@ SAMPLED = 50.0  # the same for the sampled Hessians that are preconditioners bey
 REUSE = 128  # order from which on an earlier factor is tried before a new one is computed
 CHANGED = 0.1  # share of the curvature that may have changed since then
 PATIENCE = 8  # conjugate gradients with an earlier factor
+KEPT = 1 << 25  # numbers in Hessians that are kept, to be updated where few rows change sides
 
 
 class NewtonSteps:
@@ -25,6 +26,7 @@ class NewtonSteps:
         self.panel, self.alpha = panel, alpha
         self.factors: dict[int, np.ndarray] = {}
         self.factored: np.ndarray | None = None  # the curvatures they belong to
+        self.hessians: dict[int, np.ndarray] = {}  # without alpha
 
     def step(self, D: np.ndarray, G: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """The steps for the open columns, 0 in the others; D holds the rows' curvatures, G the gradients."""
@@ -34,11 +36,11 @@ class NewtonSteps:
             if converged:
                 step[:, columns] = found
                 return step
+        before = np.zeros_like(d) if self.factored is None else self.factored[:, columns]
         if self.factored is None:
-            self.factored = D
-        else:
-            self.factored[:, columns] = d
-        if self._factorise(d, columns, len(G)):
+            self.factored = np.zeros_like(D)
+        self.factored[:, columns] = d
+        if self._factorise(d, before, columns, len(G)):
             step[:, columns] = -self._precondition(g, columns)
         else:
             step[:, columns], _ = self._conjugate_gradients(d, g, columns, 30)
@@ -58,7 +60,7 @@ class NewtonSteps:
             return self._conjugate_gradients(D, G, columns, PATIENCE)
         return -self._precondition(G, columns), True
 
-    def _factorise(self, D: np.ndarray, columns: np.ndarray, b: int) -> bool:
+    def _factorise(self, D: np.ndarray, before: np.ndarray, columns: np.ndarray, b: int) -> bool:
         """New factors; whether they are those of the Hessians themselves."""
         panel, n_active, stride = self.panel, np.count_nonzero(D, axis=0), 1
         work = b * float(n_active.sum())
@@ -67,8 +69,11 @@ class NewtonSteps:
             stride = max(1, min(int(work / (SAMPLED * D.size)), int(n_active.min()) // (4 * b)))
 
         def factor(t: int, alone: bool = False) -> np.ndarray:
-            which = np.flatnonzero(D[:, t])[::stride]
-            H = panel.gram(which, stride * D[which, t], b, alone=alone)
+            if stride > 1 or not panel.exact_gram or D.shape[1] * b * b > KEPT:
+                which = np.flatnonzero(D[:, t])[::stride]
+                H = panel.gram(which, stride * D[which, t], b, alone=alone)
+            else:
+                H = self._hessian(int(columns[t]), D[:, t], before[:, t], b, alone)
             return regularised_factor(H, self.alpha)
 
         if shared or len(columns) == 1:
@@ -77,6 +82,20 @@ class NewtonSteps:
             found = panel.pool.map(factor, range(len(columns)), b * (work / stride + b * b))
         self.factors.update(zip(columns.tolist(), found))
         return stride == 1
+
+    def _hessian(self, t: int, d: np.ndarray, before: np.ndarray, b: int, alone: bool) -> np.ndarray:
+        """``Phi' diag(d) Phi``; where few rows have changed, by adding and subtracting theirs."""
+        change = d if t not in self.hessians else d - before
+        if 2 * np.count_nonzero(change) > np.count_nonzero(d):
+            self.hessians.pop(t, None)
+            change = d
+        more, less = np.flatnonzero(change > 0.0), np.flatnonzero(change < 0.0)
+        H = self.panel.gram(more, change[more], b, alone=alone)
+        if t in self.hessians:
+            H += self.hessians[t]
+            H -= self.panel.gram(less, -change[less], b, alone=alone)
+        self.hessians[t] = H
+        return H.copy()
 
     def _precondition(self, R: np.ndarray, columns: np.ndarray) -> np.ndarray:
         def solve(t: int) -> np.ndarray:
