@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from reference import svm_primal
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.datasets import make_moons
 from sklearn.exceptions import ConvergenceWarning
 from test_greedy import best
 
@@ -18,6 +19,7 @@ from maxmargin.calibration import log_odds_to_probabilities
 from maxmargin.kernels import RBF
 from maxmargin.losses import LOSSES
 from maxmargin.selectors import SELECTORS
+from maxmargin.solvers import growth_sample
 from maxmargin.solvers.budget_problem import stated_budgets
 from maxmargin.solvers.greedy import PATH_TOL
 
@@ -283,6 +285,17 @@ def test_a_warm_start_goes_on():
         model.set_params(budget=5).fit(X, y)
     with pytest.raises(ValueError, match=r"another kind: they have shape \(8, 3\), X has shape \(300, 2\)"):
         same.fit(X[:, :2], y)
+
+
+def test_warm_starts_keep_the_alpha_that_was_chosen_where_rows_are_sampled(monkeypatch):
+    monkeypatch.setattr(growth_sample, "LEAST", 400)
+    monkeypatch.setattr(growth_sample, "ROWS_BY_COLUMNS", 400)
+    X, y = make_moons(4000, noise=0.3, random_state=0)
+    model = SparseKernelClassifier(20, warm_start=True, random_state=0).fit(X, y)
+    chosen = model.alpha_
+    for budget in (22, 24, 26):  # at none of these is alpha chosen anew
+        model.set_params(budget=budget).fit(X, y)
+    assert model.alpha_ == pytest.approx(chosen)
 
 
 def test_a_warm_start_on_a_precomputed_kernel_without_its_support_vectors():
