@@ -287,6 +287,19 @@ def test_a_warm_start_goes_on():
         same.fit(X[:, :2], y)
 
 
+@pytest.mark.parametrize("alpha", [1e-3, "auto"])
+def test_a_published_warm_start_takes_no_row_twice(alpha):
+    X, y = noisy(60)
+    model = SparseKernelClassifier.as_published(20, alpha=alpha, warm_start=True, random_state=0).fit(X, y)
+    first = model.support_
+    model.set_params(budget=100).fit(X, y)
+    assert model.support_[: len(first)].tolist() == first.tolist()
+    assert len(np.unique(model.support_)) == model.n_support_
+    np.testing.assert_array_equal(X[model.support_], model.support_vectors_)
+    model.fit(X, y)
+    assert len(np.unique(model.support_)) == model.n_support_
+
+
 def test_warm_starts_keep_the_alpha_that_was_chosen_where_rows_are_sampled(monkeypatch):
     monkeypatch.setattr(growth_sample, "LEAST", 400)
     monkeypatch.setattr(growth_sample, "ROWS_BY_COLUMNS", 400)

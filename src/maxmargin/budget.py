@@ -219,7 +219,7 @@ class SparseKernelClassifier(StreamingKernelClassifier):
         for name in ("_reservoir", "_n_batches"):
             self.__dict__.pop(name, None)  # of a stream that ends here
         self._training = data, n_held_out
-        self._fitted_on, self._foreign = data, start is not None
+        self._fitted_on, self._foreign = data, False
         if self.refit is None:
             return [Published(self, data, n_held_out, start, stop).fit(callback)]
         positions = None
@@ -289,10 +289,10 @@ class SparseKernelClassifier(StreamingKernelClassifier):
 
     def _store(self, results: list[SolverResult], data: WeightedRows) -> None:
         result = cast(BudgetResult, results[0])
-        data = self.__dict__.pop("_fitted_on")
+        data, foreign = self.__dict__.pop("_fitted_on"), self.__dict__.pop("_foreign")
         known = result.points is None
         points = self._kernel_data(data).points(result.support) if known else result.points
-        in_x = known and not self.__dict__.pop("_foreign")
+        in_x = known and not foreign
         self._keep(points, result.coef, data.rows.index[result.support] if in_x else None)
         self._keep_path(result)
         self._calibrate(result.calibration, data)
@@ -419,5 +419,6 @@ class SparseKernelClassifier(StreamingKernelClassifier):
     def __getstate__(self) -> Any:
         """The training data stay behind: only the model is pickled."""
         state = super().__getstate__()
-        state.pop("_training", None)
+        for name in ("_training", "_fitted_on", "_foreign"):  # the last two where a fit was interrupted
+            state.pop(name, None)
         return state
