@@ -14,7 +14,7 @@ from sklearn.datasets import make_moons
 from sklearn.exceptions import ConvergenceWarning
 from test_greedy import best
 
-from maxmargin import SparseKernelClassifier
+from maxmargin import KernelMatchingPursuit, KernelPerceptron, LaSVM, SparseKernelClassifier
 from maxmargin.calibration import log_odds_to_probabilities
 from maxmargin.kernels import RBF
 from maxmargin.losses import LOSSES
@@ -598,6 +598,30 @@ def test_objects_with_a_callable_kernel(dataset):
     assert model.support_vectors_.tolist() == [X[i] for i in model.support_]
     model.partial_fit(X[600:], y[600:])
     assert model.n_support_ <= 60
+
+
+def test_objects_that_are_arrays_of_different_lengths():
+    rng = np.random.default_rng(0)
+    series = np.empty(40, dtype=object)
+    series[:] = [rng.normal(i % 2, 1.0, size=5 + i % 3) for i in range(40)]
+
+    def of_means(A, B):
+        return np.exp(-np.square(np.subtract.outer([a.mean() for a in A], [b.mean() for b in B])))
+
+    y = np.arange(40) % 2
+    model = fitted(series, y, 4, kernel=of_means, warm_start=True)
+    assert model.truncate(2).n_support_ == 2
+    first = model.support_
+    model.set_params(budget=6).fit(series, y)
+    assert model.support_ is not None
+    assert len(first) == 4
+
+
+def test_a_sparse_precomputed_kernel_is_refused():
+    X, y = noisy(30)
+    for model in (SparseKernelClassifier(5), LaSVM(), KernelMatchingPursuit(5), KernelPerceptron()):
+        with pytest.raises(ValueError, match=r"precomputed kernel matrix must be dense.*toarray"):
+            model.set_params(kernel="precomputed").fit(sparse.csr_array(X @ X.T), y)
 
 
 def test_moved_centres_are_no_rows():

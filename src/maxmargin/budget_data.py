@@ -87,6 +87,8 @@ def _are_rows(X: Any, support: np.ndarray, points: Any) -> bool:
     if len(support) and (support.max() >= X.shape[0] or support.min() < 0):
         return False
     rows = X[support]
+    if X.ndim == 1:  # objects: arrays, say, of which == is no truth value
+        return all(a is b or np.array_equal(a, b) for a, b in zip(rows, points))
     if is_sparse(rows) != is_sparse(points) or rows.shape != points.shape:
         return False
     different = rows != points
