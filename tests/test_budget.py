@@ -493,6 +493,22 @@ def test_very_few_rows(y, own):
             np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
 
 
+@pytest.mark.parametrize(
+    ("model", "kernel", "scale"),
+    [
+        (SparseKernelClassifier(5), "polynomial", 1e4),
+        (SparseKernelClassifier(5), "linear", 1e10),  # the squares overflow
+        (KernelMatchingPursuit(5), "polynomial", 1e4),
+    ],
+)
+def test_kernel_values_beyond_float32_are_refused(model, kernel, scale):
+    X, y = noisy(60)
+    model = clone(model).set_params(kernel=kernel, gamma=1.0, degree=5, random_state=0)
+    with pytest.raises(ValueError, match=r"kernel values.*overflow in float32.*float64"):
+        model.fit((scale * X).astype(np.float32), y)
+    assert model.fit(scale * X, y).score(scale * X, y) > 0.6
+
+
 def test_constant_features():
     X, y = noisy(60)
     model = fitted(np.column_stack([X, np.full(60, 3.0)]), y, 10)
