@@ -285,6 +285,8 @@ def test_a_warm_start_goes_on():
         model.set_params(budget=5).fit(X, y)
     with pytest.raises(ValueError, match=r"another kind: they have shape \(8, 3\), X has shape \(300, 2\)"):
         same.fit(X[:, :2], y)
+    with pytest.raises(ValueError, match=r"from the classes \[0, 1\], but y has \['no', 'yes'\]; set"):
+        same.fit(X, np.where(y == 1, "no", "yes"))
 
 
 @pytest.mark.parametrize("alpha", [1e-3, "auto"])

@@ -238,6 +238,11 @@ class SparseKernelClassifier(StreamingKernelClassifier):
         if not self.warm_start or not hasattr(self, "support_vectors_"):
             return None
         check_alike(self.support_vectors_, data.rows.X, isinstance(self.kernel_, Precomputed))
+        if not np.array_equal(self._classes_of_coef, self.classes_):
+            raise ValueError(
+                f"warm_start goes on from the classes {self._classes_of_coef.tolist()!r}, but y has "
+                f"{self.classes_.tolist()!r}; set warm_start=False to begin anew."
+            )
         if self.n_support_ > self.budget or len(self.dual_coef_) != self.code_.n_columns:
             raise ValueError(
                 f"warm_start goes on from {self.n_support_} support vectors and {len(self.dual_coef_)} "
@@ -298,6 +303,7 @@ class SparseKernelClassifier(StreamingKernelClassifier):
         self._calibrate(result.calibration, data)
 
     def _keep_path(self, result: BudgetResult) -> None:
+        self._classes_of_coef = self.classes_
         self.alpha_ = result.alpha
         self.t_ = result.t
         budgets = np.array(sorted(result.path), dtype=np.int64)

@@ -58,7 +58,7 @@ def with_support(
 
 
 def positions_of(data: WeightedRows, points: Any, support: np.ndarray | None) -> np.ndarray | None:
-    """Where the points, rows ``support`` of X if they are rows of it, are in the data; None if not all are."""
+    """Where the points are in the data, if they are the rows ``support`` of X; None if not all are there."""
     X = data.rows.X
     if support is None or not _are_rows(X, support, points):
         return None

@@ -72,7 +72,7 @@ class Published:
         )
 
     def _expansion(self, n_rows: int) -> Expansion | None:
-        """What to go on from; its support vectors are rows to step over where all are among the first rows."""
+        """What to go on from; its support vectors are candidates no more where all are among these rows."""
         start, rows = self.start, self.start_rows
         if start is None:
             return None

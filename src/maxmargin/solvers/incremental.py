@@ -94,7 +94,8 @@ def incremental(
         Draws depend on it and on the number of samples met before, and on nothing else.
     start : Expansion, optional
         Support points and coefficients to go on from, which count within the budget. Points stand in front
-        in the result, with -1 for their rows where these are not given. Where they fill the budget, one round of back-fitting follows.
+        in the result, with -1 for their rows where these are not given. Where they fill the budget, one round
+        of back-fitting follows.
     state : State, optional
         A state to go on from, of the same problem, options and start.
     callback : callable, optional
