@@ -350,6 +350,21 @@ def test_a_stream_keeps_the_alpha_that_was_chosen():
     assert 0.1 <= alphas[1] / alphas[0] <= 10
 
 
+def test_a_batch_that_was_broken_off_can_be_given_again():
+    X, y = noisy(200)
+    model = SparseKernelClassifier(8, alpha=1e-2, gamma=0.5, random_state=0)
+    model.partial_fit(X[:100], y[:100], classes=[0, 1])
+    straight = pickle.loads(pickle.dumps(model)).partial_fit(X[100:], y[100:])
+
+    def interrupt(check, state):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        model.set_callbacks(interrupt).partial_fit(X[100:], y[100:])
+    model = pickle.loads(pickle.dumps(model)).partial_fit(X[100:], y[100:])
+    np.testing.assert_array_equal(model.dual_coef_, straight.dual_coef_)
+
+
 def test_a_fit_ends_the_stream_before_it():
     X, y = noisy(200)
     other, labels = noisy(200, seed=9)
@@ -501,6 +516,7 @@ def test_very_few_rows(y, own):
         (SparseKernelClassifier(5), "polynomial", 1e4),
         (SparseKernelClassifier(5), "linear", 1e10),  # the squares overflow
         (KernelMatchingPursuit(5), "polynomial", 1e4),
+        (SparseKernelClassifier(5, selection="loss"), lambda A, B: np.full((len(A), len(B)), np.nan), 1.0),
     ],
 )
 def test_kernel_values_beyond_float32_are_refused(model, kernel, scale):
@@ -508,7 +524,8 @@ def test_kernel_values_beyond_float32_are_refused(model, kernel, scale):
     model = clone(model).set_params(kernel=kernel, gamma=1.0, degree=5, random_state=0)
     with pytest.raises(ValueError, match=r"kernel values.*overflow in float32.*float64"):
         model.fit((scale * X).astype(np.float32), y)
-    assert model.fit(scale * X, y).score(scale * X, y) > 0.6
+    if isinstance(kernel, str):
+        assert model.fit(scale * X, y).score(scale * X, y) > 0.6
 
 
 def test_constant_features():

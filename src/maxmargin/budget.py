@@ -118,7 +118,8 @@ class SparseKernelClassifier(StreamingKernelClassifier):
     budget_path_ : dict of arrays
         "budget", "loss" (mean training loss), "gap" (relative, of that model) and "score" (held out; NaN
         without ``validation_fraction``) of the models with the first 1, 2, 3, ... support vectors. Where X
-        has many more rows than the budget, the path is that of a sample of them.
+        has many more rows than the budget, the path is that of a sample of them. With ``refit=None`` the loss
+        is only that of the candidates drawn on the way, as they were met.
     dual_gap_, objective_, status_, n_iter_, history_
         ``history_`` has one entry: the joint problem. ``status_`` is "budget_full" or "no_loss_left" when all
         went well.
@@ -340,14 +341,20 @@ class SparseKernelClassifier(StreamingKernelClassifier):
         before = None if first else getattr(self, "_reservoir", None)
         if before is None and not first and getattr(self, "_training", None) is not None:
             before = Reservoir.of(self._training[0], self._rng(2, 0))
-        self._n_batches = 1 if first else getattr(self, "_n_batches", 0) + 1
-        batch = Reservoir.of(data, self._rng(2, self._n_batches))
+        n_batches = 1 if first else getattr(self, "_n_batches", 0) + 1
+        batch = Reservoir.of(data, self._rng(2, n_batches))
         size = max(ROWS_PER_SUPPORT_VECTOR * self.budget, LEAST)
-        self._reservoir = batch.cut(size) if before is None else before.joined(batch, size)
-        return self._reservoir.rows(data.rows.n_threads)
+        sample = batch.cut(size) if before is None else before.joined(batch, size)
+        self._stream_so_far = (
+            sample,
+            n_batches,
+        )  # kept when the batch has been learnt, not if it is broken off
+        return sample.rows(data.rows.n_threads)
 
     def _store_batch(self, result: SolverResult, data: WeightedRows, first: bool) -> None:
         self.__dict__.pop("_training", None)
+        if self.refit is not None:
+            self._reservoir, self._n_batches = self.__dict__.pop("_stream_so_far")
         self._store([result], data)
 
     # ---- probabilities ----
@@ -425,6 +432,11 @@ class SparseKernelClassifier(StreamingKernelClassifier):
     def __getstate__(self) -> Any:
         """The training data stay behind: only the model is pickled."""
         state = super().__getstate__()
-        for name in ("_training", "_fitted_on", "_foreign"):  # the last two where a fit was interrupted
+        for name in (
+            "_training",
+            "_fitted_on",
+            "_foreign",
+            "_stream_so_far",
+        ):  # all but the first of a fit broken off
             state.pop(name, None)
         return state
