@@ -55,7 +55,8 @@ class Published:
         result = self._run(alpha, self.n_trained, callback)
         return self._with_path_values(result, alpha, self.n_trained)
 
-    def _run(self, alpha: float, n_rows: int, callback: Callback | None) -> BudgetResult:
+    def _run(self, alpha: float, n_rows: int, callback: Callback | None, share: float = 1.0) -> BudgetResult:
+        """The method for one alpha, in a share of the time that is left."""
         model, back_fit = self.model, self.model.back_fit
         if back_fit == "n/B":
             back_fit = max(1, n_rows // model.budget)
@@ -65,7 +66,7 @@ class Published:
             selection=model.selection,
             back_fit=int(back_fit) if back_fit else None,
             n_candidates=model.n_candidates,
-            stop=replace(self.stop, max_seconds=max(self.deadline - time.perf_counter(), 1e-9)),
+            stop=replace(self.stop, max_seconds=max(share * (self.deadline - time.perf_counter()), 1e-9)),
             seed=model._seed,
             start=self._expansion(n_rows),
             callback=callback,
@@ -87,8 +88,8 @@ class Published:
         if len(self.held_out) == 0:
             return float(ALPHAS[len(ALPHAS) // 2])
         score, scores = self.model._scorer(self.data), []
-        for alpha in ALPHAS:
-            result = self._run(alpha, self.n_trained, None)
+        for turn, alpha in enumerate(ALPHAS):
+            result = self._run(alpha, self.n_trained, None, 1.0 / (len(ALPHAS) + 1 - turn))
             scores.append(score(self._outputs(result, self.held_out, result.coef), self.held_out))
         return float(ALPHAS[int(np.argmax(scores))])
 
