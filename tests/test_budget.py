@@ -10,14 +10,16 @@ from hypothesis import strategies as st
 from reference import svm_primal
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.datasets import make_moons
 from sklearn.exceptions import ConvergenceWarning
 from test_greedy import best
 
-from maxmargin import SparseKernelClassifier
+from maxmargin import KernelMatchingPursuit, KernelPerceptron, LaSVM, SparseKernelClassifier
 from maxmargin.calibration import log_odds_to_probabilities
 from maxmargin.kernels import RBF
 from maxmargin.losses import LOSSES
 from maxmargin.selectors import SELECTORS
+from maxmargin.solvers import growth_sample
 from maxmargin.solvers.budget_problem import stated_budgets
 from maxmargin.solvers.greedy import PATH_TOL
 
@@ -283,6 +285,32 @@ def test_a_warm_start_goes_on():
         model.set_params(budget=5).fit(X, y)
     with pytest.raises(ValueError, match=r"another kind: they have shape \(8, 3\), X has shape \(300, 2\)"):
         same.fit(X[:, :2], y)
+    with pytest.raises(ValueError, match=r"from the classes \[0, 1\], but y has \['no', 'yes'\]; set"):
+        same.fit(X, np.where(y == 1, "no", "yes"))
+
+
+@pytest.mark.parametrize("alpha", [1e-3, "auto"])
+def test_a_published_warm_start_takes_no_row_twice(alpha):
+    X, y = noisy(60)
+    model = SparseKernelClassifier.as_published(20, alpha=alpha, warm_start=True, random_state=0).fit(X, y)
+    first = model.support_
+    model.set_params(budget=100).fit(X, y)
+    assert model.support_[: len(first)].tolist() == first.tolist()
+    assert len(np.unique(model.support_)) == model.n_support_
+    np.testing.assert_array_equal(X[model.support_], model.support_vectors_)
+    model.fit(X, y)
+    assert len(np.unique(model.support_)) == model.n_support_
+
+
+def test_warm_starts_keep_the_alpha_that_was_chosen_where_rows_are_sampled(monkeypatch):
+    monkeypatch.setattr(growth_sample, "LEAST", 400)
+    monkeypatch.setattr(growth_sample, "ROWS_BY_COLUMNS", 400)
+    X, y = make_moons(4000, noise=0.3, random_state=0)
+    model = SparseKernelClassifier(20, warm_start=True, random_state=0).fit(X, y)
+    chosen = model.alpha_
+    for budget in (22, 24, 26):  # at none of these is alpha chosen anew
+        model.set_params(budget=budget).fit(X, y)
+    assert model.alpha_ == pytest.approx(chosen)
 
 
 def test_a_warm_start_on_a_precomputed_kernel_without_its_support_vectors():
@@ -320,6 +348,21 @@ def test_a_stream_keeps_the_alpha_that_was_chosen():
     whole = SparseKernelClassifier(15, gamma=0.5, random_state=0).fit(X, y)
     assert 0.1 <= alphas[-1] / whole.alpha_ <= 10
     assert 0.1 <= alphas[1] / alphas[0] <= 10
+
+
+def test_a_batch_that_was_broken_off_can_be_given_again():
+    X, y = noisy(200)
+    model = SparseKernelClassifier(8, alpha=1e-2, gamma=0.5, random_state=0)
+    model.partial_fit(X[:100], y[:100], classes=[0, 1])
+    straight = pickle.loads(pickle.dumps(model)).partial_fit(X[100:], y[100:])
+
+    def interrupt(check, state):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        model.set_callbacks(interrupt).partial_fit(X[100:], y[100:])
+    model = pickle.loads(pickle.dumps(model)).partial_fit(X[100:], y[100:])
+    np.testing.assert_array_equal(model.dual_coef_, straight.dual_coef_)
 
 
 def test_a_fit_ends_the_stream_before_it():
@@ -467,6 +510,24 @@ def test_very_few_rows(y, own):
             np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
 
 
+@pytest.mark.parametrize(
+    ("model", "kernel", "scale"),
+    [
+        (SparseKernelClassifier(5), "polynomial", 1e4),
+        (SparseKernelClassifier(5), "linear", 1e10),  # the squares overflow
+        (KernelMatchingPursuit(5), "polynomial", 1e4),
+        (SparseKernelClassifier(5, selection="loss"), lambda A, B: np.full((len(A), len(B)), np.nan), 1.0),
+    ],
+)
+def test_kernel_values_beyond_float32_are_refused(model, kernel, scale):
+    X, y = noisy(60)
+    model = clone(model).set_params(kernel=kernel, gamma=1.0, degree=5, random_state=0)
+    with pytest.raises(ValueError, match=r"kernel values.*overflow in float32.*float64"):
+        model.fit((scale * X).astype(np.float32), y)
+    if isinstance(kernel, str):
+        assert model.fit(scale * X, y).score(scale * X, y) > 0.6
+
+
 def test_constant_features():
     X, y = noisy(60)
     model = fitted(np.column_stack([X, np.full(60, 3.0)]), y, 10)
@@ -574,6 +635,30 @@ def test_objects_with_a_callable_kernel(dataset):
     assert model.n_support_ <= 60
 
 
+def test_objects_that_are_arrays_of_different_lengths():
+    rng = np.random.default_rng(0)
+    series = np.empty(40, dtype=object)
+    series[:] = [rng.normal(i % 2, 1.0, size=5 + i % 3) for i in range(40)]
+
+    def of_means(A, B):
+        return np.exp(-np.square(np.subtract.outer([a.mean() for a in A], [b.mean() for b in B])))
+
+    y = np.arange(40) % 2
+    model = fitted(series, y, 4, kernel=of_means, warm_start=True)
+    assert model.truncate(2).n_support_ == 2
+    first = model.support_
+    model.set_params(budget=6).fit(series, y)
+    assert model.support_ is not None
+    assert len(first) == 4
+
+
+def test_a_sparse_precomputed_kernel_is_refused():
+    X, y = noisy(30)
+    for model in (SparseKernelClassifier(5), LaSVM(), KernelMatchingPursuit(5), KernelPerceptron()):
+        with pytest.raises(ValueError, match=r"precomputed kernel matrix must be dense.*toarray"):
+            model.set_params(kernel="precomputed").fit(sparse.csr_array(X @ X.T), y)
+
+
 def test_moved_centres_are_no_rows():
     X, y = noisy(150)
     there, moved = fitted(X, y, 5, tol=1e-6), fitted(X, y, 5, tol=1e-6, move_centers=True)
@@ -647,3 +732,4 @@ def test_the_published_grid_shares_the_time_limit():
     with pytest.warns(ConvergenceWarning, match="time_limit"):
         model.fit(X, y)
     assert model.history_[0][-1].seconds < 0.3
+    assert model.n_support_ > 0  # the grid leaves time for the model itself

@@ -143,7 +143,7 @@ class SparseKernelClassifier(StreamingKernelClassifier):
     budget_path_ : dict of arrays
         "budget", "loss" (mean training loss, summed over the columns), "gap" (relative, of that model) and
         "score" (accuracy on the held-out rows; NaN without ``validation_fraction``) of the models with the
-        first 1, 2, ..., 16, 19, 23, ... support vectors. Where X has many more rows than the budget, the path
+        first 1, 2, ..., 16, 20, 25, ... support vectors. Where X has many more rows than the budget, the path
         is that of a sample of them. With ``refit=None`` "loss" is that of candidates as they were met.
     objective_ : float
         The value above, summed over the columns; with ``refit=None`` the last "loss".
@@ -268,7 +268,7 @@ class SparseKernelClassifier(StreamingKernelClassifier):
         for name in ("_reservoir", "_n_batches"):
             self.__dict__.pop(name, None)  # of a stream that ends here
         self._training = data, n_held_out
-        self._fitted_on, self._foreign = data, start is not None
+        self._fitted_on, self._foreign = data, False
         if self.refit is None:
             return [Published(self, data, n_held_out, start, stop).fit(callback)]
         positions = None
@@ -287,6 +287,11 @@ class SparseKernelClassifier(StreamingKernelClassifier):
         if not self.warm_start or not hasattr(self, "support_vectors_"):
             return None
         check_alike(self.support_vectors_, data.rows.X, isinstance(self.kernel_, Precomputed))
+        if not np.array_equal(self._classes_of_coef, self.classes_):
+            raise ValueError(
+                f"warm_start goes on from the classes {self._classes_of_coef.tolist()!r}, but y has "
+                f"{self.classes_.tolist()!r}; set warm_start=False to begin anew."
+            )
         if self.n_support_ > self.budget or len(self.dual_coef_) != self.code_.n_columns:
             raise ValueError(
                 f"warm_start goes on from {self.n_support_} support vectors and {len(self.dual_coef_)} "
@@ -338,15 +343,16 @@ class SparseKernelClassifier(StreamingKernelClassifier):
 
     def _store(self, results: list[SolverResult], data: WeightedRows) -> None:
         result = cast(BudgetResult, results[0])
-        data = self.__dict__.pop("_fitted_on")
+        data, foreign = self.__dict__.pop("_fitted_on"), self.__dict__.pop("_foreign")
         known = result.points is None
         points = self._kernel_data(data).points(result.support) if known else result.points
-        in_x = known and not self.__dict__.pop("_foreign")
+        in_x = known and not foreign
         self._keep(points, result.coef, data.rows.index[result.support] if in_x else None)
         self._keep_path(result)
         self._calibrate(result.calibration, data)
 
     def _keep_path(self, result: BudgetResult) -> None:
+        self._classes_of_coef = self.classes_
         self.alpha_ = result.alpha
         self.t_ = result.t
         budgets = np.array(sorted(result.path), dtype=np.int64)
@@ -383,14 +389,20 @@ class SparseKernelClassifier(StreamingKernelClassifier):
         before = None if first else getattr(self, "_reservoir", None)
         if before is None and not first and getattr(self, "_training", None) is not None:
             before = Reservoir.of(self._training[0], self._rng(2, 0))
-        self._n_batches = 1 if first else getattr(self, "_n_batches", 0) + 1
-        batch = Reservoir.of(data, self._rng(2, self._n_batches))
+        n_batches = 1 if first else getattr(self, "_n_batches", 0) + 1
+        batch = Reservoir.of(data, self._rng(2, n_batches))
         size = max(ROWS_PER_SUPPORT_VECTOR * self.budget, LEAST)
-        self._reservoir = batch.cut(size) if before is None else before.joined(batch, size)
-        return self._reservoir.rows(data.rows.n_threads)
+        sample = batch.cut(size) if before is None else before.joined(batch, size)
+        self._stream_so_far = (
+            sample,
+            n_batches,
+        )  # kept when the batch has been learnt, not if it is broken off
+        return sample.rows(data.rows.n_threads)
 
     def _store_batch(self, result: SolverResult, data: WeightedRows, first: bool) -> None:
         self.__dict__.pop("_training", None)
+        if self.refit is not None:
+            self._reservoir, self._n_batches = self.__dict__.pop("_stream_so_far")
         self._store([result], data)
 
     # ---- probabilities ----
@@ -483,5 +495,11 @@ class SparseKernelClassifier(StreamingKernelClassifier):
     def __getstate__(self) -> Any:
         """The training data stay behind: only the model is pickled."""
         state = super().__getstate__()
-        state.pop("_training", None)
+        for name in (
+            "_training",
+            "_fitted_on",
+            "_foreign",
+            "_stream_so_far",
+        ):  # all but the first of a fit broken off
+            state.pop(name, None)
         return state

@@ -43,11 +43,8 @@ def with_support(
     Points that are no rows of X are put in front, with weight 0.
     """
     X = data.rows.X
-    if support is not None and _are_rows(X, support, points):
-        position = np.full(X.shape[0], -1)
-        position[data.rows.index] = np.arange(len(data.rows))
-        if (position[support] >= 0).all():
-            return data, position[support], True
+    if (there := positions_of(data, points, support)) is not None:
+        return data, there, True
     n_new = n_points(points)
     if points.ndim < X.ndim:  # numbers of columns of a precomputed kernel: they are in X, but have no weight
         joined, index = X, np.concatenate([points, data.rows.index])
@@ -58,6 +55,16 @@ def with_support(
     weight = np.concatenate([np.zeros(n_new), data.weight])
     rows = Rows(joined, index, data.rows.n_threads)
     return WeightedRows(rows, labels, weight), np.arange(n_new), joined is X
+
+
+def positions_of(data: WeightedRows, points: Any, support: np.ndarray | None) -> np.ndarray | None:
+    """Where the points are in the data, if they are the rows ``support`` of X; None if not all are there."""
+    X = data.rows.X
+    if support is None or not _are_rows(X, support, points):
+        return None
+    position = np.full(X.shape[0], -1)
+    position[data.rows.index] = np.arange(len(data.rows))
+    return position[support] if (position[support] >= 0).all() else None
 
 
 def check_alike(points: Any, X: Any, precomputed: bool) -> None:
@@ -80,6 +87,8 @@ def _are_rows(X: Any, support: np.ndarray, points: Any) -> bool:
     if len(support) and (support.max() >= X.shape[0] or support.min() < 0):
         return False
     rows = X[support]
+    if X.ndim == 1:  # objects: arrays, say, of which == is no truth value
+        return all(a is b or np.array_equal(a, b) for a, b in zip(rows, points))
     if is_sparse(rows) != is_sparse(points) or rows.shape != points.shape:
         return False
     different = rows != points

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .budget_data import Start
+from .budget_data import Start, positions_of
 from .kernel_data import join_points
 from .rows import WeightedRows
 from .solvers.alpha_search import kernel_scale
@@ -39,6 +39,7 @@ class Published:
         self.deadline = time.perf_counter() + stop.max_seconds  # of the grid and the model together
         self.n_trained = len(data.labels) - n_held_out
         self.held_out = np.arange(self.n_trained, len(data.labels))
+        self.start_rows = None if start is None else positions_of(data, start.points, start.support)
 
     def fit(self, callback: Callback | None) -> BudgetResult:
         """The best alpha of the grid where it is "auto", then the model itself."""
@@ -56,22 +57,30 @@ class Published:
         result = self._run(alpha, self.n_trained, callback)
         return self._with_path_values(result, alpha, self.n_trained)
 
-    def _run(self, alpha: float, n_rows: int, callback: Callback | None) -> BudgetResult:
+    def _run(self, alpha: float, n_rows: int, callback: Callback | None, share: float = 1.0) -> BudgetResult:
+        """The method for one alpha, in a share of the time that is left."""
         model, back_fit = self.model, self.model.back_fit
         if back_fit == "n/B":
             back_fit = max(1, n_rows // model.budget)
-        start = self.start
         return incremental(
             model._problem(self._rows(n_rows), alpha),
             budget=model.budget,
             selection=model.selection,
             back_fit=int(back_fit) if back_fit else None,
             n_candidates=model.n_candidates,
-            stop=replace(self.stop, max_seconds=max(self.deadline - time.perf_counter(), 1e-9)),
+            stop=replace(self.stop, max_seconds=max(share * (self.deadline - time.perf_counter()), 1e-9)),
             seed=model._seed,
-            start=None if start is None else Expansion(start.points, start.coef, start.t),
+            start=self._expansion(n_rows),
             callback=callback,
         )
+
+    def _expansion(self, n_rows: int) -> Expansion | None:
+        """What to go on from; its support vectors are candidates no more where all are among these rows."""
+        start, rows = self.start, self.start_rows
+        if start is None:
+            return None
+        here = rows if rows is not None and (rows < n_rows).all() else None
+        return Expansion(start.points, start.coef, start.t, here)
 
     def _rows(self, n_rows: int) -> WeightedRows:
         return self.data.take(np.arange(n_rows), self.data.rows.n_threads, self.stop.cancel)
@@ -82,8 +91,8 @@ class Published:
             return MIDDLE * self._scale()
         alphas = STRENGTHS * self._scale()
         score, scores = self.model._scorer(self.data), []
-        for alpha in alphas:
-            result = self._run(alpha, self.n_trained, None)
+        for turn, alpha in enumerate(alphas):
+            result = self._run(alpha, self.n_trained, None, 1.0 / (len(alphas) + 1 - turn))
             scores.append(score(self._outputs(result, self.held_out, result.coef), self.held_out))
         return float(alphas[int(np.argmax(scores))])
 

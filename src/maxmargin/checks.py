@@ -121,3 +121,12 @@ def check_scale(X: Any, sqnorms: np.ndarray, total_cost: float) -> None:
             "sums of these overflow. Scale the features, for example with "
             "sklearn.preprocessing.StandardScaler."
         )
+
+
+def check_kernel_sums(dtype: Any, *sums: np.ndarray) -> None:
+    """Refuse kernel values whose sums, or those of their squares, are not finite."""
+    if not all(np.isfinite(values).all() for values in sums):
+        raise ValueError(
+            f"kernel values are not finite, or their squares overflow in {dtype}. Scale the features, for "
+            "example with sklearn.preprocessing.StandardScaler, or give X in float64."
+        )

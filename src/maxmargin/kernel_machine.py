@@ -12,6 +12,7 @@ from .base import NOT_GIVEN, CodedClassifier
 from .checks import check_scale, check_weights
 from .kernel_data import KernelData
 from .kernels import FromFunction, Kernel, Precomputed, kernel_from_name
+from .layout import is_sparse
 from .rows import Rows, WeightedRows, canonical
 from .threads import effective_n_threads
 
@@ -58,6 +59,8 @@ class KernelClassifier(CodedClassifier):
 
     def _precomputed_checked(self, checked: Any, fitting: bool) -> Any:
         if fitting and isinstance(self._kernel_parameter(), Precomputed):
+            if is_sparse(checked[0]):
+                raise ValueError("a precomputed kernel matrix must be dense; call X.toarray() first.")
             shape = checked[0].shape
             if shape[0] != shape[1]:
                 raise ValueError(f"Precomputed matrix must be a square matrix to fit; got shape {shape}.")

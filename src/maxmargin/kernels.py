@@ -177,6 +177,7 @@ class Polynomial(_WithGamma):
         super().__post_init__()
         check_number("degree", self.degree, above=0.0)
 
+    @np.errstate(over="ignore")
     def diagonal(self, X: Any) -> np.ndarray:
         """``k(x_i, x_i)`` for each row."""
         _, gamma, coef0, degree = self.native

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import solve_triangular
 
+from ..checks import check_kernel_sums
 from ..kernel_data import KernelData, join_points, n_points
 from .row_pool import RowPool, row_blocks
 
@@ -107,6 +108,7 @@ class FeaturePanel:
             cross = self.kernel.gram(self.points, points)
             left = solve_triangular(self.factor, cross, lower=True, check_finite=False).T
         own = self.kernel.gram(points)
+        check_kernel_sums(self.kernel.dtype, own, left)
         rest = own - left @ left.T
         lower, added = np.zeros((q, q)), np.zeros(q, dtype=bool)
         room = self._phi.shape[1] - self.size

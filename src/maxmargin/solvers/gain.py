@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 
+from ..checks import check_kernel_sums
 from .feature_panel import AT_ONCE
 from .reduced_newton import ReducedProblem
 from .row_pool import row_blocks
@@ -41,6 +42,7 @@ def pick_by_gain(
     return _diverse(E, candidates, promise, n_picks)
 
 
+@np.errstate(over="ignore", invalid="ignore")  # refused below, in words
 def _promises(problem: ReducedProblem, F: np.ndarray, rows: slice, candidates: np.ndarray) -> np.ndarray:
     """``sum_t g_t^2 / (2 h_t)`` along each candidate's own direction; 0 for those that have none."""
     panel = problem.panel
@@ -56,12 +58,14 @@ def _promises(problem: ReducedProblem, F: np.ndarray, rows: slice, candidates: n
         work = partial(_sums, problem, F, part, K, own)
         for slopes, curvatures in panel.pool.map(work, row_blocks(len(K), 2048)):
             g, h = g + slopes * scale, h + curvatures * scale
+    check_kernel_sums(panel.kernel.dtype, g, h, diagonal)
     h = h + problem.alpha * np.maximum(left, 0.0)[:, None]
     promise = np.where(h > 0.0, g * g / (2.0 * np.where(h > 0.0, h, 1.0)), 0.0).sum(axis=1)
     promise[left <= panel.least_pivot * diagonal] = 0.0
     return promise
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def _sums(
     problem: ReducedProblem, F: np.ndarray, part: slice, K: np.ndarray, own: np.ndarray, some: slice
 ) -> tuple[np.ndarray, np.ndarray]:

@@ -121,6 +121,8 @@ class GreedyFit:
         self._sample_for(min(self.capacity, max(FIRST_SAMPLE, 2 * n_start)))
         anew = self.how.choose_alpha and not (len(self.sample.start) and self.sample.can_tune)
         state.alpha = first_alpha(self.problem) if anew else self.problem.alpha
+        if self.how.choose_alpha and not anew:  # it was that of all rows
+            state.alpha /= self._share_of_weight()
         state.support = np.zeros(0, dtype=np.int64)  # positions in the sample
         state.V, state.factor = np.zeros((0, n_columns)), np.zeros((0, 0))
         state.ends = np.zeros(0, dtype=np.int64)
@@ -339,11 +341,19 @@ class GreedyFit:
         if sample.covers(n_trained):
             sample.train_on(n_trained)
             return refit(self.reduced(), state.V, self.panel.dot(state.V), self.tol, exact=True)
-        if self.how.choose_alpha:  # C = 1 / (n alpha) is what was chosen
-            state.alpha *= float(sample.weight[: sample.n_trained].sum() / problem.weight[:n_trained].sum())
+        if self.how.choose_alpha:
+            state.alpha *= self._share_of_weight()
         limits = (self.how.cache_bytes, self.tol)
         rows = (sample.n_trained, n_trained)
         return refit_on_all_rows(problem, self.panel, *rows, (state.V, state.alpha), limits)
+
+    def _share_of_weight(self) -> float:
+        """What alpha of the sample becomes on all rows: C = 1 / (n alpha) is what was chosen."""
+        n_trained = self.problem.n_samples - self.how.n_held_out
+        if self.sample.covers(n_trained):
+            return 1.0
+        sampled = self.sample.weight[: self.sample.n_trained].sum()
+        return float(sampled / self.problem.weight[:n_trained].sum())
 
     # ---- the path ----
 

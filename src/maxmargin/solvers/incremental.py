@@ -37,11 +37,15 @@ BLOCK_VALUES = 1 << 22  # kernel values held at a time while back-fitting
 
 @dataclass(frozen=True)
 class Expansion:
-    """``f_c(x) = sum_j coef[j, c] k(x, points[j])``, as earlier data left it; t numbers the next steps."""
+    """``f_c(x) = sum_j coef[j, c] k(x, points[j])``, as earlier data left it; t numbers the next steps.
+
+    ``rows`` are the points' positions where all of them are rows of the problem: no candidates any more.
+    """
 
     points: Any
     coef: np.ndarray
     t: np.ndarray | int
+    rows: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
@@ -90,7 +94,8 @@ def incremental(
         Draws depend on it and on the number of samples met before, and on nothing else.
     start : Expansion, optional
         Support points and coefficients to go on from, which count within the budget. Points stand in front
-        in the result, with -1 for their rows. Where they fill the budget, one round of back-fitting follows.
+        in the result, with -1 for their rows where these are not given. Where they fill the budget, one round
+        of back-fitting follows.
     state : State, optional
         A state to go on from, of the same problem, options and start.
     callback : callable, optional
@@ -106,7 +111,8 @@ def incremental(
         check_number(name, value, at_least=1, integer=True)
     options = Options(budget, selector_from_name(selection), n_candidates, back_fit or 0, stop.cancel)
     state = state if state is not None else _begin(problem, budget, seed, start)
-    growth = Growth(problem, options, None if start is None else start.points, state)
+    foreign = start.points if start is not None and start.rows is None else None
+    growth = Growth(problem, options, foreign, state)
     status, history = drive(state, growth.step, growth.certify, stop, callback, due=lambda: state.check_due)
     coef, n = growth.coef(), state.n_support
     path = {b: state[f"path_{b}"] for b in stated_budgets(budget) if f"path_{b}" in state} | {n: coef}
@@ -119,7 +125,8 @@ def _begin(problem: BudgetProblem, budget: int, seed: int, start: Expansion | No
     n_given = 0 if start is None else n_points(start.points)
     if n_given > budget:
         raise ValueError(f"start has {n_given} points, more than the budget of {budget}; raise the budget.")
-    capacity, n_columns = min(budget, n_given + problem.n_samples), problem.n_columns
+    n_foreign = n_given if start is not None and start.rows is None else 0
+    capacity, n_columns = min(budget, n_foreign + problem.n_samples), problem.n_columns
     state = State(
         a=np.zeros((n_columns, capacity)),  # the coefficients of column c are scale[c] * a[c]
         scale=np.ones(n_columns),
@@ -137,6 +144,7 @@ def _begin(problem: BudgetProblem, budget: int, seed: int, start: Expansion | No
     if start is not None:
         state.a[:, :n_given] = start.coef.T
         state.t[:] = start.t
+        state.support[:n_given] = -1 if start.rows is None else start.rows
         state.n_met = state.t.max()
     return state
 

@@ -13,6 +13,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from .. import _native
+from ..checks import check_kernel_sums
 from ..kernel_data import KernelData
 from .drive import Callback, Certificate, drive
 from .result import SolverResult, State, Status, Stop
@@ -117,6 +118,7 @@ class Pursuit:
     def step(self) -> bool:
         """Choose one more row; true when no candidate decreases the objective."""
         candidates, products, sqnorms, lengths = self._candidates()
+        check_kernel_sums(self.problem.kernel.dtype, products, sqnorms)
         usable = (lengths > self.shortest * sqnorms) & self.state.available[candidates]
         lengths = np.where(usable, lengths if self.pre_fit else sqnorms, np.inf)
         gains = np.sum(0.5 * products**2 / lengths[self.basis_of], axis=0)
@@ -144,6 +146,7 @@ class Pursuit:
 
     # ---- candidates: <column, residual>, ||column||^2, and what of it lies outside the basis ----
 
+    @np.errstate(over="ignore", invalid="ignore")
     def _candidates(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         state, n = self.state, self.root.shape[1]
         if self.draw is None:
