@@ -13,20 +13,18 @@ from .budget_data import Start, check_alike, held_out_last, with_support
 from .budget_parameters import check_budget_parameters
 from .budget_path import truncated
 from .budget_published import Published
+from .budget_stream import BudgetStream
 from .calibration import CalibratedScores, log_odds_to_probabilities
 from .checks import check_number
 from .decoders import decision_values, predicted_classes
 from .kernels import Precomputed
 from .losses import loss_from_name
-from .reservoir import Reservoir
 from .rows import WeightedRows
 from .selectors import several
 from .solvers.budget_problem import BudgetProblem, BudgetResult
 from .solvers.drive import Callback
 from .solvers.greedy import Greedy, greedy
-from .solvers.growth_sample import LEAST, ROWS_PER_SUPPORT_VECTOR
 from .solvers.result import SolverResult, Stop
-from .streaming import StreamingKernelClassifier
 
 HELD_OUT = 0.1  # share of the rows that the published method's alpha is chosen on, as in the source
 
@@ -45,7 +43,7 @@ def _has_probabilities(model: SparseKernelClassifier) -> bool:
     )
 
 
-class SparseKernelClassifier(StreamingKernelClassifier):
+class SparseKernelClassifier(BudgetStream):
     """Kernel classifier with at most ``budget`` support vectors, shared by all classes.
 
     For the columns t of its code, with targets y_it in {-1, 0, +1}, it minimises the sum over t of
@@ -107,9 +105,10 @@ class SparseKernelClassifier(StreamingKernelClassifier):
         which :meth:`choose_budget` needs, judges alpha where that is "auto", and ends the growth when the
         loss on it has not fallen for two doublings of the budget.
     cache_mb : float, default=1024
-        Memory, in MiB, for features, ``budget`` numbers for each row; never exceeded. Support vectors are
-        grown on a sample of the rows, which has at least ``budget`` of them. Where the features of all rows
-        do not fit, the last refit computes those of the rest again in every pass.
+        Memory, in MiB, for features, ``budget`` numbers for each row; features never take more. Working
+        space comes on top: blocks of kernel values and matrices of order ``budget`` (at most some 400 MiB of
+        those). Support vectors are grown on a sample of the rows, which has at least ``budget`` of them.
+        Where the features of all rows do not fit, the last refit computes those of the rest in every pass.
     merge_duplicates : bool, default=True
         Merge equal (row, label) pairs, adding their weights.
     warm_start : bool, default=False
@@ -120,7 +119,9 @@ class SparseKernelClassifier(StreamingKernelClassifier):
     max_iter : int, default=10000
         Rounds of growth and swaps; with ``refit=None`` gradient steps of Algorithm 1.
     max_seconds : float, default=3600
-        Bound on the time of a fit. The model is then what it was, and a warning says so.
+        Bound on the time of a fit, seen between two rounds. A fit that it ends keeps the support vectors
+        found so far, with coefficients for the sample that they were grown on, and warns; it is not
+        calibrated.
     n_jobs : int, optional
         Threads; the result does not depend on it.
     random_state : int, RandomState or None
@@ -367,43 +368,6 @@ class SparseKernelClassifier(StreamingKernelClassifier):
         rows, outputs = calibration
         scores = decision_values(outputs, self.code_, self.decoder_)
         self.calibrator_ = CalibratedScores().fit(scores, data.labels[rows], data.weight[rows])
-
-    # ---- streams ----
-
-    def _learn_batch(self, data: WeightedRows, first: bool, callback: Callback | None) -> BudgetResult:
-        """Own method: a warm refit, with swaps, on a sample of the stream. Published: go on stepping."""
-        start = None if first else Start(self.support_vectors_, self.dual_coef_.T, None, self.t_)
-        self._fitted_on, self._foreign = data, True
-        if self.refit is None:
-            stream = Published(self, data, 0, start, self._stop())
-            return stream.go_on(None if first else self.alpha_, callback)
-        data = self._sample_of_stream(data, first)
-        positions = None
-        if start is not None:
-            data, positions, _ = with_support(data, start.points, None)
-        self._fitted_on = data
-        return self._greedy(data, 0, positions, start, self._stop(), callback)
-
-    def _sample_of_stream(self, data: WeightedRows, first: bool) -> WeightedRows:
-        """The stream so far, this batch included, as a sample of bounded size."""
-        before = None if first else getattr(self, "_reservoir", None)
-        if before is None and not first and getattr(self, "_training", None) is not None:
-            before = Reservoir.of(self._training[0], self._rng(2, 0))
-        n_batches = 1 if first else getattr(self, "_n_batches", 0) + 1
-        batch = Reservoir.of(data, self._rng(2, n_batches))
-        size = max(ROWS_PER_SUPPORT_VECTOR * self.budget, LEAST)
-        sample = batch.cut(size) if before is None else before.joined(batch, size)
-        self._stream_so_far = (
-            sample,
-            n_batches,
-        )  # kept when the batch has been learnt, not if it is broken off
-        return sample.rows(data.rows.n_threads)
-
-    def _store_batch(self, result: SolverResult, data: WeightedRows, first: bool) -> None:
-        self.__dict__.pop("_training", None)
-        if self.refit is not None:
-            self._reservoir, self._n_batches = self.__dict__.pop("_stream_so_far")
-        self._store([result], data)
 
     # ---- probabilities ----
 

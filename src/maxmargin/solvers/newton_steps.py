@@ -12,6 +12,7 @@ SAMPLED = 50.0  # the same for the sampled Hessians that are preconditioners bey
 REUSE = 128  # order from which on an earlier factor is tried before a new one is computed
 CHANGED = 0.1  # share of the curvature that may have changed since then
 PATIENCE = 8  # conjugate gradients with an earlier factor
+FACTORS = 50_000_000  # numbers in factors that are held at a time
 KEPT = 1 << 25  # numbers in Hessians that are kept, to be updated where few rows change sides
 
 
@@ -30,6 +31,10 @@ class NewtonSteps:
 
     def step(self, D: np.ndarray, G: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """The steps for the open columns, 0 in the others; D holds the rows' curvatures, G the gradients."""
+        at_once = max(1, FACTORS // len(G) ** 2)
+        if len(columns) > at_once:  # some columns at a time, and nothing is kept of them
+            parts = [columns[i : i + at_once] for i in range(0, len(columns), at_once)]
+            return np.asarray(sum(NewtonSteps(self.panel, self.alpha).step(D, G, part) for part in parts))
         step, d, g = np.zeros_like(G), D[:, columns], G[:, columns]
         if len(G) >= REUSE and self._are_near(d, columns):
             found, converged = self._with_earlier_factors(d, g, columns)
