@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import cho_solve, cholesky
+from scipy.linalg import cho_solve
 
 from .feature_panel import FeaturePanel
 
@@ -139,6 +139,6 @@ def regularised_factor(H: np.ndarray, alpha: float) -> np.ndarray:
     while True:
         H[np.diag_indices_from(H)] = diagonal + ridge
         try:
-            return np.asarray(cholesky(H, lower=True, check_finite=False))
+            return np.linalg.cholesky(H)  # unlike SciPy's, it lets other threads run
         except np.linalg.LinAlgError:
             ridge = max(10.0 * ridge, 1e-7 * float(diagonal.max()), 1e-300)

@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import _native
 
-BLOCK = 4096  # rows
+BLOCK = 2048  # rows
 WORTH_A_THREAD = 2e6  # operations: a thread takes a tenth of a millisecond to wake
 
 
