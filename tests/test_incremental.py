@@ -262,7 +262,7 @@ def test_the_path_is_what_smaller_budgets_would_have_given():
     problem = problem_of(X, Y, weight, "log")
     result = incremental(problem, budget=40, back_fit=9, stop=STOP)
     assert list(result.path) == stated_budgets(40)
-    for b in (1, 7, 16, 27):
+    for b in (1, 7, 16, 25):
         smaller = incremental(problem, budget=b, back_fit=9, stop=STOP)
         np.testing.assert_array_equal(smaller.support, result.support[:b])
         np.testing.assert_array_equal(smaller.coef, result.path[b])
