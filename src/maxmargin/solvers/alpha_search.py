@@ -11,7 +11,7 @@ from .growth_sample import GrowthSample
 from .reduced_newton import ReducedProblem, Refit, refit
 
 FACTOR = 10.0**0.5
-WORTHWHILE = 1e-3  # share of the loss that a smaller alpha, which is harder to solve for, must save
+WORTHWHILE = 2e-4  # share of the loss that a smaller alpha, which is harder to solve for, must save
 LONGEST_WALK = 20  # steps of it: ten orders of magnitude
 
 

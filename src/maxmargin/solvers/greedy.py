@@ -26,7 +26,7 @@ from .row_pool import RowPool
 from .swaps import swap
 
 PATH_TOL = 3e-2  # relative gap of the models along the path; the last one is solved to the caller's
-LARGEST_SWAP = 3e6  # budget squared times columns up to which a full set is improved by swaps
+AFFORDABLE = 3e6  # budget squared times columns up to which a full set is tuned and improved by swaps
 SWAP_WORK = 5000  # rounds of them times budget, at most
 SWAP_PATIENCE = 8  # tries for a single swap that fail before they end
 FIRST_SAMPLE = 64  # budget that the first sample is made for; later ones are made for four times as many
@@ -257,14 +257,17 @@ class GreedyFit:
         return V
 
     def _time_to_tune(self, before: int, ends: bool) -> bool:
-        """At some budgets, and at the end of a growth that was shorter."""
+        """At some budgets, and at the end of the growth where that is cheap."""
         b = self.panel.size
-        ends_early = b < 16 and (b >= self.how.budget or ends)
-        return ends_early or any(before < turn <= b for turn in TUNED_AT)
+        at_the_end = (b >= self.how.budget or ends) and self._affordable()
+        return at_the_end or any(before < turn <= b for turn in TUNED_AT)
+
+    def _affordable(self) -> bool:
+        return bool(self.how.budget**2 * self.problem.n_columns <= AFFORDABLE)
 
     def _may_swap(self) -> bool:
-        cheap = self.how.budget**2 * self.problem.n_columns <= LARGEST_SWAP
-        return self.panel.size == self.how.budget and cheap and self.how.swaps and self.how.pick is None
+        full = self.panel.size == self.how.budget
+        return full and self._affordable() and self.how.swaps and self.how.pick is None
 
     def picks(self, n_picks: int) -> tuple[np.ndarray, float]:
         """New support vectors among candidates drawn at random, and the best one's promise."""
