@@ -5,6 +5,7 @@
 void bind_baselines(nb::module_& m);
 void bind_budget(nb::module_& m);
 void bind_kernels(nb::module_& m);
+void bind_smo(nb::module_& m);
 void bind_linear(nb::module_& m);
 void bind_losses(nb::module_& m);
 
@@ -14,6 +15,7 @@ NB_MODULE(_core, m) {
     bind_baselines(m);
     bind_budget(m);
     bind_kernels(m);
+    bind_smo(m);
     bind_linear(m);
     bind_losses(m);
 }

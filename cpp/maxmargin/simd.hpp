@@ -50,6 +50,25 @@ struct ThinProduct {
     std::size_t n, m, c;
 };
 
+// A block of samples for sequential minimal optimisation: smo.hpp has the problem. K is (n, n) with rows
+// `stride` apart; up, down and diagonal are scratch of n numbers each.
+template <class T>
+struct SmoTask {
+    const T* K;
+    std::size_t stride, n;
+    double *a, *g;
+    const double *lower, *upper;
+    float *up, *down, *diagonal;
+    double tolerance;
+    std::size_t max_steps;
+};
+
+struct SmoEnd {
+    std::size_t steps;
+    double violation;  // the largest g_i - g_j over i that may grow and j that may fall
+    bool stalled;      // the next step would be shorter than rounding
+};
+
 // Loops over one value type T (float or double). Sums are always kept in double.
 template <class T>
 struct SimdOps {
@@ -73,6 +92,7 @@ struct SimdOps {
     void (*panel_products)(const PanelTask<T>& task);
     bool (*panel_rbf)(const PanelTask<T>& task, const RbfTask<T>& rbf);  // true if some are marked -1
     void (*add_thin_product)(const ThinProduct<T>& product);
+    SmoEnd (*smo)(const SmoTask<T>& task);
 };
 
 struct Simd {

@@ -23,6 +23,7 @@ __all__ = [
     "best_intercept",
     "dual_cd_epoch",
     "exp",
+    "gather_block",
     "hash_rows",
     "kernel_block",
     "kernel_matmul",
@@ -40,7 +41,9 @@ __all__ = [
     "rows_sqnorm",
     "rows_sum",
     "simd_name",
+    "smo_block",
     "step_length",
+    "subtract_rows",
 ]
 
 simd_name = _core.simd_name
@@ -251,6 +254,25 @@ exp = _core.exp  # checks its arguments itself: a wrapper here would take longer
 
 # Shapes and numbers are checked there; arrays are taken as they are, since most of them are changed in place.
 online_block, lasvm_block, lasvm_reprocess = _core.online_block, _core.lasvm_block, _core.lasvm_reprocess
+
+
+# ---- working sets ----
+
+smo_block = _core.smo_block
+
+
+def gather_block(
+    rows: NDArray[Any], which: NDArray[Any], columns: NDArray[Any], out: NDArray[Any], n_threads: int
+) -> None:
+    """``out = rows[np.ix_(which, columns)]``, for rows too long for NumPy to be quick at it."""
+    _core.gather_block(rows, which, columns, out, n_threads, NEVER)
+
+
+def subtract_rows(
+    rows: NDArray[Any], which: NDArray[Any], change: NDArray[Any], g: NDArray[Any], n_threads: int
+) -> None:
+    """``g -= change @ rows[which, : len(g)]`` in double."""
+    _core.subtract_rows(rows, which, change, g, n_threads, NEVER)
 
 
 # ---- losses ----

@@ -22,6 +22,8 @@ class Certificate:
     n_support: int = 0
     kernel_values: int = 0
     tiny: float = 0.0
+    violation: float = 0.0
+    hit_rate: float = 0.0
 
 
 Callback = Callable[[Check, State], object]
@@ -87,6 +89,8 @@ def _check(state: State, certificate: Certificate) -> Check:
         n_support=certificate.n_support,
         kernel_values=certificate.kernel_values,
         tiny=certificate.tiny,
+        violation=certificate.violation,
+        hit_rate=certificate.hit_rate,
     )
 
 

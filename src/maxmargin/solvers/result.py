@@ -45,7 +45,11 @@ class Stop:
 
 @dataclass(frozen=True)
 class Check:
-    """One certificate: bounds on the optimum after ``n_iter`` steps; ``dual`` is the best seen so far."""
+    """One certificate: bounds on the optimum after ``n_iter`` steps; ``dual`` is the best seen so far.
+
+    ``violation`` is that of the KKT conditions and ``hit_rate`` that of a cache of kernel rows, where there
+    are such things.
+    """
 
     n_iter: int
     primal: float
@@ -54,6 +58,8 @@ class Check:
     n_support: int = 0
     kernel_values: int = 0
     tiny: float = 0.0
+    violation: float = 0.0
+    hit_rate: float = 0.0
 
     @property
     def gap(self) -> float:
