@@ -21,6 +21,7 @@ __all__ = [
     "add_support",
     "back_fit",
     "best_intercept",
+    "code_sums",
     "dual_cd_epoch",
     "exp",
     "hash_rows",
@@ -251,6 +252,17 @@ exp = _core.exp  # checks its arguments itself: a wrapper here would take longer
 
 # Shapes and numbers are checked there; arrays are taken as they are, since most of them are changed in place.
 online_block, lasvm_block, lasvm_reprocess = _core.online_block, _core.lasvm_block, _core.lasvm_reprocess
+
+
+# ---- codes ----
+
+
+def code_sums(F: NDArray[Any], matrix: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """``F @ matrix.T`` as a sum of two doubles, and ``sign(F) @ matrix.T``, for entries -1, 0 and +1."""
+    F = _real("F", F, np.float64)
+    high, low, votes = (np.empty((F.shape[0], matrix.shape[0])) for _ in range(3))
+    _core.code_sums(F, np.ascontiguousarray(matrix, dtype=np.int8), high, low, votes)
+    return high, low, votes
 
 
 # ---- losses ----
