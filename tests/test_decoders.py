@@ -1,6 +1,7 @@
 """Decoders: slow definitions, ties that never go by label order, errors that a code corrects."""
 
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -50,6 +51,57 @@ def random_code(n_classes, seed=0):
         except (ValueError, UserWarning):
             continue
         return code
+
+
+def doubled_sums(F, code):
+    """``F @ matrix.T`` in doubled precision, column by column: the sums, and what rounding has left out."""
+    exponent = np.frexp(np.abs(F).max(axis=1, initial=0.0))[1]
+    scaled = np.ldexp(F, -np.maximum(exponent - 1000, 0)[:, None])
+    high, low = np.zeros((2, len(F), code.n_classes))
+    for f, column in zip(scaled.T, code.matrix.T):
+        for g in np.flatnonzero(column):
+            term = column[g] * f
+            total = high[:, g] + term
+            carried = total - high[:, g]
+            low[:, g] += (high[:, g] - (total - carried)) + (term - carried)
+            high[:, g] = total
+    return high + low, low - (high + low - high)
+
+
+def raised(scores, *keys):
+    """The scores of one row, raised until they are ordered by the keys, equal only where all keys are."""
+    scores, order = scores.copy(), np.lexsort(keys[::-1])
+    for before, k in pairwise(order):
+        larger = any(key[before] != key[k] for key in keys)
+        scores[k] = max(scores[k], np.nextafter(scores[before], np.inf) if larger else scores[before])
+    return scores
+
+
+def slow_scores(decoder, F, code):
+    high, low = doubled_sums(F, code)
+    votes = np.sign(F) @ code.matrix.T.astype(float)
+    constant = np.abs(code.matrix).sum(axis=1) if isinstance(decoder, Votes) else -code.n_columns
+    first = (constant + votes) / 2
+    scores = first + high / (5 * (1 + np.abs(high)))
+    return np.array([raised(*row) for row in zip(scores, first, high, low)])
+
+
+@pytest.mark.parametrize("decoder", [Votes(), Hamming()], ids=lambda d: d.name)
+@given(code=usable_codes(), data=st.data())
+def test_scores_are_the_slow_ones_bit_for_bit(decoder, code, data):
+    ties = st.sampled_from([-2.0, -1.0, 0.0, 0.5, 1.0, 1e-17, 1e17])
+    F = data.draw(outputs(code, st.one_of(extreme, ties), n=data.draw(st.sampled_from([0, 1, 3, 33]))))
+    assert_array_equal(decoder.scores(F, code), slow_scores(decoder, F, code).reshape(-1, code.n_classes))
+
+
+@pytest.mark.parametrize("values", ["any", "ties"])
+def test_many_columns_are_decoded_as_slowly_defined(values):
+    code, rng = one_vs_one(26), np.random.default_rng(0)
+    F = rng.normal(size=(100, code.n_columns))
+    if values == "ties":
+        F = np.round(F)
+    assert_array_equal(Votes().scores(F, code), slow_scores(Votes(), F, code))
+    assert_array_equal(Margins().scores(F, code), doubled_sums(F, code)[0])
 
 
 def test_margins_of_one_vs_rest_are_the_outputs():

@@ -79,6 +79,25 @@ void bind(nb::module_& m, const char* row_sqnorms_name, const char* centre_name)
         "X"_a, "Z"_a, "name"_a, "gamma"_a, "coef0"_a, "degree"_a, array_or_none("x_rows"),
         array_or_none("z_rows"), array_or_none("x_sqnorms"), array_or_none("z_sqnorms"),
         array_or_none("centre"), array("A"), array("out"), "n_threads"_a);
+    // A in groups of rows: GroupedMatrix says how
+    m.def(
+        "kernel_grouped_matmul",
+        [](const Matrix& X, const Matrix& Z, const std::string& name, double gamma, double coef0,
+           double degree, const Subset& x_rows, const Subset& z_rows, const Numbers& x_sqnorms,
+           const Numbers& z_sqnorms, const Numbers& centre, const In<std::int64_t, 1>& starts,
+           const In<std::int64_t, 1>& column_starts, const In<std::int64_t, 1>& columns,
+           const In<T, 1>& values, const Out<T, 2>& out, int n_threads) {
+            KernelTiles<T> tiles({kernel_kind(name), gamma, coef0, degree}, row_set<T>(X, x_rows, x_sqnorms),
+                                 row_set<T>(Z, z_rows, z_sqnorms), data_or_null(centre));
+            const GroupedMatrix<T> A{starts.data(), column_starts.data(), columns.data(),
+                                     values.data(), starts.shape(0) - 1,  out.shape(1)};
+            nb::gil_scoped_release release;
+            tiles.matmul(A, out.data(), n_threads, python_poll());
+        },
+        "X"_a, "Z"_a, "name"_a, "gamma"_a, "coef0"_a, "degree"_a, array_or_none("x_rows"),
+        array_or_none("z_rows"), array_or_none("x_sqnorms"), array_or_none("z_sqnorms"),
+        array_or_none("centre"), array("starts"), array("column_starts"), array("columns"), array("values"),
+        array("out"), "n_threads"_a);
     // fills centre and says whether subtracting it is worth while
     m.def(
         centre_name,

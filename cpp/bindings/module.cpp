@@ -4,6 +4,7 @@
 
 void bind_baselines(nb::module_& m);
 void bind_budget(nb::module_& m);
+void bind_codes(nb::module_& m);
 void bind_kernels(nb::module_& m);
 void bind_smo(nb::module_& m);
 void bind_linear(nb::module_& m);
@@ -14,6 +15,7 @@ NB_MODULE(_core, m) {
     m.def("simd_name", [] { return maxmargin::simd().name; });
     bind_baselines(m);
     bind_budget(m);
+    bind_codes(m);
     bind_kernels(m);
     bind_smo(m);
     bind_linear(m);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "dense_tile.hpp"
+#include "grouped_product.hpp"
 #include "sparse_tile.hpp"
 #include "threads.hpp"
 
@@ -83,31 +84,25 @@ class KernelTiles {
         if (mirrored) mirror(K, n_threads, poll);
     }
 
-    // R (X.size, c) = K A for A (Z.size, c), with no more of K in memory than one tile per thread. Where X
-    // has few tiles, several tiles across are computed at once, into sums of their own that are added in
-    // order.
+    // R (X.size, c) = K A for A (Z.size, c), with no more of K in memory than one tile per thread.
     void matmul(const T* A, std::size_t c, T* R, int n_threads, const Poll& poll) {
-        constexpr std::size_t TASKS = 16;
-        const std::size_t n = X_.size, down = n_x_tiles();
-        std::fill_n(R, n * c, T(0));
-        if (n * c == 0) return;
-        measure(n_threads, poll);
         transpose(A, c);
-        const std::size_t wave =
-            std::clamp<std::size_t>(TASKS / down, 1, std::max<std::size_t>(n_z_tiles(), 1));
-        std::vector<T> partial((wave - 1) * n * c);
-        for (std::size_t first = 0; first < n_z_tiles(); first += wave) {
-            const std::size_t count = std::min(wave, n_z_tiles() - first);
-            std::fill(partial.begin(), partial.end(), T(0));
-            const auto body = [&](std::size_t task) {
-                const std::size_t slot = task / down, i = task % down * shape_.x_rows;
-                T* sums = slot == 0 ? R : partial.data() + (slot - 1) * n * c;
-                add_tile(i, (first + slot) * shape_.z_rows, A, c, sums + i * c);
-            };
-            Pool::instance().run(down * count, n_threads, body, poll);
-            for (std::size_t slot = 1; slot < count; ++slot)
-                for (std::size_t e = 0; e < n * c; ++e) R[e] += partial[(slot - 1) * n * c + e];
-        }
+        const auto add = [&](const T* K, std::size_t n, std::size_t m, std::size_t j, T* sums) {
+            if (columns_.empty())
+                add_product(K, A + j * c, sums, n, m, c);
+            else
+                simd().of<T>().add_thin_product({K, m, columns_.data() + j, Z_.size, sums, n, m, c});
+        };
+        sum_tiles(c, R, n_threads, poll, add);
+    }
+
+    // The same for an A in groups of rows: only the columns that a group has are multiplied.
+    void matmul(const GroupedMatrix<T>& A, T* R, int n_threads, const Poll& poll) {
+        const GroupedProduct<T> product(A, shape_.z_rows);
+        const auto add = [&](const T* K, std::size_t n, std::size_t m, std::size_t j, T* sums) {
+            product.add(K, n, m, j, sums);
+        };
+        sum_tiles(A.n_columns, R, n_threads, poll, add);
     }
 
   private:
@@ -117,6 +112,32 @@ class KernelTiles {
         std::variant<DenseTile<T>, SparseTile<T>> tile;
         std::vector<T> values;
     };
+
+    // R (X.size, c) = the sum over tiles of add(K (n, m), n, m, first row z, rows of R). Where X has few
+    // tiles, several tiles across are computed at once, into sums of their own that are added in order.
+    template <class Add>
+    void sum_tiles(std::size_t c, T* R, int n_threads, const Poll& poll, const Add& add) {
+        constexpr std::size_t TASKS = 16;
+        const std::size_t n = X_.size, down = n_x_tiles();
+        std::fill_n(R, n * c, T(0));
+        if (n * c == 0) return;
+        measure(n_threads, poll);
+        const std::size_t wave =
+            std::clamp<std::size_t>(TASKS / down, 1, std::max<std::size_t>(n_z_tiles(), 1));
+        std::vector<T> partial((wave - 1) * n * c);
+        for (std::size_t first = 0; first < n_z_tiles(); first += wave) {
+            const std::size_t count = std::min(wave, n_z_tiles() - first);
+            std::fill(partial.begin(), partial.end(), T(0));
+            const auto body = [&](std::size_t task) {
+                const std::size_t slot = task / down, i = task % down * shape_.x_rows;
+                T* sums = slot == 0 ? R : partial.data() + (slot - 1) * n * c;
+                add_tile(i, (first + slot) * shape_.z_rows, add, sums + i * c);
+            };
+            Pool::instance().run(down * count, n_threads, body, poll);
+            for (std::size_t slot = 1; slot < count; ++slot)
+                for (std::size_t e = 0; e < n * c; ++e) R[e] += partial[(slot - 1) * n * c + e];
+        }
+    }
 
     // K[i][j] = K[j][i] for i < j, in squares that fit into the first-level cache
     void mirror(T* K, int n_threads, const Poll& poll) const {
@@ -159,16 +180,13 @@ class KernelTiles {
         std::visit([&](auto& tile) { tile.compute(i, n, j, m, K, stride); }, scratch.tile);
     }
 
-    void add_tile(std::size_t i, std::size_t j, const T* A, std::size_t c, T* sums) {
+    template <class Add>
+    void add_tile(std::size_t i, std::size_t j, const Add& add, T* sums) {
         const std::size_t n = std::min(shape_.x_rows, X_.size - i), m = std::min(shape_.z_rows, Z_.size - j);
         const auto lease = scratch();
         lease->values.resize(shape_.x_rows * shape_.z_rows);
         compute(*lease, i, j, lease->values.data(), m);
-        if (columns_.empty())
-            add_product(lease->values.data(), A + j * c, sums, n, m, c);
-        else
-            simd().of<T>().add_thin_product(
-                {lease->values.data(), m, columns_.data() + j, Z_.size, sums, n, m, c});
+        add(lease->values.data(), n, m, j, sums);
     }
 
     // BLAS is slow where A has few columns. Our own loop wants each of them in one piece.

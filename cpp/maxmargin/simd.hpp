@@ -27,6 +27,7 @@ struct PanelTask {
     std::size_t m, d;
     T* out;
     std::size_t stride;
+    std::size_t x_stride = d;
 };
 
 // ... or e^(-scale distance) from there. z2 is as long as the panels are wide.

@@ -96,6 +96,34 @@ static void test_subset() {
     }
 }
 
+// Groups of rows, one of them empty and one without columns, against the same matrix in full.
+template <class T>
+static void test_groups(std::size_t every) {
+    const Data<T> data(700, 9, every);
+    const Kernel kernel{KernelKind::rbf, 0.01, 0.0, 0.0};
+    const std::int64_t starts[] = {0, 300, 300, 310, 700}, column_starts[] = {0, 2, 3, 3, 21};
+    const std::size_t c = 20;
+    std::vector<std::int64_t> columns = {19, 4, 0};
+    for (std::int64_t k = 0; k < 18; ++k) columns.push_back(k);
+    std::vector<T> values, A(data.n * c);
+    for (std::size_t g = 0; g < 4; ++g)
+        for (std::int64_t j = starts[g]; j < starts[g + 1]; ++j)
+            for (std::int64_t k = column_starts[g]; k < column_starts[g + 1]; ++k) {
+                values.push_back(T(1) + T((j * 3 + k) % 7));
+                A[std::size_t(j) * c + std::size_t(columns[std::size_t(k)])] = values.back();
+            }
+    const GroupedMatrix<T> grouped{starts, column_starts, columns.data(), values.data(), 4, c};
+    for (const RowSet<T>& rows : {data.as_dense(), data.as_csr()}) {
+        std::vector<T> whole(data.n * c), sums(data.n * c), again(data.n * c);
+        KernelTiles<T>(kernel, rows, rows, nullptr).matmul(A.data(), c, whole.data(), 1, {});
+        KernelTiles<T>(kernel, rows, rows, nullptr).matmul(grouped, sums.data(), 1, {});
+        KernelTiles<T>(kernel, rows, rows, nullptr).matmul(grouped, again.data(), 3, {});
+        CHECK(sums == again);
+        for (std::size_t e = 0; e < sums.size(); ++e)
+            CHECK(std::abs(double(sums[e]) - double(whole[e])) <= 1e-5 * (1.0 + std::abs(double(whole[e]))));
+    }
+}
+
 void test_kernel_block() {
     blas() = {naive_gemm<float>, naive_gemm<double>, nullptr, nullptr};
     for (std::size_t every : {1u, 2u, 9u})
@@ -103,6 +131,10 @@ void test_kernel_block() {
             test_kernel<float>({kind, 0.01, 0.0, 0.0}, every);
             test_kernel<double>({kind, 0.01, 0.0, 0.0}, every);
         }
+    for (std::size_t every : {1u, 9u}) {
+        test_groups<float>(every);
+        test_groups<double>(every);
+    }
     test_subset<float>();
     test_subset<double>();
 }

@@ -12,6 +12,7 @@ from scipy.linalg import cython_blas
 
 from . import _core
 from ._blas import one_blas_thread
+from .grouped import GroupedMatrix
 from .layout import is_sparse
 from .threads import effective_n_threads
 
@@ -21,11 +22,13 @@ __all__ = [
     "add_support",
     "back_fit",
     "best_intercept",
+    "code_sums",
     "dual_cd_epoch",
     "exp",
     "gather_block",
     "hash_rows",
     "kernel_block",
+    "kernel_grouped_matmul",
     "kernel_matmul",
     "lasvm_block",
     "lasvm_reprocess",
@@ -247,6 +250,30 @@ def kernel_matmul(
     return out
 
 
+def kernel_grouped_matmul(
+    X: Any, Z: Any, A: GroupedMatrix, kernel: CompiledKernel, *, n_threads: int | None = None
+) -> np.ndarray:
+    """``kernel_matmul`` for an A in groups of rows: a group costs as much as it has columns."""
+    arguments, n, m = _arguments(X, Z, kernel, None, None, (None, None))
+    starts, widths = _real("starts", A.starts, np.int64), [len(columns) for columns in A.columns]
+    if starts[0] != 0 or starts[-1] != m or len(starts) != 1 + len(widths):
+        raise ValueError(f"the groups of A must cover {m} rows, one for each row of Z; got {starts}.")
+    shapes = list(zip(np.diff(starts).tolist(), widths))
+    if [block.shape for block in A.blocks] != shapes or min(np.diff(starts), default=0) < 0:
+        raise ValueError("each block of A must have a row for each row of its group, and its columns.")
+    columns = _real("columns", np.concatenate([*A.columns, []]), np.int64)
+    if columns.size and (columns.min() < 0 or columns.max() >= A.n_columns):
+        raise IndexError(f"columns must be within 0..{A.n_columns - 1}.")
+    values = _real("A", np.concatenate([*(block.ravel() for block in A.blocks), []]), X.dtype)
+    column_starts = np.cumsum([0, *widths], dtype=np.int64)
+    out = np.empty((n, A.n_columns), dtype=X.dtype)
+    with one_blas_thread():
+        _core.kernel_grouped_matmul(
+            *arguments, starts, column_starts, columns, values, out, effective_n_threads(n_threads)
+        )
+    return out
+
+
 exp = _core.exp  # checks its arguments itself: a wrapper here would take longer than a short array
 
 
@@ -273,6 +300,17 @@ def subtract_rows(
 ) -> None:
     """``g -= change @ rows[which, : len(g)]`` in double."""
     _core.subtract_rows(rows, which, change, g, n_threads, NEVER)
+
+
+# ---- codes ----
+
+
+def code_sums(F: NDArray[Any], matrix: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """``F @ matrix.T`` as a sum of two doubles, and ``sign(F) @ matrix.T``, for entries -1, 0 and +1."""
+    F = _real("F", F, np.float64)
+    high, low, votes = (np.empty((F.shape[0], matrix.shape[0])) for _ in range(3))
+    _core.code_sums(F, np.ascontiguousarray(matrix, dtype=np.int8), high, low, votes)
+    return high, low, votes
 
 
 # ---- losses ----

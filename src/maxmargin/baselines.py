@@ -56,7 +56,7 @@ class LaSVM(KernelClassifier):
     Attributes
     ----------
     support_ : ndarray of shape (n_support,)
-        The rows in X with a coefficient in some column.
+        The rows in X with a coefficient in some column, class by class.
     support_vectors_ : array of shape (n_support, n_features)
     dual_coef_ : ndarray of shape (n_columns, n_support)
         0 where a column does not use a support vector of another.
@@ -146,7 +146,8 @@ class LaSVM(KernelClassifier):
             which, _ = self.code_.column(data.labels, column)
             coef[which, column] = result.coef
         support = np.flatnonzero((coef != 0.0).any(axis=1))
-        self._keep(self._kernel_data(data).points(support), coef[support], data.rows.index[support])
+        points, rows = self._kernel_data(data).points(support), data.rows.index[support]
+        self._keep(points, coef[support], rows, data.labels[support])
         self.intercept_ = np.array([result.intercept for result in results])
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Protocol, Self, runtime_checkable
+from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
+from . import _native
 from .codes import Code
 from .losses import LOSSES, Loss
 
@@ -67,7 +68,7 @@ class Margins(_Fixed):
         one_vs_rest = (
             code.n_classes == code.n_columns and (code.matrix == 2 * np.eye(code.n_classes) - 1).all()
         )
-        return F if one_vs_rest else _sums(F, code)[0]
+        return F if one_vs_rest else _sums(F, code).high
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,8 @@ class Votes(_Fixed):
         """Votes, plus less than a quarter of a vote that tells equal votes apart."""
         F = _checked(F, code)
         n_columns_of_class = np.abs(code.matrix).sum(axis=1, dtype=np.float64)
-        return _with_margins((n_columns_of_class + _linear(np.sign(F), code.matrix)) / 2, _sums(F, code))
+        sums = _sums(F, code)
+        return _with_margins((n_columns_of_class + sums.votes) / 2, sums)
 
 
 @dataclass(frozen=True)
@@ -100,7 +102,8 @@ class Hamming(_Fixed):
     def scores(self, F: FloatArray, code: Code) -> FloatArray:
         """Minus the distance, plus less than a quarter that tells equal distances apart."""
         F = _checked(F, code)
-        return _with_margins((_linear(np.sign(F), code.matrix) - code.n_columns) / 2, _sums(F, code))
+        sums = _sums(F, code)
+        return _with_margins((sums.votes - code.n_columns) / 2, sums)
 
 
 @dataclass(frozen=True)
@@ -137,35 +140,47 @@ def _linear(F: FloatArray, matrix: NDArray[Any]) -> FloatArray:
     return np.ascontiguousarray((csr_array(matrix.astype(np.float64)) @ F.T).T)
 
 
-def _sums(F: FloatArray, code: Code) -> FloatArray:
-    """``F @ matrix.T`` in doubled precision, so that ties do not depend on the order of the columns.
+class _Sums(NamedTuple):
+    """``F @ matrix.T``, what rounding it has left out, and ``sign(F) @ matrix.T``, each (n, n_classes)."""
 
-    The sums, and what rounding them has left out: the order of two sums may be decided there.
+    high: FloatArray
+    low: FloatArray
+    votes: FloatArray
 
-    Rows above 2^1000 are scaled by a power of two first: a sum never overflows.
+
+def _sums(F: FloatArray, code: Code) -> _Sums:
+    """Sums in doubled precision, so that ties do not depend on the order of the columns.
+
+    The order of two sums may be decided by what rounding has left out. Rows above 2^1000 are scaled by a
+    power of two first: a sum never overflows.
     """
-    exponent = np.frexp(np.abs(F).max(axis=1, initial=0.0))[1]
-    scaled = np.ldexp(F, -np.maximum(exponent - 1000, 0)[:, None])
-    high, low = np.zeros((2, code.n_classes, len(F)))
-    for f, column in zip(np.ascontiguousarray(scaled.T), code.matrix.T):
-        g = np.flatnonzero(column)
-        term = column[g, None] * f
-        total = high[g] + term
-        carried = total - high[g]
-        low[g] += (high[g] - (total - carried)) + (term - carried)
-        high[g] = total
-    total = high + low
-    return np.stack([total.T, (low - (total - high)).T])
+    return _Sums(*_native.code_sums(F, code.matrix))
 
 
-def _with_margins(votes: FloatArray, sums: FloatArray) -> FloatArray:
-    return _strictly_ordered(votes + sums[0] / (5 * (1 + np.abs(sums[0]))), votes, sums)
+def _with_margins(votes: FloatArray, sums: _Sums) -> FloatArray:
+    return _strictly_ordered(votes + sums.high / (5 * (1 + np.abs(sums.high))), votes, sums)
 
 
-def _strictly_ordered(scores: FloatArray, first: FloatArray, second: FloatArray) -> FloatArray:
-    """The scores, raised where needed until each row is ordered by (first, second), equal only with both."""
-    order = np.lexsort((second[1], second[0], first), axis=1)
-    score, a, b, c = (np.take_along_axis(v, order, axis=1).T.copy() for v in (scores, first, *second))
+def _strictly_ordered(scores: FloatArray, first: FloatArray, sums: _Sums) -> FloatArray:
+    """The scores, raised where needed until each row is ordered by (first, sums), equal only with both."""
+    wrong = np.flatnonzero(~_ordered(scores, first, sums))
+    if wrong.size:
+        keys = (first[wrong], sums.high[wrong], sums.low[wrong])
+        scores[wrong] = _raised(scores[wrong], *keys)
+    return scores
+
+
+def _ordered(scores: FloatArray, first: FloatArray, sums: _Sums) -> NDArray[np.bool_]:
+    """Whether a row is strictly ordered by (first, sums) as it is. Nearly all are; of the rest, not all."""
+    rank = np.argsort(scores, axis=1)
+    s, a, b = (np.take_along_axis(v, rank, axis=1) for v in (scores, first, sums.high))
+    rises = (a[:, 1:] > a[:, :-1]) | ((a[:, 1:] == a[:, :-1]) & (b[:, 1:] > b[:, :-1]))
+    return (rises & (s[:, 1:] > s[:, :-1])).all(axis=1)
+
+
+def _raised(scores: FloatArray, *keys: FloatArray) -> FloatArray:
+    order = np.lexsort(keys[::-1], axis=1)
+    score, a, b, c = (np.take_along_axis(v, order, axis=1).T.copy() for v in (scores, *keys))
     for k in range(1, len(score)):
         larger = (a[k] > a[k - 1]) | (b[k] > b[k - 1]) | ((b[k] == b[k - 1]) & (c[k] > c[k - 1]))
         floor = np.where(larger, np.nextafter(score[k - 1], np.inf), score[k - 1])

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_consistent_length
 
 from .base import NOT_GIVEN, CodedClassifier
 from .checks import check_scale, check_weights
+from .grouped import GroupedMatrix, columns_of_groups
 from .kernel_data import KernelData
 from .kernels import FromFunction, Kernel, Precomputed, kernel_from_name
 from .layout import is_sparse
@@ -89,26 +90,53 @@ class KernelClassifier(CodedClassifier):
 
     # ---- prediction ----
 
-    def _keep(self, points: Any, coef: np.ndarray, support: np.ndarray | None) -> None:
+    def _keep(
+        self, points: Any, coef: np.ndarray, support: np.ndarray | None, labels: np.ndarray | None = None
+    ) -> None:
         """Keep support vectors, their coefficients (n_support, n_columns), and their rows in the given X.
 
         ``support`` is None where support vectors are no rows of X. For a precomputed kernel the points are
-        the numbers of its columns.
+        the numbers of its columns. ``labels`` are the classes of the support vectors, where each takes part
+        only in the columns of its own class: they are then kept class by class, and those without any
+        coefficient are dropped.
         """
+        self._groups: np.ndarray | None = None  # where each class starts
+        self._group_columns: np.ndarray | None = None  # (n_classes, n_columns), where it has coefficients
+        if labels is not None:
+            order = np.argsort(labels, kind="stable")
+            order = order[(coef != 0.0).any(axis=1)[order]]
+            points, coef, support = points[order], coef[order], None if support is None else support[order]
+            self._group(coef, np.searchsorted(labels[order], np.arange(self.code_.n_classes + 1)))
         self.support_ = support
         self.support_vectors_ = points
         self.dual_coef_ = np.ascontiguousarray(coef.T, dtype=np.float64)
         self.intercept_ = np.zeros(coef.shape[1])
         self.n_support_ = len(coef)
 
+    def _group(self, coef: np.ndarray, starts: np.ndarray) -> None:
+        """Remember groups of support vectors, and their columns, where these are less than half of all."""
+        used = columns_of_groups(coef, starts)
+        if 2 * (np.diff(starts) @ used.sum(axis=1)) < coef.size:
+            self._groups, self._group_columns = starts, used
+
+    def _coefficients(self) -> np.ndarray | GroupedMatrix:
+        """Those of ``dual_coef_``, transposed, in groups where there are some."""
+        coef = self.dual_coef_.T
+        if self._groups is None or self._group_columns is None:
+            return coef
+        return GroupedMatrix.cut(coef, self._groups, self._group_columns)
+
     def _column_outputs(self, X: Any) -> np.ndarray:
         if isinstance(self.kernel_, Precomputed):
-            return np.asarray(X[:, self.support_vectors_] @ self.dual_coef_.T) + self.intercept_
-        if self.n_support_ == 0:
-            return np.zeros((X.shape[0], len(self.intercept_))) + self.intercept_
-        n_jobs = effective_n_threads(self.n_jobs)
-        product = self.kernel_.matmul(X, self.support_vectors_, self.dual_coef_.T, n_jobs=n_jobs)
-        return np.asarray(product, dtype=np.float64) + self.intercept_
+            outputs = X[:, self.support_vectors_] @ self._coefficients()
+        elif self.n_support_ == 0:
+            outputs = np.zeros((X.shape[0], len(self.intercept_)))
+        else:
+            n_jobs = effective_n_threads(self.n_jobs)
+            outputs = self.kernel_.matmul(X, self.support_vectors_, self._coefficients(), n_jobs=n_jobs)
+        outputs = np.asarray(outputs, dtype=np.float64)
+        outputs += self.intercept_
+        return outputs
 
     def __sklearn_tags__(self) -> Any:
         """Sparse input is accepted; a precomputed kernel is pairwise."""

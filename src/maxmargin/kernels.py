@@ -13,6 +13,7 @@ import numpy as np
 from . import _native
 from .bandwidth import median_gamma, scale_gamma
 from .checks import check_number
+from .grouped import GroupedMatrix
 from .layout import as_rows, same_features, sqnorms
 from .threads import effective_n_threads
 
@@ -32,6 +33,7 @@ __all__ = [
 ]
 
 Gamma = float | str
+Matrix = np.ndarray | GroupedMatrix
 _GAMMA_WORDS = ("auto", "median", "scale")
 
 
@@ -57,9 +59,9 @@ class Kernel(ABC):
         """
         return self
 
-    def matmul(self, X: Any, Z: Any, A: np.ndarray, *, n_jobs: int | None = None) -> np.ndarray:
+    def matmul(self, X: Any, Z: Any, A: Matrix, *, n_jobs: int | None = None) -> np.ndarray:
         """``K(X, Z) @ A``, a block of rows at a time: about 32 MB of K are held."""
-        A, n = np.asarray(A), _n_rows(X)
+        A, n = A if isinstance(A, GroupedMatrix) else np.asarray(A), _n_rows(X)
         step = max(1, (4 << 20) // max(1, _n_rows(Z)))
         blocks = [self(X[i : i + step], Z, n_jobs=n_jobs) @ A for i in range(0, n, step)]
         return np.concatenate(blocks) if blocks else np.zeros((0, *A.shape[1:]))
@@ -116,12 +118,15 @@ class _Compiled(Kernel):
         """The matrix ``K[i, j] = k(x_i, z_j)``."""
         return _native.kernel_block(*same_features(X, Z), self, n_threads=effective_n_threads(n_jobs))
 
-    def matmul(self, X: Any, Z: Any, A: np.ndarray, *, n_jobs: int | None = None) -> np.ndarray:
+    def matmul(self, X: Any, Z: Any, A: Matrix, *, n_jobs: int | None = None) -> np.ndarray:
         """``K(X, Z) @ A`` tile by tile; K is never held."""
-        columns = np.asarray(A)
         x, z = same_features(X, Z)
+        n_threads = effective_n_threads(n_jobs)
+        if isinstance(A, GroupedMatrix):
+            return _native.kernel_grouped_matmul(x, z, A, self, n_threads=n_threads)
+        columns = np.asarray(A)
         matrix = columns[:, None] if columns.ndim == 1 else columns
-        product = _native.kernel_matmul(x, z, matrix, self, n_threads=effective_n_threads(n_jobs))
+        product = _native.kernel_matmul(x, z, matrix, self, n_threads=n_threads)
         return product[:, 0] if columns.ndim == 1 else product
 
 
@@ -249,7 +254,7 @@ class Precomputed(Kernel):
             raise ValueError(f"only a square precomputed kernel has a diagonal; got shape {K.shape}.")
         return K.diagonal()
 
-    def matmul(self, X: Any, Z: Any, A: np.ndarray, *, n_jobs: int | None = None) -> np.ndarray:
+    def matmul(self, X: Any, Z: Any, A: Matrix, *, n_jobs: int | None = None) -> np.ndarray:
         """``X @ A``."""
         return self(X) @ A
 
@@ -303,7 +308,7 @@ class Sum(_Pair):
         """``k(x_i, x_i)`` for each row."""
         return self.left.diagonal(X) + self.right.diagonal(X)
 
-    def matmul(self, X: Any, Z: Any, A: np.ndarray, *, n_jobs: int | None = None) -> np.ndarray:
+    def matmul(self, X: Any, Z: Any, A: Matrix, *, n_jobs: int | None = None) -> np.ndarray:
         """``K1 @ A + K2 @ A``."""
         return self.left.matmul(X, Z, A, n_jobs=n_jobs) + self.right.matmul(X, Z, A, n_jobs=n_jobs)
 
@@ -350,7 +355,7 @@ class Scaled(Kernel):
         """``k(x_i, x_i)`` for each row."""
         return self.factor * self.kernel.diagonal(X)
 
-    def matmul(self, X: Any, Z: Any, A: np.ndarray, *, n_jobs: int | None = None) -> np.ndarray:
+    def matmul(self, X: Any, Z: Any, A: Matrix, *, n_jobs: int | None = None) -> np.ndarray:
         """``factor (K @ A)``."""
         return self.factor * self.kernel.matmul(X, Z, A, n_jobs=n_jobs)
 

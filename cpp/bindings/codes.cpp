@@ -1,0 +1,17 @@
+// Bindings of what decoders sum.
+#include "maxmargin/code_sums.hpp"
+#include "python.hpp"
+
+void bind_codes(nb::module_& m) {
+    using namespace maxmargin;
+    m.def(
+        "code_sums",
+        [](const In<double, 2>& F, const In<std::int8_t, 2>& code, const Out<double, 2>& high,
+           const Out<double, 2>& low, const Out<double, 2>& votes) {
+            const CodeSums sums(code.data(), code.shape(0), code.shape(1));
+            nb::gil_scoped_release release;
+            sums(F.data(), F.shape(0), high.data(), low.data(), votes.data(), python_poll());
+        },
+        nb::arg("F").noconvert(), nb::arg("code").noconvert(), nb::arg("high").noconvert(),
+        nb::arg("low").noconvert(), nb::arg("votes").noconvert());
+}
