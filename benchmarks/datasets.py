@@ -70,34 +70,25 @@ def covtype(n_train):
 
 
 def mnist_split():
-    """All digits: training rows and labels, test rows and labels; None where the file is missing."""
-    train = mnist(60_000)
-    return None if train is None else (*train, *mnist_test())
+    """All digits: training rows and labels, test rows and labels."""
+    return *mnist(60_000), *mnist_test()
 
 
 def eight_or_not():
     """MNIST8: the digit 8 (1) against the others (0)."""
-    split = mnist_split()
-    if split is None:
-        return None
-    X, y, X_test, y_test = split
+    X, y, X_test, y_test = mnist_split()
     return X, (y == 8).astype(int), X_test, (y_test == 8).astype(int)
 
 
 def adult_dense():
     """a9a as an array."""
-    split = adult()
-    if split is None:
-        return None
-    X, y, X_test, y_test = split
+    X, y, X_test, y_test = adult()
     return X.toarray(), y, X_test.toarray(), y_test
 
 
 def letter():
     """Official split of 16,000 and 4,000 letters, standardised on the training part."""
     file = _file("letter.npz")
-    if file is None:
-        return None
     X, X_test = file["X_train"].astype(np.float64), file["X_test"].astype(np.float64)
     mean, deviation = X.mean(axis=0), X.std(axis=0)
     standard = [((rows - mean) / deviation).astype(np.float32) for rows in (X, X_test)]

@@ -26,7 +26,8 @@ class Method:
 
     make: Callable
     columns: Callable
-    as_input: Callable = lambda X: X
+    rows: Callable = lambda X: X  # as the method takes them
+    labels: Callable = lambda X, y: y
 
 
 def our_columns(model, y):
@@ -39,7 +40,9 @@ def one_vs_one(model, y):
     Which of two classes is +1 shows in the sign of the coefficients, and differs between libraries. So does
     the order of classes, in which the support vectors are: by name, or by first appearance.
     """
-    support, dual_coef = np.asarray(model.support_), np.asarray(model.dual_coef_, dtype=np.float64)
+    support, dual_coef = np.asarray(model.support_), model.dual_coef_
+    if sparse.issparse(dual_coef):
+        dual_coef = dual_coef.toarray()
     label = np.unique(y, return_inverse=True)[1][support]
     order = label[np.sort(np.unique(label, return_index=True)[1])]
     coef, code = [], []
@@ -79,9 +82,18 @@ def thundersvm(C, gamma):
     return SVC(kernel="rbf", C=C, gamma=gamma)
 
 
+def thunder_rows(X):
+    return sparse.csr_matrix(X) if sparse.issparse(X) else X
+
+
+def thunder_labels(X, y):
+    """Its wheel hands labels of sparse rows over as integers and reads them as floats: so in floats' bits."""
+    return y.astype(np.float32).view(np.int32) if sparse.issparse(X) else y
+
+
 METHODS = {
     "maxmargin": Method(ours, our_columns),
     "scikit-learn": Method(scikit_learn, one_vs_one),
     "intelex": Method(intelex, one_vs_one),
-    "thundersvm": Method(thundersvm, one_vs_one, lambda X: sparse.csr_matrix(X) if sparse.issparse(X) else X),
+    "thundersvm": Method(thundersvm, one_vs_one, thunder_rows, thunder_labels),
 }
