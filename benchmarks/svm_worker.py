@@ -8,10 +8,11 @@ Only the method's own library is imported, so that an environment without maxmar
 
 import argparse
 import json
+import time
 import warnings
 
 import numpy as np
-from clock import interleaved, timed
+from clock import timed
 from memory import peak_mb, reset_peak, resident_mb
 from scipy import sparse
 from svm_certificate import certificate
@@ -51,8 +52,8 @@ def values_per_second(X):
     """How many products of two rows of X BLAS computes in a second, undisturbed."""
     X = dense(X[:8192])
     products = bare_products(X, X[:2048])
-    # The least of five: a disturbed one would flatter us.
-    seconds = min(interleaved([products], 1, rest=REST_SECONDS)[0] for _ in range(5))
+    # The least: a disturbed one would flatter us.
+    seconds = min(rested(products) for _ in range(6))
     return len(X) * len(X[:2048]) / seconds
 
 
@@ -71,14 +72,27 @@ def fitted(method, problem, X, y):
     return model, took
 
 
-def predicted(model, X, y, others=()):
-    """Seconds of a prediction, and of other functions in turn with it; and how many answers are right."""
+def predicted(model, X, y, bare=None):
+    """Seconds of a prediction and of bare products in turn with it, and how many answers are right.
+
+    A median of ours, but the least of the bare ones: a disturbed one would flatter us.
+    """
     first, answers = timed(lambda: model.predict(X))
-    accuracy = 100.0 * float(np.mean(answers == y))
-    if first > SLOW_SECONDS:
-        return [first], accuracy
-    n_runs = 5 if first < SHORT_SECONDS else 3
-    return interleaved([lambda: model.predict(X), *others], n_runs, rest=REST_SECONDS), accuracy
+    facts = {"predict_seconds": first, "accuracy": 100.0 * float(np.mean(answers == y))}
+    if first <= SLOW_SECONDS:
+        functions = [lambda: model.predict(X), *([bare] if bare else [])]
+        n_runs = 5 if first < SHORT_SECONDS else 3
+        turns = np.array([[rested(function) for function in functions] for _ in range(n_runs)])
+        facts["predict_seconds"] = float(np.median(turns[:, 0]))
+        if bare:
+            facts["bare_predict_seconds"] = float(turns[:, 1].min())
+    return facts
+
+
+def rested(function):
+    """Seconds of a function, after a pause in which the threads of the one before go to sleep."""
+    time.sleep(REST_SECONDS)
+    return timed(function)[0]
 
 
 def our_facts(model, X, fit_seconds):
@@ -103,14 +117,11 @@ def cell(name, data, dtype, n_rows=None, n_test=None, certify=True):
     columns = method.columns(model, y)
     facts = {"method": name, "data": data, "dtype": dtype, "n": X.shape[0], "d": X.shape[1], **took}
     facts["status"] = str(getattr(model, "status_", ""))
-    others = ()
+    bare = None
     if name == "maxmargin":
         facts |= our_facts(model, X, took["fit_seconds"])
-        others = (bare_products(X_test, model.support_vectors_),)
-    seconds, facts["accuracy"] = predicted(model, X_test, y_test, others)
-    facts["predict_seconds"] = seconds[0]
-    if len(seconds) > 1:
-        facts["bare_predict_seconds"] = seconds[1]
+        bare = bare_products(X_test, model.support_vectors_)
+    facts |= predicted(model, X_test, y_test, bare)
     if certify:
         facts |= certificate(X, y, columns, problem.C, problem.gamma)
     return facts
