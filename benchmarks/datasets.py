@@ -67,3 +67,29 @@ def covtype(n_train):
     numbers -= numbers[:n_train].mean(axis=0)
     numbers /= np.maximum(numbers[:n_train].std(axis=0), 1e-6)
     return X[:n_train], y[:n_train], X[n_train:], y[n_train:]
+
+
+def mnist_split():
+    """All digits: training rows and labels, test rows and labels."""
+    return *mnist(60_000), *mnist_test()
+
+
+def eight_or_not():
+    """MNIST8: the digit 8 (1) against the others (0)."""
+    X, y, X_test, y_test = mnist_split()
+    return X, (y == 8).astype(int), X_test, (y_test == 8).astype(int)
+
+
+def adult_dense():
+    """a9a as an array."""
+    X, y, X_test, y_test = adult()
+    return X.toarray(), y, X_test.toarray(), y_test
+
+
+def letter():
+    """Official split of 16,000 and 4,000 letters, standardised on the training part."""
+    file = _file("letter.npz")
+    X, X_test = file["X_train"].astype(np.float64), file["X_test"].astype(np.float64)
+    mean, deviation = X.mean(axis=0), X.std(axis=0)
+    standard = [((rows - mean) / deviation).astype(np.float32) for rows in (X, X_test)]
+    return standard[0], file["y_train"].astype(int), standard[1], file["y_test"].astype(int)

@@ -1,7 +1,8 @@
 """Runs every benchmark of this folder and writes one table, as Markdown and as JSON.
 
 A benchmark is a module with ``run(repeats, quick) -> rows`` (rows as ``clock.row`` makes them) and, where
-something fits no column, ``notes(quick) -> sentences``. It is found by being here.
+something fits no column, ``notes(quick) -> sentences``. It is found by being here. Where it has more to tell
+it returns ``rows, tables``: for each title a list of lines, dicts from the names of columns.
 """
 
 import argparse
@@ -64,7 +65,25 @@ def shown(value, r):
     return f"{value:.3g}{r['unit']}" if r["ratio"] is not None else f"{value:,.4g}{r['unit']}"
 
 
-def markdown(facts, rows, notes, quick):
+def with_tables(outcome):
+    """Rows and tables of what a benchmark returned."""
+    return outcome if isinstance(outcome, tuple) else (outcome, {})
+
+
+def table(title, lines):
+    """A table whose columns are all keys of its lines."""
+    columns = list(dict.fromkeys(key for line in lines for key in line))
+    return [
+        "",
+        f"## {title}",
+        "",
+        f"| {' | '.join(columns)} |",
+        f"|{'---|' * len(columns)}",
+        *(f"| {' | '.join(str(line.get(key, '')) for key in columns)} |" for line in lines),
+    ]
+
+
+def markdown(facts, rows, notes, tables, quick):
     """The report for people."""
     verdict = {None: "", True: "yes", False: "NO"}
     lines = [
@@ -84,8 +103,9 @@ def markdown(facts, rows, notes, quick):
         f"| {'' if r['ratio'] is None else format(r['ratio'], '.2f')} | {r['target']} | {verdict[r['met']]} |"
         for r in rows
     ]
-    lines += ["", f"{met_of(rows)} targets met.", *notes, ""]
-    return "\n".join(lines)
+    lines += ["", f"{met_of(rows)} targets met.", *notes]
+    lines += [line for title, content in tables.items() for line in table(title, content)]
+    return "\n".join([*lines, ""])
 
 
 def main():
@@ -101,12 +121,15 @@ def main():
     notes = [
         note for module in modules if hasattr(module, "notes") for note in module.notes(quick=options.quick)
     ]
-    rows = [r for module in modules for r in module.run(repeats=repeats, quick=options.quick)]
+    outcomes = [with_tables(module.run(repeats=repeats, quick=options.quick)) for module in modules]
+    rows = [r for rows, _ in outcomes for r in rows]
+    tables = {title: lines for _, tables in outcomes for title, lines in tables.items()}
     facts = machine()
     options.output.mkdir(parents=True, exist_ok=True)
     report = {"machine": facts, "quick": options.quick, "repeats": repeats, "rows": rows, "notes": notes}
+    report |= {"tables": tables}
     (options.output / "bench.json").write_text(json.dumps(report, indent=2) + "\n")
-    (options.output / "bench.md").write_text(markdown(facts, rows, notes, options.quick))
+    (options.output / "bench.md").write_text(markdown(facts, rows, notes, tables, options.quick))
     outcome = f"{len(rows)} measurements" if options.quick else f"{met_of(rows)} targets met"
     print(f"benchmarks: {outcome}; table in {options.output}/bench.md")
 

@@ -1,0 +1,227 @@
+"""KernelSVC against scikit-learn, scikit-learn-intelex and ThunderSVM: time, memory, and what is reached.
+
+Every fit has a process of its own (``svm_worker.py``), so its peak of memory is its own and it can be given
+up. Methods take turns; one whose fit takes more than a minute has one turn. All run on the same two cores. A
+fit counts as faster only where its dual objective is at least the peer's, less 1e-4 of it.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import svm_worker
+from clock import row, score, tell
+from svm_problems import PROBLEMS
+
+import maxmargin
+
+WORKER = Path(svm_worker.__file__)
+THUNDER = Path(f"{sys.prefix}-thunder") / "bin" / "python"
+N_CORES = 2
+LIMIT_SECONDS = {"thundersvm": 400}  # for a whole cell
+DEFAULT_LIMIT_SECONDS = 1800
+ONCE_SECONDS = 60.0
+AS_GOOD = 1e-4
+BALANCED = 1e-6  # |y'a| / sum(a) that rounding explains: without y'a = 0 a dual objective bounds nothing
+N_QUICK_TEST = 500
+QUICK_ROWS = {"letter": 1500, "a9a": 1000, "a9a-csr": 1000, "mnist": 600}
+TITLES = {
+    "maxmargin": "KernelSVC",
+    "scikit-learn": "scikit-learn SVC",
+    "intelex": "scikit-learn-intelex SVC",
+    "thundersvm": "ThunderSVM",
+}
+
+
+def interpreter(method):
+    return THUNDER if method == "thundersvm" else Path(sys.executable)
+
+
+def two_cores():
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:N_CORES])
+
+
+def cell(method, data, dtype, options):
+    """What the worker measured, or ``failure``: why there is nothing."""
+    limit = LIMIT_SECONDS.get(method, DEFAULT_LIMIT_SECONDS)
+    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), str(N_CORES))
+    command = [interpreter(method), WORKER, method, data, dtype, *options]
+    facts = {"method": method, "data": data, "dtype": dtype}
+    if not command[0].exists():
+        return facts | {"failure": "no environment"}
+    try:
+        done = subprocess.run(
+            list(map(str, command)),
+            capture_output=True,
+            text=True,
+            timeout=limit,
+            env=os.environ | threads,
+            preexec_fn=two_cores,
+        )
+    except subprocess.TimeoutExpired:
+        return facts | {"failure": f"over {limit} s", "limit": limit}
+    answers = [line for line in done.stdout.splitlines() if line.startswith('{"method"')]
+    if done.returncode or not answers:
+        return facts | {"failure": (done.stderr.strip().splitlines() or [f"status {done.returncode}"])[-1]}
+    return facts | json.loads(answers[-1])
+
+
+def methods(data, quick):
+    """The cells of a data set. scikit-learn always computes in float64, ThunderSVM in float32."""
+    dtypes = PROBLEMS[data].dtypes[:1] if quick else PROBLEMS[data].dtypes
+    same = ["maxmargin", *(["intelex"] if find_spec("sklearnex") or not quick else [])]
+    cells = [(method, dtype) for dtype in dtypes for method in same]
+    return [*cells, ("scikit-learn", "float64"), *([] if quick else [("thundersvm", "float32")])]
+
+
+def here(method, data, dtype, n_rows):
+    """A cell in this process: where a ratio says little, the seconds that imports take matter more."""
+    try:
+        return svm_worker.cell(method, data, dtype, n_rows, N_QUICK_TEST)
+    except ImportError as missing:
+        return {"method": method, "data": data, "dtype": dtype, "failure": str(missing)}
+
+
+def quickly(data, alone):
+    """One turn of each method on few rows, the first of them in a process of its own if asked."""
+    n_rows, cells = QUICK_ROWS[data], {}
+    for method, dtype in methods(data, quick=True):
+        if alone and not cells:
+            facts = cell(method, data, dtype, ["--rows", str(n_rows), "--test-rows", str(N_QUICK_TEST)])
+        else:
+            facts = here(method, data, dtype, n_rows)
+        cells[method, dtype] = middle([facts])
+    return cells
+
+
+def measured(data, n_rounds):
+    """For each method and dtype its medians; what does not change is from the first round."""
+    turns = {key: [] for key in methods(data, quick=False)}
+    for number in range(n_rounds):
+        for (method, dtype), records in turns.items():
+            if records and records[0].get("fit_seconds", np.inf) > ONCE_SECONDS:
+                continue
+            records += tell([cell(method, data, dtype, ["--no-certificate"] if number else [])])
+    return {key: middle(records) for key, records in turns.items()}
+
+
+def middle(records):
+    """The first record, with the medians of what varies, and how many there were."""
+    kept = [record for record in records if "failure" not in record] or records
+    varying = [key for key in kept[0] if key.endswith(("_seconds", "_mb", "bare_share"))]
+    varying = [key for key in varying if all(record.get(key) is not None for record in kept)]
+    return (
+        kept[0]
+        | {key: float(np.median([record[key] for record in kept])) for key in varying}
+        | {"runs": len(kept)}
+    )
+
+
+def against(name, ours, peer, fit_target, predict_target):
+    """Rows of one comparison. Where the peer gave up its limit stands for its time."""
+    title = f"{TITLES[peer['method']]}, {peer['dtype']}"
+    if "failure" in peer:
+        if "limit" not in peer:
+            return []
+        line = row(f"{name}: fit", ours["fit_seconds"], f"{title}, not done", peer["limit"], fit_target)
+        return [line | {"met": line["met"] or None}]  # its time is longer than the limit, by what is unknown
+    least = peer["dual"] - AS_GOOD * abs(peer["dual"])
+    reached = ours["dual"] >= least and ours["imbalance"] <= BALANCED
+    fit = row(f"{name}: fit", ours["fit_seconds"], title, peer["fit_seconds"], fit_target)
+    return [
+        fit | {"met": None if fit["met"] is None else fit["met"] and reached},
+        score(f"{name}: dual objective", ours["dual"], title, peer["dual"], fit_target and least, unit=""),
+        row(f"{name}: predict", ours["predict_seconds"], title, peer["predict_seconds"], predict_target),
+    ]
+
+
+def by_itself(name, ours, problem, quick):
+    """Rows that compare a fit with the bare products it needs, and with the memory it asked for."""
+    rows = []
+    if "bare_predict_seconds" in ours:
+        bare = ours["bare_predict_seconds"]
+        target = None if quick else 1.3
+        rows.append(
+            row(f"{name}: predict", ours["predict_seconds"], "bare products", bare, target, at_most=True)
+        )
+    target = None if quick else problem.least_share
+    values = f"{ours['kernel_values'] / 1e6:,.0f} million kernel values"
+    rows.append(score(f"{name}: bare products' share of the fit", ours["bare_share"], values, None, target))
+    if ours["cache_mb"] is not None:
+        asked = ours["input_mb"] + ours["cache_mb"]
+        used, target = ours["input_mb"] + ours["fit_mb"], None if quick else 1.1 * asked
+        peer = "input + cache"
+        rows.append(score(f"{name}: memory", used, peer, asked, target, at_most=True, unit=" MB"))
+    return rows
+
+
+def lighter(name, ours, peer, quick):
+    """The row that compares what two fits need beyond the data they are given."""
+    if "fit_mb" not in peer:
+        return []
+    mb, most = peer["fit_mb"], None if quick else peer["fit_mb"]
+    title = f"{TITLES[peer['method']]}, {peer['dtype']}"
+    return [score(f"{name}: memory of the fit", ours["fit_mb"], title, mb, most, at_most=True, unit=" MB")]
+
+
+def compared(data, cells, quick):
+    """The rows of a data set."""
+    problem, rows = PROBLEMS[data], []
+    for (method, dtype), ours in cells.items():
+        if method != "maxmargin":
+            continue
+        name = f"{data}, {dtype}"
+        if "failure" in ours:
+            rows.append(
+                score(f"{name}: {ours['failure']}", None, "", None) | {"met": None if quick else False}
+            )
+            continue
+        targets = {
+            ("scikit-learn", "float64"): (problem.against_sklearn, 20.0),
+            ("intelex", dtype): (problem.against_intelex, 1.5),
+            ("thundersvm", "float32"): (1.0, 1.0),
+        }
+        for key, pair in targets.items():
+            if key in cells:
+                rows += against(name, ours, cells[key], *((None, None) if quick else pair))
+        rows += by_itself(name, ours, problem, quick)
+        rows += lighter(name, ours, cells.get(("intelex", dtype), {}), quick)
+    return rows
+
+
+def line(facts):
+    """One line of the wide table."""
+    start = {"data": facts["data"], "method": TITLES[facts["method"]], "dtype": facts["dtype"]}
+    if "failure" in facts:
+        return start | {"fit": facts["failure"]}
+    return start | {
+        "fit": f"{facts['fit_seconds']:.3g} s",
+        "predict": f"{facts['predict_seconds']:.3g} s",
+        "support vectors": f"{facts['support_vectors']:,}",
+        "dual objective": f"{facts['dual']:.7g}",
+        "largest gap": f"{facts['gap']:.1e}",
+        "y'a": f"{facts['imbalance']:.0e}",
+        "accuracy": f"{facts['accuracy']:.2f} %",
+        "peak memory": f"{facts['peak_mb']:,.0f} MB",
+        "of the fit": f"{facts['fit_mb']:,.0f} MB",
+        "runs": facts["runs"],
+        "status": facts["status"],
+    }
+
+
+def run(repeats=5, quick=False):
+    """Rows, and the table of all cells; SVM_DATA names some of the data sets, all of them by default."""
+    names = os.environ.get("SVM_DATA", "").split() or (QUICK_ROWS if quick else PROBLEMS)
+    rows, lines = [], []
+    for data in names if hasattr(maxmargin, "KernelSVC") else ():
+        if not PROBLEMS[data].is_there:
+            continue
+        cells = quickly(data, alone=not rows) if quick else measured(data, min(repeats, 3))
+        rows += compared(data, cells, quick)
+        lines += [line(facts) for facts in cells.values()]
+    return rows, {"Kernel SVMs": lines} if lines else {}
