@@ -65,20 +65,41 @@ void bind(nb::module_& m, const char* row_sqnorms_name, const char* centre_name)
         "X"_a, "Z"_a, "name"_a, "gamma"_a, "coef0"_a, "degree"_a, array_or_none("x_rows"),
         array_or_none("z_rows"), array_or_none("x_sqnorms"), array_or_none("z_sqnorms"),
         array_or_none("centre"), array("out"), "n_threads"_a);
+    // row i of the block into row slots[i] of `rows`, from its column `first` on
+    m.def(
+        "kernel_fill",
+        [](const Matrix& X, const Matrix& Z, const std::string& name, double gamma, double coef0,
+           double degree, const Subset& x_rows, const Subset& z_rows, const Numbers& x_sqnorms,
+           const Numbers& z_sqnorms, const Numbers& centre, const Out<T, 2>& rows,
+           const In<std::int64_t, 1>& slots, std::size_t first, int n_threads,
+           const In<std::uint8_t, 1>& cancel) {
+            const RowSet<T> left = row_set<T>(X, x_rows, x_sqnorms), right = row_set<T>(Z, z_rows, z_sqnorms);
+            if (slots.shape(0) != left.size || first + right.size > rows.shape(1))
+                throw std::invalid_argument("the rows do not fit the block");
+            for (std::size_t i = 0; i < slots.shape(0); ++i)
+                if (slots.data()[i] < 0 || std::size_t(slots.data()[i]) >= rows.shape(0))
+                    throw std::out_of_range("a slot that does not exist");
+            KernelTiles<T> tiles({kernel_kind(name), gamma, coef0, degree}, left, right, data_or_null(centre));
+            nb::gil_scoped_release release;
+            tiles.fill(rows.data() + first, rows.shape(1), slots.data(), n_threads, python_poll(cancel.data()));
+        },
+        "X"_a, "Z"_a, "name"_a, "gamma"_a, "coef0"_a, "degree"_a, array_or_none("x_rows"),
+        array_or_none("z_rows"), array_or_none("x_sqnorms"), array_or_none("z_sqnorms"),
+        array_or_none("centre"), array("rows"), array("slots"), "first"_a, "n_threads"_a, array("cancel"));
     m.def(
         "kernel_matmul",
         [](const Matrix& X, const Matrix& Z, const std::string& name, double gamma, double coef0,
            double degree, const Subset& x_rows, const Subset& z_rows, const Numbers& x_sqnorms,
            const Numbers& z_sqnorms, const Numbers& centre, const In<T, 2>& A, const Out<T, 2>& out,
-           int n_threads) {
+           int n_threads, const In<std::uint8_t, 1>& cancel) {
             KernelTiles<T> tiles({kernel_kind(name), gamma, coef0, degree}, row_set<T>(X, x_rows, x_sqnorms),
                                  row_set<T>(Z, z_rows, z_sqnorms), data_or_null(centre));
             nb::gil_scoped_release release;
-            tiles.matmul(A.data(), A.shape(1), out.data(), n_threads, python_poll());
+            tiles.matmul(A.data(), A.shape(1), out.data(), n_threads, python_poll(cancel.data()));
         },
         "X"_a, "Z"_a, "name"_a, "gamma"_a, "coef0"_a, "degree"_a, array_or_none("x_rows"),
         array_or_none("z_rows"), array_or_none("x_sqnorms"), array_or_none("z_sqnorms"),
-        array_or_none("centre"), array("A"), array("out"), "n_threads"_a);
+        array_or_none("centre"), array("A"), array("out"), "n_threads"_a, array("cancel"));
     // A in groups of rows: GroupedMatrix says how
     m.def(
         "kernel_grouped_matmul",

@@ -45,6 +45,24 @@ static void bind(nb::module_& m) {
         "rows"_a.noconvert(), "which"_a.noconvert(), "change"_a.noconvert(), "g"_a.noconvert(), "n_threads"_a,
         "cancel"_a.noconvert());
     m.def(
+        "compact_rows",
+        [](Out<T, 2> rows, In<std::int64_t, 1> which, In<std::int64_t, 1> counts, In<std::int64_t, 1> kept,
+           int n_threads, In<std::uint8_t, 1> cancel) {
+            need(counts.shape(0) == which.shape(0), "rows and their lengths");
+            for (std::size_t r = 0; r < which.shape(0); ++r)
+                need(which.data()[r] >= 0 && std::size_t(which.data()[r]) < rows.shape(0) &&
+                         counts.data()[r] >= 0 && std::size_t(counts.data()[r]) <= kept.shape(0),
+                     "a row that is none");
+            for (std::size_t k = 0; k < kept.shape(0); ++k)
+                need(kept.data()[k] >= std::int64_t(k) && std::size_t(kept.data()[k]) < rows.shape(1),
+                     "entries in ascending order");
+            nb::gil_scoped_release release;
+            compact_rows(rows.data(), rows.shape(1), which.data(), counts.data(), which.shape(0), kept.data(),
+                         n_threads, python_poll(cancel.data()));
+        },
+        "rows"_a.noconvert(), "which"_a.noconvert(), "counts"_a.noconvert(), "kept"_a.noconvert(),
+        "n_threads"_a, "cancel"_a.noconvert());
+    m.def(
         "gather_block",
         [](In<T, 2> rows, In<std::int64_t, 1> which, In<std::int64_t, 1> columns, Out<T, 2> out, int n_threads,
            In<std::uint8_t, 1> cancel) {

@@ -84,6 +84,22 @@ class KernelTiles {
         if (mirrored) mirror(K, n_threads, poll);
     }
 
+    // Row i of K into row slots[i] of `rows`, whose rows are `stride` apart.
+    void fill(T* rows, std::size_t stride, const std::int64_t* slots, int n_threads, const Poll& poll) {
+        measure(n_threads, poll);
+        const std::size_t down = n_x_tiles();
+        const auto body = [&](std::size_t task) {
+            const std::size_t i = task % down * shape_.x_rows, j = task / down * shape_.z_rows;
+            const std::size_t n = std::min(shape_.x_rows, X_.size - i), m = std::min(shape_.z_rows, Z_.size - j);
+            const auto lease = scratch();
+            lease->values.resize(shape_.x_rows * shape_.z_rows);
+            compute(*lease, i, j, lease->values.data(), m);
+            for (std::size_t r = 0; r < n; ++r)
+                std::copy_n(lease->values.data() + r * m, m, rows + std::size_t(slots[i + r]) * stride + j);
+        };
+        Pool::instance().run(down * n_z_tiles(), n_threads, body, poll);
+    }
+
     // R (X.size, c) = K A for A (Z.size, c), with no more of K in memory than one tile per thread.
     void matmul(const T* A, std::size_t c, T* R, int n_threads, const Poll& poll) {
         transpose(A, c);

@@ -52,6 +52,20 @@ void subtract_rows(const T* rows, std::size_t stride, const std::int64_t* which,
     Pool::instance().run((n + CHUNK - 1) / CHUNK, n_threads, body, poll);
 }
 
+// Row which[r] keeps, of its entries, the first counts[r] of those that `kept` names in ascending order.
+template <class T>
+void compact_rows(T* rows, std::size_t stride, const std::int64_t* which, const std::int64_t* counts,
+                  std::size_t n_rows, const std::int64_t* kept, int n_threads, const Poll& poll) {
+    constexpr std::size_t ROWS = 16;
+    const auto body = [&](std::size_t task) {
+        for (std::size_t r = task * ROWS; r < std::min(n_rows, (task + 1) * ROWS); ++r) {
+            T* row = rows + std::size_t(which[r]) * stride;
+            for (std::size_t k = 0; k < std::size_t(counts[r]); ++k) row[k] = row[kept[k]];
+        }
+    };
+    Pool::instance().run((n_rows + ROWS - 1) / ROWS, n_threads, body, poll);
+}
+
 // out (n, n): the kernel values between the samples of a block, from their rows; `columns` are ascending.
 template <class T>
 void gather_block(const T* rows, std::size_t stride, const std::int64_t* which, const std::int64_t* columns,

@@ -23,11 +23,13 @@ __all__ = [
     "back_fit",
     "best_intercept",
     "code_sums",
+    "compact_rows",
     "dual_cd_epoch",
     "exp",
     "gather_block",
     "hash_rows",
     "kernel_block",
+    "kernel_fill",
     "kernel_grouped_matmul",
     "kernel_matmul",
     "lasvm_block",
@@ -50,6 +52,7 @@ __all__ = [
 ]
 
 simd_name = _core.simd_name
+NEVER = np.zeros(1, dtype=np.uint8)  # a cancel flag that nobody sets
 
 # ---- kernels ----
 
@@ -226,6 +229,22 @@ def kernel_block(
     return out
 
 
+def kernel_fill(
+    X: Any,
+    kernel: CompiledKernel,
+    x_rows: NDArray[Any],
+    z_rows: NDArray[Any],
+    stats: RowStats,
+    out: tuple[NDArray[Any], NDArray[Any], int],
+    n_threads: int = 1,
+    cancel: NDArray[Any] = NEVER,
+) -> None:
+    """``rows[slots, first : first + len(z_rows)] = k(X[x_rows], X[z_rows])`` for ``out = rows, slots, first``."""
+    arguments, _, _ = _arguments(X, X, kernel, x_rows, z_rows, (stats, stats))
+    with one_blas_thread():
+        _core.kernel_fill(*arguments, *out, n_threads, cancel)
+
+
 def kernel_matmul(
     X: Any,
     Z: Any,
@@ -238,6 +257,7 @@ def kernel_matmul(
     z_stats: RowStats | None = None,
     out: np.ndarray | None = None,
     n_threads: int | None = None,
+    cancel: np.ndarray = NEVER,
 ) -> np.ndarray:
     """``kernel_block(X, Z, kernel) @ A`` for A of shape (m, c), without ever holding the kernel matrix."""
     arguments, n, m = _arguments(X, Z, kernel, x_rows, z_rows, (x_stats, z_stats))
@@ -246,7 +266,7 @@ def kernel_matmul(
         raise ValueError(f"A must have shape ({m}, c), one row for each row of Z; got {A.shape}.")
     out = _output(out, (n, A.shape[1]), X.dtype)
     with one_blas_thread():
-        _core.kernel_matmul(*arguments, A, out, effective_n_threads(n_threads))
+        _core.kernel_matmul(*arguments, A, out, effective_n_threads(n_threads), cancel)
     return out
 
 
@@ -286,6 +306,18 @@ online_block, lasvm_block, lasvm_reprocess = _core.online_block, _core.lasvm_blo
 # ---- working sets ----
 
 smo_block = _core.smo_block
+
+
+def compact_rows(
+    rows: NDArray[Any], which: NDArray[Any], length: NDArray[Any], kept: NDArray[Any], n_threads: int
+) -> None:
+    """``rows[s, :m] = rows[s, kept[:m]]`` for s in which, m entries of ``kept`` being below ``length[s]``.
+
+    ``kept`` is ascending, so this is done in place.
+    """
+    counts = np.searchsorted(kept, length[which])
+    _core.compact_rows(rows, which, counts, kept, n_threads, NEVER)
+    length[which] = counts
 
 
 def gather_block(
@@ -353,9 +385,6 @@ def rows_equal(X: Any, left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
     out = np.empty(len(left), dtype=bool)
     _core.rows_equal(_matrix(X), left, right, out)
     return out
-
-
-NEVER = np.zeros(1, dtype=np.uint8)  # a cancel flag that nobody sets
 
 
 def rows_dot(

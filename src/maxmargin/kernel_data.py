@@ -44,6 +44,7 @@ class KernelData:
     index: np.ndarray
     n_threads: int = 1
     n_values: int = 0
+    cancel: np.ndarray = field(default_factory=lambda: _native.NEVER, repr=False)
     stats: _native.RowStats | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
@@ -135,8 +136,23 @@ class KernelData:
             x_stats=self.stats,
             z_stats=self.stats,
             n_threads=self.n_threads,
+            cancel=self.cancel,
         )
         return product.astype(np.float64)
+
+    def fill(self, which: np.ndarray, others: np.ndarray, out: tuple[np.ndarray, np.ndarray, int]) -> None:
+        """``rows[slots, first : first + len(others)] = between(which, others)``; out: rows, slots, first."""
+        if self.compiled:
+            self.n_values += len(which) * len(others)
+            left, right = self.index[which], self.index[others]
+            stats, threads = self.stats, self.n_threads
+            _native.kernel_fill(self.X, self.kernel, left, right, stats, out, threads, self.cancel)  # type: ignore[arg-type]
+            return
+        rows, slots, first = out
+        step = max(1, (4 << 20) // max(1, len(others)))
+        for i in range(0, len(which), step):
+            some = slice(i, i + step)
+            rows[slots[some], first : first + len(others)] = self.between(which[some], others)
 
     def gram(self, points: Any, others: Any = None) -> np.ndarray:
         """``K[i, j] = k(points[i], others[j])`` in double; others are the points themselves by default."""

@@ -86,7 +86,8 @@ class KernelClassifier(CodedClassifier):
             self.gamma_ = float(self.kernel_.gamma)
 
     def _kernel_data(self, data: WeightedRows) -> KernelData:
-        return KernelData(self.kernel_, data.rows.X, data.rows.index, data.rows.n_threads)
+        rows = data.rows
+        return KernelData(self.kernel_, rows.X, rows.index, rows.n_threads, cancel=rows.cancel)
 
     # ---- prediction ----
 

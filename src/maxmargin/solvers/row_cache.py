@@ -7,8 +7,6 @@ import numpy as np
 from .. import _native
 from ..kernel_data import KernelData
 
-COMPUTED_AT_ONCE = 32 << 20  # bytes of new rows beside the cache
-
 
 class RowCache:
     """Rows ``k(x_j, x_i)`` for j asked for and i in ``active``; a kept row gains what ``active`` gains.
@@ -21,8 +19,8 @@ class RowCache:
         self.active = np.zeros(0, dtype=np.int64)
         self.slot = np.full(len(kernel), -1, dtype=np.int64)
         self.rows = np.empty((0, 0), dtype=kernel.dtype)
-        self._clear()
         self.hits = self.misses = 0
+        self._clear()
 
     def _clear(self) -> None:
         n_slots = len(self.rows)
@@ -42,47 +40,47 @@ class RowCache:
         """The share of rows asked for that were there."""
         return self.hits / max(1, self.hits + self.misses)
 
-    def _allowed(self, length: int) -> int:
-        """How many rows of this length the limit allows; two are always held."""
-        wanted = self.limit // max(1, length * self.rows.itemsize)
-        return int(max(2, min(wanted, len(self.kernel))))
+    def _allowed(self, length: int, n_bytes: int) -> int:
+        """How many rows of this length fit into so many bytes; two are always held."""
+        return int(np.clip(n_bytes // max(1, length * self.rows.itemsize), 2, len(self.kernel)))
+
+    # ---- who is active ----
 
     def set_active(self, active: np.ndarray, kept: np.ndarray) -> None:
-        """New active samples: those at the positions ``kept`` of the present ones, in order, then others."""
-        owners = np.flatnonzero(self.owner >= 0)
-        grows = len(active) > self.rows.shape[1]
-        if grows:
-            self._move(active, kept, owners)
-        else:
-            self._compact(kept, owners)
+        """New active samples: those at the positions ``kept`` of the present ones, in order, then others.
+
+        Rows of samples that are no longer active are forgotten.
+        """
+        gone = self.owner >= 0
+        gone[self.slot[active[self.slot[active] >= 0]]] = False
+        self.slot[self.owner[gone]] = -1
+        self.owner[gone], self.used[gone] = -1, 0
+        if len(kept) < len(self.active):
+            held = np.flatnonzero(self.owner >= 0)
+            _native.compact_rows(self.rows, held, self.length, kept, self.kernel.n_threads)
+        if len(active) > self.rows.shape[1] or len(active) < self.rows.shape[1] // 4:
+            self._resize(len(active))
         self.active = active
 
-    def _compact(self, kept: np.ndarray, owners: np.ndarray) -> None:
-        if len(kept) == len(self.active):
-            return
-        for s in owners:
-            known = int(np.searchsorted(kept, self.length[s]))
-            self.rows[s, :known] = self.rows[s, kept[:known]]
-            self.length[s] = known
-
-    def _move(self, active: np.ndarray, kept: np.ndarray, owners: np.ndarray) -> None:
-        """Longer rows: into a larger array if there is room for both, else all are forgotten."""
-        stride = min(len(self.kernel), len(active) + len(active) // 8)
-        capacity = self._allowed(stride)
-        old, held = self.rows, self.rows.nbytes
-        samples, lengths = self.owner[owners], self.length[owners]
-        recent = np.argsort(-self.used[owners], kind="stable")[:capacity]
-        if held + capacity * stride * old.itemsize > self.limit:
-            capacity = max(2, int((self.limit - held) // (stride * old.itemsize)))
-            if capacity < len(recent) or capacity < self._allowed(stride) // 2:
-                recent, capacity, old = recent[:0], self._allowed(stride), old[:0]
-                self.rows = old
-        self.rows = np.empty((capacity, stride), dtype=old.dtype)
+    def _resize(self, n_active: int) -> None:
+        """Rows of another length: those used last move, as far as there is room for both old and new ones."""
+        stride = min(len(self.kernel), n_active + n_active // 8)
+        held = np.flatnonzero(self.owner >= 0)
+        held = held[np.argsort(-self.used[held], kind="stable")]
+        allowed = self._allowed(stride, self.limit)
+        room = self._allowed(stride, self.limit - self.rows.nbytes)
+        old, owner, length = self.rows, self.owner, self.length
+        if room < min(allowed, 2 * len(held)):  # too little: the old rows go, and are computed again
+            held, old, room = held[:0], old[:0], allowed
+            self.rows = old
+        self.rows = np.empty((room, stride), dtype=old.dtype)
         self._clear()
-        for new, o in enumerate(recent):
-            known = int(np.searchsorted(kept, lengths[o]))
-            self.rows[new, :known] = old[owners[o], kept[:known]]
-            self.owner[new], self.length[new], self.slot[samples[o]] = samples[o], known, new
+        for new, s in enumerate(held[:room]):
+            known = min(int(length[s]), stride)
+            self.rows[new, :known] = old[s, :known]
+            self.owner[new], self.length[new], self.slot[owner[s]] = owner[s], known, new
+
+    # ---- rows ----
 
     def fetch(self, which: np.ndarray) -> np.ndarray:
         """Slots of the rows of these samples, at most ``capacity`` many, complete."""
@@ -93,26 +91,28 @@ class RowCache:
         self.misses += len(missing)
         if len(missing):
             self.used[slots[slots >= 0]] = self.clock
-            free = np.argpartition(self.used, len(missing) - 1)[: len(missing)]
-            gone = self.owner[free]
-            self.slot[gone[gone >= 0]] = -1
-            self.owner[free], self.length[free] = which[missing], 0
-            self.slot[which[missing]] = free
-            slots[missing] = free
+            slots[missing] = self._free_slots(which[missing])
         self.used[slots] = self.clock
         self._complete(slots)
         return slots
 
+    def _free_slots(self, newcomers: np.ndarray) -> np.ndarray:
+        """Slots for new rows: empty ones, then those whose rows were not used for longest."""
+        n = len(newcomers)
+        free = np.sort(np.argpartition(self.used, n - 1)[:n])
+        gone = self.owner[free]
+        self.slot[gone[gone >= 0]] = -1
+        self.owner[free], self.length[free] = newcomers, 0
+        self.slot[newcomers] = free
+        return free
+
     def _complete(self, slots: np.ndarray) -> None:
-        m = len(self.active)
+        """Compute what rows lack: all of them, or the part for samples that became active since."""
         lengths = self.length[slots]
-        for known in np.unique(lengths[lengths < m]):
+        for known in np.unique(lengths[lengths < len(self.active)]):
             short = slots[lengths == known]
-            step = max(1, COMPUTED_AT_ONCE // max(1, (m - known) * self.rows.itemsize))
-            for i in range(0, len(short), step):
-                some = short[i : i + step]
-                self.rows[some, known:m] = self.kernel.between(self.owner[some], self.active[known:])
-            self.length[short] = m
+            self.kernel.fill(self.owner[short], self.active[known:], (self.rows, short, int(known)))
+            self.length[short] = len(self.active)
 
     def between(self, slots: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """A matrix of its own: the entries ``columns`` of the rows in these slots."""
