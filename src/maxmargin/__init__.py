@@ -2,6 +2,7 @@
 
 from .baselines import KernelMatchingPursuit, LaSVM
 from .budget import SparseKernelClassifier
+from .kernel_svc import KernelSVC
 from .linear import LinearSVC
 from .online import BudgetPerceptron, KernelPegasos, KernelPerceptron
 
@@ -11,6 +12,7 @@ __all__ = [
     "KernelMatchingPursuit",
     "KernelPegasos",
     "KernelPerceptron",
+    "KernelSVC",
     "LaSVM",
     "LinearSVC",
     "SparseKernelClassifier",

@@ -80,7 +80,11 @@ class SvmProblem:
             moment = np.cumsum(np.where(positive, -cost, cost) * r) + (cost * r)[positive].sum()
             k = int(np.searchsorted(weight * r - moment, -a.sum()))
             before = max(k - 1, 0)
-            return float((moment[before] - a.sum()) / weight[before]) if 0 < k and weight[before] > 0.0 else float(r[before])
+            return (
+                float((moment[before] - a.sum()) / weight[before])
+                if 0 < k and weight[before] > 0.0
+                else float(r[before])
+            )
         slope = np.cumsum(cost) - cost[positive].sum() + a.sum()
         flat = 64.0 * FLOAT_EPS * cost.sum()
         first = min(int(np.searchsorted(slope, -flat)), len(r) - 1)

@@ -15,6 +15,7 @@ import numpy as np
 
 from .. import _native
 from .drive import Callback, Certificate, drive
+from .polish import polish
 from .result import SolverResult, State, Stop
 from .row_cache import RowCache
 from .svm_problem import SvmProblem
@@ -41,26 +42,39 @@ def working_sets(
     state: State | None = None,
     callback: Callback | None = None,
 ) -> SolverResult:
-    """Minimise to ``stop.tol``; ``coef`` is y times the multipliers."""
+    """Minimise to ``stop.tol``; ``coef`` is y times the multipliers.
+
+    ``state`` is one that a callback has seen, or ``start(...)`` with coefficients of a similar problem.
+    """
     sets = WorkingSets(problem, cache_bytes, stop, shrinking, state)
     status, history = drive(sets.state, sets.step, sets.certify, stop, callback, sets.due)
     return SolverResult(sets.state.a, sets.b, status, history)
 
 
 def start(problem: SvmProblem, tol: float, shrinking: bool, a: np.ndarray | None = None) -> State:
-    """Nothing learnt yet."""
+    """Nothing learnt yet, or coefficients that are learnt already."""
     n = len(problem.y)
-    seen = FIRST if shrinking and n > FIRST + FIRST // 2 else n
+    seen = FIRST if a is None and shrinking and n > FIRST + FIRST // 2 else n
     return State(
-        a=np.zeros(n),
-        g=problem.y.astype(np.float64),
-        active=np.arange(seen),
+        a=np.zeros(n) if a is None else feasible(problem, a),
+        g=problem.y.astype(np.float64),  # of no coefficients
+        active=np.arange(seen if a is None else 0),
         seen=seen,
         target=0.5 * tol,
         dual=0.0,
-        fresh=True,
+        fresh=a is None,
         polished=n > POLISHED,
     )
+
+
+def feasible(problem: SvmProblem, a: np.ndarray) -> np.ndarray:
+    """Coefficients within the bounds, the heavier side made as light as the other."""
+    a = np.clip(a, problem.lower, problem.upper)
+    positive, negative = a[a > 0.0].sum(), -a[a < 0.0].sum()
+    if positive == negative:
+        return a
+    heavier = a > 0.0 if positive > negative else a < 0.0
+    return np.where(heavier, a * (min(positive, negative) / max(positive, negative)), a)
 
 
 class WorkingSets:
@@ -79,7 +93,7 @@ class WorkingSets:
         self.block_size = _block_size(len(problem.y), problem.kernel.dtype, cache_bytes)
         block_bytes = self.block_size**2 * np.dtype(problem.kernel.dtype).itemsize
         self.cache = RowCache(problem.kernel, cache_bytes - block_bytes)
-        self.snapshots = [self.state.a.copy()]
+        self.snapshots = [self.state.a.copy() if self.state.fresh else np.zeros(len(problem.y))]
         self.reference = np.zeros(len(problem.y), dtype=np.int64)
         self._take(self.state.active, np.arange(0))
 
@@ -100,6 +114,9 @@ class WorkingSets:
     def _look(self) -> None:
         """The intercept and the gap as the active samples see them."""
         problem, active = self.problem, self.state.active
+        if not len(active):
+            self.b, self.open, self.violation = 0.0, np.inf, np.inf
+            return
         self.b = problem.intercept(active, self.a, self.g)
         self.open = problem.gap(active, self.a, self.g, self.b)
         self.violation = problem.violation(active, self.a, self.g)
@@ -134,7 +151,7 @@ class WorkingSets:
         """Among the samples seen, whose gradients are all fresh, those that are not settled become active."""
         state = self.state
         seen = np.arange(state.seen)
-        open_ = ~self._settled(seen, state.a[:state.seen], state.g[:state.seen])
+        open_ = ~self._settled(seen, state.a[: state.seen], state.g[: state.seen])
         kept = np.flatnonzero(open_[state.active])
         open_[state.active] = False
         self._take(np.concatenate([state.active[kept], np.flatnonzero(open_)]), kept)
@@ -271,8 +288,15 @@ class WorkingSets:
         return np.flatnonzero(chosen)
 
     def _polish(self) -> None:
-        rows = self.cache.rows_of(self.state.active) if False else None
-        self.state.polished = True
+        """The exact solution of a small problem."""
+        state, problem = self.state, self.problem
+        state.a = polish(problem, state.a, self._late)
+        support = np.flatnonzero(state.a)
+        state.g = problem.y - problem.ridge * state.a
+        everyone = np.arange(len(state.a))
+        state.g -= problem.kernel.matmul(everyone, support, state.a[support, None])[:, 0]
+        state.polished = True
+        self._take(state.active, everyone)
 
 
 def _block_size(n: int, dtype: np.dtype, cache_bytes: int) -> int:

@@ -1,0 +1,203 @@
+"""The exact kernel SVM: one certified problem for each column of a code."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .checks import check_choice, check_costs, check_flag, check_number
+from .kernel_machine import KernelClassifier
+from .memory import available_bytes
+from .rows import WeightedRows
+from .solvers.drive import Callback
+from .solvers.result import SolverResult, Stop
+from .solvers.svm_problem import SvmProblem
+from .solvers.working_set import start, working_sets
+
+LOSSES = {"hinge": "hinge", "squared-hinge": "squared-hinge", "squared_hinge": "squared-hinge"}
+AUTO_CACHE_MB = 1000
+
+
+class KernelSVC(KernelClassifier):
+    """The soft-margin SVM with a kernel, solved to a duality gap that it tells.
+
+    For every column of the code, with targets y in {-1, +1}, it minimises over f and b
+
+        1/2 ||f||^2 + C sum_i s_i loss(y_i (f(x_i) + b)),    f(x) = sum_j a_j k(x, x_j),
+
+    where s_i is the sample's weight times its class's and the loss is max(0, 1 - m) ("hinge", the problem of
+    scikit-learn's ``SVC``) or max(0, 1 - m)^2 / 2 ("squared-hinge"). The intercept is not penalised.
+
+    The dual is solved by working sets: blocks of violating samples, with second-order pairs inside a block,
+    kernel rows from a cache of limited size, and samples that are settled set aside until the end. A fit ends
+    when the relative duality gap over all samples is at most ``tol``; problems of up to 1,000 samples are
+    then solved to machine precision.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+    loss : {"hinge", "squared-hinge"}, default="hinge"
+    kernel : str, callable or Kernel, default="rbf"
+        "linear", "polynomial", "rbf", "sigmoid", "laplacian", "precomputed" (square to fit, then one column
+        for each training row), or a function ``k(X, Z) -> matrix`` of two sequences of anything.
+    gamma : float or {"scale", "auto", "median"}, default="scale"
+        As in scikit-learn; "median" is the median of 1 / ||x - z||^2.
+    degree, coef0 : float
+        For "polynomial" and "sigmoid".
+    code : str or array, default="one-vs-one"
+        How several classes become two: "one-vs-one", "one-vs-rest", or a matrix of -1, 0, +1.
+    decoder : str, default="auto"
+    class_weight : dict or "balanced", optional
+    tol : float, default=1e-3
+        Bound on the relative duality gap.
+    max_iter : int, default=100000
+        Rounds (one block each) per column.
+    max_seconds : float, default=3600.0
+    cache_mb : float or "auto", default="auto"
+        Memory for kernel rows, shared by the columns that are solved at one time. "auto" takes a quarter of
+        what the machine has left, at most 1,000. Two rows are always held.
+    shrinking : bool, default=True
+        Set settled samples aside, and begin large problems with a sample of their rows.
+    n_jobs : int, optional
+        Threads: all cores by default. Results do not depend on it, bit for bit.
+    warm_start : bool, default=False
+        Start from the coefficients of the last fit, where it had as many rows and the same classes.
+    random_state : int, RandomState or None
+        For ``gamma="median"`` alone: there is nothing else random.
+
+    Attributes
+    ----------
+    support_ : ndarray of shape (n_support,)
+        Rows of X with a coefficient in some column, class by class.
+    support_vectors_ : array of shape (n_support, n_features)
+        For a precomputed kernel the numbers of the columns.
+    dual_coef_ : ndarray of shape (n_columns, n_support)
+        0 where a column does not use a support vector of another.
+    intercept_ : ndarray of shape (n_columns,)
+    n_support_ : int
+    objective_ : float
+        The primal value, summed over the columns.
+    dual_gap_ : float
+        The largest relative duality gap of a column.
+    history_ : list of tuple of Check
+        The certificates of each column: bounds, KKT violation, kernel values computed, the cache's hit rate.
+    status_ : str
+        "converged", or why a column stopped before.
+    cache_mb_ : float
+        The memory that was allowed.
+    classes_, n_iter_, gamma_, kernel_, code_, decoder_, n_features_in_
+        As in :class:`SparseKernelClassifier`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from maxmargin import KernelSVC
+    >>> model = KernelSVC(C=10).fit(*load_iris(return_X_y=True))
+    >>> model.status_, bool(model.dual_gap_ < 1e-9)
+    ('converged', True)
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        loss: str = "hinge",
+        kernel: Any = "rbf",
+        gamma: Any = "scale",
+        degree: float = 3,
+        coef0: float = 0.0,
+        code: Any = "one-vs-one",
+        decoder: Any = "auto",
+        class_weight: Any = None,
+        tol: float = 1e-3,
+        max_iter: int = 100_000,
+        max_seconds: float = 3600.0,
+        cache_mb: Any = "auto",
+        shrinking: bool = True,
+        n_jobs: int | None = None,
+        warm_start: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.C = C
+        self.loss = loss
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.code = code
+        self.decoder = decoder
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_seconds = max_seconds
+        self.cache_mb = cache_mb
+        self.shrinking = shrinking
+        self.n_jobs = n_jobs
+        self.warm_start = warm_start
+        self.random_state = random_state
+
+    def _check_parameters(self) -> None:
+        check_number("C", self.C, above=0.0)
+        check_choice("loss", self.loss, LOSSES)
+        check_flag("shrinking", self.shrinking)
+        check_flag("warm_start", self.warm_start)
+        if not (isinstance(self.cache_mb, str) and self.cache_mb == "auto"):
+            check_number("cache_mb", self.cache_mb, above=0.0)
+        self._check_kernel()
+        self._check_stopping()
+
+    def _prepare(self, data: WeightedRows) -> None:
+        check_costs(self.C, data.weight)
+        super()._prepare(data)
+        if isinstance(self.cache_mb, str):
+            self.cache_mb_ = min(AUTO_CACHE_MB, available_bytes() / 4e6)
+        else:
+            self.cache_mb_ = float(self.cache_mb)
+        self._earlier = self._earlier_coefficients(data) if self.warm_start else None
+
+    def _earlier_coefficients(self, data: WeightedRows) -> np.ndarray | None:
+        """Those of the last fit, (n_samples, n_columns), where it was one of the same shape."""
+        last = self.__dict__.get("_last_rows")
+        if last is None or getattr(self, "support_", None) is None:
+            return None
+        if last != (data.rows.X.shape[0], self.classes_.tolist(), self.code_.n_columns):
+            return None
+        coef = np.zeros((data.rows.X.shape[0], self.code_.n_columns))
+        coef[self.support_] = self.dual_coef_.T
+        return coef
+
+    def _solve_all(
+        self, data: WeightedRows, stop: Stop, callback: Callback | None, n_threads: int
+    ) -> list[SolverResult]:
+        self._at_once = min(n_threads, self.code_.n_columns)
+        return super()._solve_all(data, stop, callback, n_threads)
+
+    def _solve(
+        self, data: WeightedRows, targets: np.ndarray, column: int, stop: Stop, callback: Callback | None
+    ) -> SolverResult:
+        squared = LOSSES[self.loss] == "squared-hinge"
+        problem = SvmProblem(self._kernel_data(data), targets, self.C * data.weight, squared)
+        state = None
+        if self._earlier is not None:
+            state = start(problem, stop.tol, self.shrinking, self._earlier[data.rows.index, column])
+        return working_sets(
+            problem,
+            stop=stop,
+            cache_bytes=int(self.cache_mb_ * 1e6 / self._at_once),
+            shrinking=self.shrinking,
+            state=state,
+            callback=callback,
+        )
+
+    def _store(self, results: list[SolverResult], data: WeightedRows) -> None:
+        coef = np.zeros((len(data.rows), len(results)))
+        for column, result in enumerate(results):
+            which, _ = self.code_.column(data.labels, column)
+            coef[which, column] = result.coef
+        support = np.flatnonzero((coef != 0.0).any(axis=1))
+        points = self._kernel_data(data).points(support)
+        self._keep(points, coef[support], data.rows.index[support], data.labels[support])
+        self.intercept_ = np.array([result.intercept for result in results])
+        self._last_rows = (data.rows.X.shape[0], self.classes_.tolist(), self.code_.n_columns)
+        del self._earlier, self._at_once
