@@ -79,9 +79,11 @@ void bind(nb::module_& m, const char* row_sqnorms_name, const char* centre_name)
             for (std::size_t i = 0; i < slots.shape(0); ++i)
                 if (slots.data()[i] < 0 || std::size_t(slots.data()[i]) >= rows.shape(0))
                     throw std::out_of_range("a slot that does not exist");
-            KernelTiles<T> tiles({kernel_kind(name), gamma, coef0, degree}, left, right, data_or_null(centre));
+            KernelTiles<T> tiles({kernel_kind(name), gamma, coef0, degree}, left, right,
+                                 data_or_null(centre));
             nb::gil_scoped_release release;
-            tiles.fill(rows.data() + first, rows.shape(1), slots.data(), n_threads, python_poll(cancel.data()));
+            tiles.fill(rows.data() + first, rows.shape(1), slots.data(), n_threads,
+                       python_poll(cancel.data()));
         },
         "X"_a, "Z"_a, "name"_a, "gamma"_a, "coef0"_a, "degree"_a, array_or_none("x_rows"),
         array_or_none("z_rows"), array_or_none("x_sqnorms"), array_or_none("z_sqnorms"),

@@ -1,7 +1,8 @@
 // Bindings of the working-set solver's native steps.
 #include <stdexcept>
+#include <string>
 
-#include "maxmargin/smo.hpp"
+#include "maxmargin/working_set.hpp"
 #include "python.hpp"
 
 using namespace maxmargin;
@@ -9,6 +10,18 @@ using namespace nb::literals;
 
 static void need(bool fits, const char* what) {
     if (!fits) throw std::invalid_argument(std::string("the arrays do not fit each other: ") + what);
+}
+
+using Numbers = Out<double, 1>;
+using Bounds = In<double, 1>;
+
+static Samples samples_of(const Numbers& a, const Numbers& g, const Bounds& lower, const Bounds& upper,
+                          const Bounds& y, const Bounds& cost, bool squared) {
+    const std::size_t n = a.shape(0);
+    need(g.shape(0) == n && lower.shape(0) == n && upper.shape(0) == n && y.shape(0) == n &&
+             cost.shape(0) == n,
+         "one number a sample");
+    return {n, a.data(), g.data(), lower.data(), upper.data(), y.data(), cost.data(), squared};
 }
 
 template <class T>
@@ -24,8 +37,8 @@ static void bind(nb::module_& m) {
             SmoEnd end;
             {
                 nb::gil_scoped_release release;
-                end = smo_block(K.data(), n, a.data(), g.data(), lower.data(), upper.data(), tolerance, max_steps,
-                                python_poll(cancel.data()));
+                end = smo_block(K.data(), n, a.data(), g.data(), lower.data(), upper.data(), tolerance,
+                                max_steps, python_poll(cancel.data()));
             }
             return nb::make_tuple(end.steps, end.violation, end.stalled);
         },
@@ -37,7 +50,8 @@ static void bind(nb::module_& m) {
            In<std::uint8_t, 1> cancel) {
             need(change.shape(0) == which.shape(0) && g.shape(0) <= rows.shape(1), "rows and their changes");
             for (std::size_t r = 0; r < which.shape(0); ++r)
-                need(which.data()[r] >= 0 && std::size_t(which.data()[r]) < rows.shape(0), "a row that is none");
+                need(which.data()[r] >= 0 && std::size_t(which.data()[r]) < rows.shape(0),
+                     "a row that is none");
             nb::gil_scoped_release release;
             subtract_rows(rows.data(), rows.shape(1), which.data(), change.data(), which.shape(0), g.data(),
                           g.shape(0), n_threads, python_poll(cancel.data()));
@@ -63,24 +77,56 @@ static void bind(nb::module_& m) {
         "rows"_a.noconvert(), "which"_a.noconvert(), "counts"_a.noconvert(), "kept"_a.noconvert(),
         "n_threads"_a, "cancel"_a.noconvert());
     m.def(
-        "gather_block",
-        [](In<T, 2> rows, In<std::int64_t, 1> which, In<std::int64_t, 1> columns, Out<T, 2> out, int n_threads,
-           In<std::uint8_t, 1> cancel) {
-            const std::size_t n = which.shape(0);
-            need(columns.shape(0) == n && out.shape(0) == n && out.shape(1) == n, "a block");
-            for (std::size_t r = 0; r < n; ++r)
-                need(which.data()[r] >= 0 && std::size_t(which.data()[r]) < rows.shape(0) &&
-                         columns.data()[r] >= 0 && std::size_t(columns.data()[r]) < rows.shape(1),
-                     "a row or column that is none");
-            nb::gil_scoped_release release;
-            gather_block(rows.data(), rows.shape(1), which.data(), columns.data(), n, out.data(), n_threads,
-                         python_poll(cancel.data()));
+        "svm_rounds",
+        [](In<T, 2> rows, const Numbers& a, const Numbers& g, const Bounds& lower, const Bounds& upper,
+           const Bounds& y, const Bounds& cost, bool squared, std::size_t block, std::size_t largest_block,
+           double free_share, std::size_t n_rounds, double inner, double target, double tiny, double seconds,
+           double dual, nb::callable fetch, int n_threads, In<std::uint8_t, 1> cancel) {
+            const Samples samples = samples_of(a, g, lower, upper, y, cost, squared);
+            need(samples.n <= rows.shape(1), "samples and their rows");
+            need(2 <= block && block <= largest_block && 0.0 < free_share && free_share < 1.0,
+                 "a block's size");
+            const auto fetch_slots = [&](const std::vector<std::int64_t>& wanted) {
+                nb::gil_scoped_acquire gil;
+                auto* copy = new std::vector<std::int64_t>(wanted);
+                nb::capsule owner(
+                    copy, [](void* p) noexcept { delete static_cast<std::vector<std::int64_t>*>(p); });
+                const nb::object answer = fetch(
+                    nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>>(copy->data(), {copy->size()}, owner));
+                const auto found = nb::cast<In<std::int64_t, 1>>(answer);
+                need(found.shape(0) == wanted.size(), "a block and the slots of its rows");
+                std::vector<std::int64_t> slots(found.data(), found.data() + found.shape(0));
+                for (const std::int64_t slot : slots)
+                    need(slot >= 0 && std::size_t(slot) < rows.shape(0), "a row that is none");
+                return slots;
+            };
+            RoundsEnd end;
+            {
+                nb::gil_scoped_release release;
+                end = rounds(samples, rows.data(), rows.shape(1),
+                             {block, largest_block, free_share, n_rounds, inner, target, tiny, seconds}, dual,
+                             fetch_slots, n_threads, python_poll(cancel.data()));
+            }
+            return nb::make_tuple(end.n_rounds, end.dual, end.moved, end.stalled);
         },
-        "rows"_a.noconvert(), "which"_a.noconvert(), "columns"_a.noconvert(), "out"_a.noconvert(),
-        "n_threads"_a, "cancel"_a.noconvert());
+        "rows"_a.noconvert(), "a"_a.noconvert(), "g"_a.noconvert(), "lower"_a.noconvert(),
+        "upper"_a.noconvert(), "y"_a.noconvert(), "cost"_a.noconvert(), "squared"_a, "block"_a,
+        "largest_block"_a, "free_share"_a, "n_rounds"_a, "inner"_a, "target"_a, "tiny"_a, "seconds"_a,
+        "dual"_a, "fetch"_a, "n_threads"_a, "cancel"_a.noconvert());
 }
 
 void bind_smo(nb::module_& m) {
+    m.def(
+        "svm_look",
+        [](const Numbers& a, const Numbers& g, const Bounds& lower, const Bounds& upper, const Bounds& y,
+           const Bounds& cost, bool squared) {
+            const Samples samples = samples_of(a, g, lower, upper, y, cost, squared);
+            std::vector<std::pair<double, double>> scratch;
+            const Look seen = look(samples, scratch);
+            return nb::make_tuple(seen.b, seen.gap, seen.violation);
+        },
+        "a"_a.noconvert(), "g"_a.noconvert(), "lower"_a.noconvert(), "upper"_a.noconvert(), "y"_a.noconvert(),
+        "cost"_a.noconvert(), "squared"_a);
     bind<float>(m);
     bind<double>(m);
 }

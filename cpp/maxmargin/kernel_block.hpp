@@ -90,7 +90,8 @@ class KernelTiles {
         const std::size_t down = n_x_tiles();
         const auto body = [&](std::size_t task) {
             const std::size_t i = task % down * shape_.x_rows, j = task / down * shape_.z_rows;
-            const std::size_t n = std::min(shape_.x_rows, X_.size - i), m = std::min(shape_.z_rows, Z_.size - j);
+            const std::size_t n = std::min(shape_.x_rows, X_.size - i),
+                              m = std::min(shape_.z_rows, Z_.size - j);
             const auto lease = scratch();
             lease->values.resize(shape_.x_rows * shape_.z_rows);
             compute(*lease, i, j, lease->values.data(), m);

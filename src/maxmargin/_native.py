@@ -26,7 +26,6 @@ __all__ = [
     "compact_rows",
     "dual_cd_epoch",
     "exp",
-    "gather_block",
     "hash_rows",
     "kernel_block",
     "kernel_fill",
@@ -47,8 +46,9 @@ __all__ = [
     "rows_sum",
     "simd_name",
     "smo_block",
+    "svm_look",
+    "svm_rounds",
     "step_length",
-    "subtract_rows",
 ]
 
 simd_name = _core.simd_name
@@ -305,7 +305,7 @@ online_block, lasvm_block, lasvm_reprocess = _core.online_block, _core.lasvm_blo
 
 # ---- working sets ----
 
-smo_block = _core.smo_block
+smo_block, svm_look, svm_rounds = _core.smo_block, _core.svm_look, _core.svm_rounds
 
 
 def compact_rows(
@@ -318,20 +318,6 @@ def compact_rows(
     counts = np.searchsorted(kept, length[which])
     _core.compact_rows(rows, which, counts, kept, n_threads, NEVER)
     length[which] = counts
-
-
-def gather_block(
-    rows: NDArray[Any], which: NDArray[Any], columns: NDArray[Any], out: NDArray[Any], n_threads: int
-) -> None:
-    """``out = rows[np.ix_(which, columns)]``, for rows too long for NumPy to be quick at it."""
-    _core.gather_block(rows, which, columns, out, n_threads, NEVER)
-
-
-def subtract_rows(
-    rows: NDArray[Any], which: NDArray[Any], change: NDArray[Any], g: NDArray[Any], n_threads: int
-) -> None:
-    """``g -= change @ rows[which, : len(g)]`` in double."""
-    _core.subtract_rows(rows, which, change, g, n_threads, NEVER)
 
 
 # ---- codes ----

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from .checks import check_choice, check_costs, check_flag, check_number
 from .kernel_machine import KernelClassifier
 from .memory import available_bytes
 from .rows import WeightedRows
+from .solvers.columns import solve_columns
 from .solvers.drive import Callback
 from .solvers.result import SolverResult, Stop
 from .solvers.svm_problem import SvmProblem
@@ -154,7 +156,6 @@ class KernelSVC(KernelClassifier):
             self.cache_mb_ = min(AUTO_CACHE_MB, available_bytes() / 4e6)
         else:
             self.cache_mb_ = float(self.cache_mb)
-        self._earlier = self._earlier_coefficients(data) if self.warm_start else None
 
     def _earlier_coefficients(self, data: WeightedRows) -> np.ndarray | None:
         """Those of the last fit, (n_samples, n_columns), where it was one of the same shape."""
@@ -170,34 +171,40 @@ class KernelSVC(KernelClassifier):
     def _solve_all(
         self, data: WeightedRows, stop: Stop, callback: Callback | None, n_threads: int
     ) -> list[SolverResult]:
-        self._at_once = min(n_threads, self.code_.n_columns)
-        return super()._solve_all(data, stop, callback, n_threads)
-
-    def _solve(
-        self, data: WeightedRows, targets: np.ndarray, column: int, stop: Stop, callback: Callback | None
-    ) -> SolverResult:
+        kernel = self._kernel_data(data)
+        earlier = self._earlier_coefficients(data) if self.warm_start else None
+        cache_bytes = int(self.cache_mb_ * 1e6 / min(n_threads, self.code_.n_columns))
         squared = LOSSES[self.loss] == "squared-hinge"
-        problem = SvmProblem(self._kernel_data(data), targets, self.C * data.weight, squared)
-        state = None
-        if self._earlier is not None:
-            state = start(problem, stop.tol, self.shrinking, self._earlier[data.rows.index, column])
-        return working_sets(
-            problem,
-            stop=stop,
-            cache_bytes=int(self.cache_mb_ * 1e6 / self._at_once),
-            shrinking=self.shrinking,
-            state=state,
-            callback=callback,
-        )
+
+        def solve(column: int, stop: Stop, n_inner: int) -> SolverResult:
+            which, targets = self.code_.column(data.labels, column)
+            rows = replace(kernel.take(which), n_threads=n_inner, cancel=stop.cancel)
+            problem = SvmProblem(rows, targets, self.C * data.weight[which], squared)
+            state = None
+            if earlier is not None:
+                state = start(problem, stop.tol, self.shrinking, earlier[rows.index, column])
+            return working_sets(
+                problem,
+                stop=stop,
+                cache_bytes=cache_bytes,
+                shrinking=self.shrinking,
+                state=state,
+                callback=callback,
+            )
+
+        return solve_columns(solve, self.code_.n_columns, stop, n_threads)
 
     def _store(self, results: list[SolverResult], data: WeightedRows) -> None:
-        coef = np.zeros((len(data.rows), len(results)))
-        for column, result in enumerate(results):
-            which, _ = self.code_.column(data.labels, column)
-            coef[which, column] = result.coef
-        support = np.flatnonzero((coef != 0.0).any(axis=1))
+        columns = [self.code_.column(data.labels, t)[0] for t in range(len(results))]
+        used = np.zeros(len(data.rows), dtype=bool)
+        for which, result in zip(columns, results, strict=True):
+            used[which[result.coef != 0.0]] = True
+        support, place = np.flatnonzero(used), np.cumsum(used) - 1
+        coef = np.zeros((len(support), len(results)))
+        for t, (which, result) in enumerate(zip(columns, results, strict=True)):
+            own = result.coef != 0.0
+            coef[place[which[own]], t] = result.coef[own]
         points = self._kernel_data(data).points(support)
-        self._keep(points, coef[support], data.rows.index[support], data.labels[support])
+        self._keep(points, coef, data.rows.index[support], data.labels[support])
         self.intercept_ = np.array([result.intercept for result in results])
         self._last_rows = (data.rows.X.shape[0], self.classes_.tolist(), self.code_.n_columns)
-        del self._earlier, self._at_once

@@ -41,6 +41,7 @@ class Kernel(ABC):
     """A function k(x, z) of two rows; ``k1 + k2``, ``k1 * k2`` and ``2.0 * k`` are kernels too."""
 
     name: ClassVar[str]
+    positive: bool = False  # whether every kernel matrix is known to be positive semi-definite
 
     @abstractmethod
     def __call__(self, X: Any, Z: Any = None, *, n_jobs: int | None = None) -> np.ndarray:
@@ -161,6 +162,7 @@ class Linear(_Compiled):
     """``<x, z>``."""
 
     name: ClassVar[str] = "linear"
+    positive: ClassVar[bool] = True  # type: ignore[misc]
 
     def diagonal(self, X: Any) -> np.ndarray:
         """``k(x_i, x_i)`` for each row."""
@@ -182,6 +184,11 @@ class Polynomial(_WithGamma):
         super().__post_init__()
         check_number("degree", self.degree, above=0.0)
 
+    @property
+    def positive(self) -> bool:  # type: ignore[override]
+        """For a whole degree and coef0 >= 0."""
+        return float(self.degree).is_integer() and self.coef0 >= 0.0
+
     @np.errstate(over="ignore")
     def diagonal(self, X: Any) -> np.ndarray:
         """``k(x_i, x_i)`` for each row."""
@@ -196,6 +203,7 @@ class RBF(_WithGamma):
 
     gamma: Gamma = "median"
     name: ClassVar[str] = "rbf"
+    positive: ClassVar[bool] = True  # type: ignore[misc]
 
     def diagonal(self, X: Any) -> np.ndarray:
         """``k(x_i, x_i)`` for each row."""
@@ -209,6 +217,7 @@ class Laplacian(_WithGamma):
 
     gamma: Gamma = "median"
     name: ClassVar[str] = "laplacian"
+    positive: ClassVar[bool] = True  # type: ignore[misc]
 
     def diagonal(self, X: Any) -> np.ndarray:
         """``k(x_i, x_i)`` for each row."""
@@ -286,6 +295,11 @@ class _Pair(Kernel):
     left: Kernel
     right: Kernel
 
+    @property
+    def positive(self) -> bool:  # type: ignore[override]
+        """Sums and products of positive kernels are."""
+        return self.left.positive and self.right.positive
+
     def resolve(
         self, X: Any, rng: np.random.Generator, sample_weight: Any = None, index: np.ndarray | None = None
     ) -> Kernel:
@@ -340,6 +354,11 @@ class Scaled(Kernel):
         """Refuse parameters that are not numbers in range."""
         check_number("the factor of a kernel", self.factor, above=0.0)
         object.__setattr__(self, "factor", float(self.factor))
+
+    @property
+    def positive(self) -> bool:  # type: ignore[override]
+        """As the kernel."""
+        return self.kernel.positive
 
     def __call__(self, X: Any, Z: Any = None, *, n_jobs: int | None = None) -> np.ndarray:
         """The matrix ``K[i, j] = k(x_i, z_j)``."""

@@ -73,7 +73,7 @@ class Face:
         system = np.ones((m + 1, m + 1))
         system[:m, :m], system[m, m] = self.K[np.ix_(moving, moving)], 0.0
         right = np.append(g, 0.0)
-        solution = np.linalg.lstsq(system, right, rcond=ROUNDING)[0]
+        solution = _solve(system, right)
         left_over = right - system @ solution
         flat = left_over[:m] - left_over[:m].mean()
         if np.abs(flat).max() > 1e-9 * max(1.0, float(np.abs(g).max())):
@@ -106,3 +106,15 @@ class Face:
             wrong = wrong[:1] if grow.max() >= fall.max() else wrong[1:]
         self.free[wrong] = True
         return not wrong
+
+
+def _solve(system: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """The solution, or the shortest of the nearest where the system is singular."""
+    try:
+        solution = np.linalg.solve(system, right)
+        left_over = np.abs(right - system @ solution).max()
+        if left_over <= 1e-10 * max(1.0, float(np.abs(right).max())):
+            return solution
+    except np.linalg.LinAlgError:
+        pass
+    return np.linalg.lstsq(system, right, rcond=ROUNDING)[0]

@@ -113,13 +113,3 @@ class RowCache:
             short = slots[lengths == known]
             self.kernel.fill(self.owner[short], self.active[known:], (self.rows, short, int(known)))
             self.length[short] = len(self.active)
-
-    def between(self, slots: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """A matrix of its own: the entries ``columns`` of the rows in these slots."""
-        out = np.empty((len(slots), len(columns)), dtype=self.rows.dtype)
-        _native.gather_block(self.rows, slots, columns, out, self.kernel.n_threads)
-        return out
-
-    def subtract(self, slots: np.ndarray, change: np.ndarray, g: np.ndarray) -> None:
-        """``g -= change @ rows[slots]``."""
-        _native.subtract_rows(self.rows, slots, change, g, self.kernel.n_threads)
