@@ -1,19 +1,14 @@
-// A tile of kernel values between packed rows: products by BLAS, or by panels where features are few, then
-// the map while they are in cache.
+// A tile of kernel values between packed rows: products in panels, then the map while they are in registers
+// or in cache.
 #pragma once
 
 #include <algorithm>
 #include <vector>
 
-#include "blas.hpp"
 #include "kernels.hpp"
 #include "row_set.hpp"
 
 namespace maxmargin {
-
-// Whether panels are faster than BLAS. Measured on Zen 3: by a fifth at 64 features, a twentieth at 128, not
-// at all at 200. (With AVX-512, BLAS has the wider registers: half as many.)
-inline bool few_features(std::size_t d) { return 0 < d && d <= simd().few_features; }
 
 template <class T>
 class DenseTile {
@@ -35,9 +30,7 @@ class DenseTile {
         const T* x = pack(X_, x_first, n, centre_, x_buffer_);
         take_z(z_first, m);
         if (kernel_.kind == KernelKind::laplacian) return laplacian(x, n, z_, m, K, stride);
-        if (few_features(d_)) return by_panels(x, x_first, n, m, K, stride);
-        product(x, z_, K, n, m, d_, stride);
-        for (std::size_t i = 0; i < n; ++i) finish(x_first + i, 0, m, K + i * stride);
+        by_panels(x, x_first, n, m, K, stride);
     }
 
   private:
@@ -51,30 +44,41 @@ class DenseTile {
             z2_max_ = m == 0 ? T(0) : *std::max_element(z2_.begin(), z2_.end());
             z2_.resize(m + panel_width<T>, T(0));
         }
-        if (few_features(d_)) pack_panels(z_, m, d_, panels_);
+        pack_panels(z_, m, d_, panels_);
     }
 
-    // A few rows x against so few z that these stay in the first cache.
+    // Some panels of z at a time, or a slice of one, stay in the first-level cache while all x pass by.
     void by_panels(const T* x, std::size_t x_first, std::size_t n, std::size_t m, T* K, std::size_t stride) {
-        constexpr std::size_t WIDTH = panel_width<T>, CACHE = 20480 / sizeof(T);
-        const std::size_t chunk = std::max<std::size_t>(CACHE / d_ / WIDTH, 1) * WIDTH;
+        constexpr std::size_t WIDTH = panel_width<T>, SLICE = 16384 / sizeof(T) / WIDTH;
+        const std::size_t chunk = d_ <= SLICE ? SLICE / std::max<std::size_t>(d_, 1) * WIDTH : WIDTH;
+        if (d_ > SLICE) sums_.resize((n + panel_rows) * WIDTH);
         for (std::size_t j = 0; j < m; j += chunk)
-            for (std::size_t i = 0; i < n; i += panel_rows) {
-                const PanelTask<T> task{x + i * d_,
-                                        std::min(panel_rows, n - i),
-                                        panels_.data() + j * d_,
-                                        std::min(chunk, m - j),
-                                        d_,
-                                        K + i * stride + j,
-                                        stride};
-                if (kernel_.kind == KernelKind::rbf) {
-                    rbf_panels(task, x_first + i, j);
-                    continue;
+            for (std::size_t k = 0; k == 0 || k < d_; k += SLICE)
+                for (std::size_t i = 0; i < n; i += panel_rows) {
+                    const std::size_t rows = std::min(panel_rows, n - i), d = std::min(SLICE, d_ - k);
+                    T* sums = d_ > SLICE ? sums_.data() + i * WIDTH : nullptr;
+                    const PanelTask<T> task{x + i * d_ + k,
+                                            d_,
+                                            rows,
+                                            panels_.data() + j * d_ + k * WIDTH,
+                                            std::min(chunk, m - j),
+                                            d,
+                                            k > 0 ? sums : nullptr,
+                                            K + i * stride + j,
+                                            stride};
+                    if (k + d < d_) {
+                        PanelTask<T> part = task;
+                        part.out = sums, part.stride = WIDTH;
+                        simd().of<T>().panel_products(part);
+                    } else
+                        finish_panels(task, x_first + i, j);
                 }
-                simd().of<T>().panel_products(task);
-                for (std::size_t r = 0; r < task.n; ++r)
-                    finish(x_first + i + r, j, task.m, task.out + r * stride);
-            }
+    }
+
+    void finish_panels(const PanelTask<T>& task, std::size_t i, std::size_t j) {
+        if (kernel_.kind == KernelKind::rbf) return rbf_panels(task, i, j);
+        simd().of<T>().panel_products(task);
+        for (std::size_t r = 0; r < task.n; ++r) finish(i + r, j, task.m, task.out + r * task.stride);
     }
 
     void rbf_panels(const PanelTask<T>& task, std::size_t i, std::size_t j) {
@@ -136,7 +140,7 @@ class DenseTile {
     std::size_t d_, z_first_ = 0;
     const T* z_ = nullptr;
     T z2_max_ = 0;
-    std::vector<T> x_buffer_, z_buffer_, panels_, z2_;
+    std::vector<T> x_buffer_, z_buffer_, panels_, z2_, sums_;
     std::vector<double> difference_;
 };
 

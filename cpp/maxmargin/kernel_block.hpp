@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "blas.hpp"
 #include "dense_tile.hpp"
 #include "sparse_tile.hpp"
 #include "threads.hpp"
@@ -19,21 +20,17 @@ struct TileShape {
     std::size_t x_rows, z_rows;
 };
 
-// Measured on Zen 3 with OpenBLAS: BLAS packs both sides of a tile anew, so it wants many rows on each; the
-// map wants the tile in cache, which matters once there are few features.
+// The rows z of a tile are packed once for many rows x, which stay in the second-level cache meanwhile. A
+// task is not to take much longer than 20 ms.
 inline TileShape dense_tile_shape(std::size_t d, std::size_t value_size, KernelKind kind) {
-    constexpr std::size_t MULTIPLY_ADDS = 800'000'000, PACKED_BYTES = 8 << 20;  // about 20 ms; two buffers
+    constexpr std::size_t X_BYTES = 256 << 10, MULTIPLY_ADDS = 400'000'000;
     if (kind == KernelKind::laplacian) {
         const std::size_t z_rows = std::clamp<std::size_t>((256 << 10) / ((d + 1) * value_size), 4, 512);
         return {std::clamp<std::size_t>(8'000'000 / ((d + 1) * z_rows), 1, 512), z_rows};
     }
-    if (few_features(d)) return {2 * 48, 4096 / value_size};  // half of a second-level cache
-    TileShape shape{960, 1024};
-    const std::size_t packed = std::max<std::size_t>(PACKED_BYTES / ((d + 1) * value_size), 4);
-    shape.z_rows = std::min(shape.z_rows, packed);
-    shape.x_rows =
-        std::min({shape.x_rows, packed, std::max<std::size_t>(MULTIPLY_ADDS / ((d + 1) * shape.z_rows), 1)});
-    return shape;
+    const std::size_t x_rows = std::clamp<std::size_t>(X_BYTES / ((d + 1) * value_size) / 48 * 48, 48, 96);
+    return {x_rows,
+            std::clamp<std::size_t>(MULTIPLY_ADDS / ((d + 1) * x_rows), panel_rows, 4096 / value_size)};
 }
 
 inline TileShape sparse_tile_shape(std::size_t d, double x_density, double z_density) {
@@ -54,7 +51,7 @@ class KernelTiles {
     KernelTiles(Kernel kernel, RowSet<T> X, RowSet<T> Z, const double* centre)
         : kernel_(kernel), X_(X), Z_(Z), centre_(kernel.of_squared_distance() ? centre : nullptr) {
         const double x_density = X_.density(), z_density = Z_.density();
-        // A meeting of two entries costs as much as 45-60 multiply-adds inside BLAS, or 7-9 of an L1
+        // A meeting of two entries costs as much as 45-60 multiply-adds in panels, or 7-9 of an L1
         // distance, at 784 features, and 2-3 times that at 20,000, where the index leaves the cache (measured
         // on Zen 3, float, densities 0.02 to 0.3 and 0.001 to 0.1): so dense for MNIST (0.19), sparse for
         // text (0.001).
@@ -65,12 +62,11 @@ class KernelTiles {
     }
 
     // K (X.size, Z.size), row-major. Where X is Z, tiles above the diagonal are copied from below it: half
-    // the work, and exactly symmetric where BLAS is not. (Panels are, and take no longer than the copy.)
+    // the work, but for so few features that copying takes as long.
     void block(T* K, int n_threads, const Poll& poll) {
         measure(n_threads, poll);
         const std::size_t down = n_x_tiles();
-        const bool panels = !sparse_ && few_features(X_.n_cols()) && kernel_.kind != KernelKind::laplacian;
-        const bool mirrored = X_.is(Z_) && !panels;
+        const bool mirrored = X_.is(Z_) && X_.n_cols() > FEW_FEATURES;
         Pool::instance().run(
             down * n_z_tiles(), n_threads,
             [&](std::size_t task) {
@@ -111,7 +107,7 @@ class KernelTiles {
     }
 
   private:
-    static constexpr std::size_t FEW_COLUMNS = 32;
+    static constexpr std::size_t FEW_COLUMNS = 32, FEW_FEATURES = 64;
 
     struct Scratch {
         std::variant<DenseTile<T>, SparseTile<T>> tile;

@@ -13,18 +13,20 @@ struct ExpansionLimits {
     T near;       // distances below which the kernel value is worth a second look
 };
 
-// Rows with few features are multiplied in panels: this many rows z side by side, feature by feature.
+// Rows are multiplied in panels: this many rows z side by side, feature by feature.
 template <class T>
 inline constexpr std::size_t panel_width = 64 / sizeof(T);
-inline constexpr std::size_t panel_rows = 6;  // and at most so many rows x meet them at once
+inline constexpr std::size_t panel_rows = 12;  // and at most so many rows x meet them at once
 
-// out[i][j] = <x_i, z_j> for n <= panel_rows rows x and m rows z in panels, of d features each
+// out[i][j] = start[i][j] + <x_i, z_j> for n <= panel_rows rows x and m rows z, over d features of each: all
+// of them, or a slice that stays in the first-level cache while many rows x meet it.
 template <class T>
 struct PanelTask {
     const T* x;
-    std::size_t n;
+    std::size_t x_stride, n;
     const T* panels;
     std::size_t m, d;
+    const T* start;  // sums over the features before, of one panel (panel_rows, panel_width); null for none
     T* out;
     std::size_t stride;
 };
@@ -77,7 +79,6 @@ struct SimdOps {
 
 struct Simd {
     const char* name;
-    std::size_t few_features;  // up to so many, panels are faster than BLAS
     SimdOps<float> f32;
     SimdOps<double> f64;
 

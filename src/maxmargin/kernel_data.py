@@ -36,7 +36,7 @@ class KernelData:
     """The rows ``X[index]`` of a fit, and kernel values against them.
 
     ``n_values`` counts the kernel values computed so far. Results do not depend on ``n_threads``, bit for
-    bit; they may depend, in the last bit, on how a matrix is cut into blocks.
+    bit, nor do the values of compiled kernels depend on how a matrix is cut into blocks.
     """
 
     kernel: Kernel
