@@ -110,10 +110,14 @@ def test_rows_with_themselves_are_exactly_symmetric(kernel, layout, d):
 @pytest.mark.parametrize("dtype", TOLERANCE)
 @pytest.mark.parametrize("d", [3, 54, 150, 784])
 @pytest.mark.parametrize(
-    "kernel", [Linear(), RBF(gamma=0.5), Polynomial(degree=3, gamma=0.1, coef0=1.0)], ids=lambda k: k.name
+    "kernel",
+    [Linear(), RBF(gamma=0.5), Polynomial(degree=3, gamma=0.1, coef0=1.0), Laplacian(gamma=0.1)],
+    ids=lambda k: k.name,
 )
-def test_a_value_does_not_depend_on_the_block_it_is_computed_in(kernel, d, dtype):
-    X, rng = rows(700, d, dtype) / dtype(np.sqrt(d)), np.random.default_rng(1)
+@pytest.mark.parametrize("density", [1.0, 0.05], ids=["dense", "sparse"])
+def test_a_value_does_not_depend_on_the_block_it_is_computed_in(kernel, density, d, dtype):
+    X, rng = rows(700, d, dtype, density=density) / dtype(np.sqrt(d)), np.random.default_rng(1)
+    X = X if density == 1.0 else csr(X)
     stats = _native.row_stats(X)
     whole = _native.kernel_block(X, X, kernel, x_stats=stats, z_stats=stats)
     for n, m in [(1, 1), (1, 2), (2, 1), (1, 600), (600, 1), (3, 17), (12, 16), (13, 500), (257, 399)]:

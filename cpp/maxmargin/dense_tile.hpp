@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels.hpp"
+#include "panels.hpp"
 #include "row_set.hpp"
 
 namespace maxmargin {
@@ -30,7 +31,11 @@ class DenseTile {
         const T* x = pack(X_, x_first, n, centre_, x_buffer_);
         take_z(z_first, m);
         if (kernel_.kind == KernelKind::laplacian) return laplacian(x, n, z_, m, K, stride);
-        by_panels(x, x_first, n, m, K, stride);
+        walk_panels(PanelTile<T>{x, n, panels_.data(), m, d_}, sums_, K, stride,
+                    simd().of<T>().panel_products,
+                    [&](const PanelTask<T>& task, std::size_t i, std::size_t j) {
+                        finish_panels(task, x_first + i, j);
+                    });
     }
 
   private:
@@ -44,35 +49,8 @@ class DenseTile {
             z2_max_ = m == 0 ? T(0) : *std::max_element(z2_.begin(), z2_.end());
             z2_.resize(m + panel_width<T>, T(0));
         }
-        pack_panels(z_, m, d_, panels_);
-    }
-
-    // Some panels of z at a time, or a slice of one, stay in the first-level cache while all x pass by.
-    void by_panels(const T* x, std::size_t x_first, std::size_t n, std::size_t m, T* K, std::size_t stride) {
-        constexpr std::size_t WIDTH = panel_width<T>, SLICE = 16384 / sizeof(T) / WIDTH;
-        const std::size_t chunk = d_ <= SLICE ? SLICE / std::max<std::size_t>(d_, 1) * WIDTH : WIDTH;
-        if (d_ > SLICE) sums_.resize((n + panel_rows) * WIDTH);
-        for (std::size_t j = 0; j < m; j += chunk)
-            for (std::size_t k = 0; k == 0 || k < d_; k += SLICE)
-                for (std::size_t i = 0; i < n; i += panel_rows) {
-                    const std::size_t rows = std::min(panel_rows, n - i), d = std::min(SLICE, d_ - k);
-                    T* sums = d_ > SLICE ? sums_.data() + i * WIDTH : nullptr;
-                    const PanelTask<T> task{x + i * d_ + k,
-                                            d_,
-                                            rows,
-                                            panels_.data() + j * d_ + k * WIDTH,
-                                            std::min(chunk, m - j),
-                                            d,
-                                            k > 0 ? sums : nullptr,
-                                            K + i * stride + j,
-                                            stride};
-                    if (k + d < d_) {
-                        PanelTask<T> part = task;
-                        part.out = sums, part.stride = WIDTH;
-                        simd().of<T>().panel_products(part);
-                    } else
-                        finish_panels(task, x_first + i, j);
-                }
+        panels_.resize(packed_size<T>(m, d_));
+        pack_panels(z_, m, d_, panels_.data());
     }
 
     void finish_panels(const PanelTask<T>& task, std::size_t i, std::size_t j) {
@@ -100,20 +78,12 @@ class DenseTile {
         }
     }
 
-    // Products of row i with the rows j.. of the tile become kernel values.
+    // Products of row i with the rows j.. of the tile become values of the kernels other than rbf.
     void finish(std::size_t i, std::size_t j, std::size_t count, T* row) {
         if (!kernel_.of_squared_distance())
             kernel_.map(row, count);
-        else if (from_products(row, T(x_sizes_[i]), z2_.data() + j, count))
+        else if (simd().of<T>().expand(row, T(x_sizes_[i]), z2_.data() + j, kernel_.limits<T>(d_), count))
             recompute(i, z_first_ + j, count, row);
-    }
-
-    // The whole way from products to values in one pass; true if some are marked -1 and must be recomputed.
-    bool from_products(T* row, T x2, const T* z2, std::size_t count) {
-        const SimdOps<T>& ops = simd().of<T>();
-        const ExpansionLimits<T> limits = kernel_.limits<T>(d_);
-        return kernel_.kind == KernelKind::rbf ? ops.expand_exp(row, x2, z2, limits, kernel_.gamma, count)
-                                               : ops.expand(row, x2, z2, limits, count);
     }
 
     // The marked values, from the rows as they were given: the packed ones have been rounded once more.
