@@ -30,8 +30,8 @@ inline TileShape dense_tile_shape(std::size_t d, std::size_t value_size, KernelK
         return {std::clamp<std::size_t>(8'000'000 / ((d + 1) * z_rows), 1, 512), z_rows};
     }
     const std::size_t x_rows = std::clamp<std::size_t>(X_BYTES / ((d + 1) * value_size) / 48 * 48, 48, 96);
-    return {x_rows,
-            std::clamp<std::size_t>(MULTIPLY_ADDS / ((d + 1) * x_rows), panel_rows, 4096 / value_size)};
+    return {x_rows, std::clamp<std::size_t>(MULTIPLY_ADDS / ((d + 1) * x_rows), panel_rows,
+                                            std::min<std::size_t>(4096 / value_size, 1024))};
 }
 
 inline TileShape sparse_tile_shape(std::size_t d, double x_density, double z_density) {
@@ -56,13 +56,14 @@ class KernelTiles {
           Z_(Z),
           centre_(kernel.of_squared_distance() ? centre : nullptr),
           step_(kernel.kind == KernelKind::laplacian ? 0.0 : step) {
-        const double x_density = X_.density(), z_density = Z_.density();
-        // A meeting of two entries costs as much as 45-60 multiply-adds in panels, or 7-9 of an L1
-        // distance, at 784 features, and 2-3 times that at 20,000, where the index leaves the cache (measured
-        // on Zen 3, float, densities 0.02 to 0.3 and 0.001 to 0.1): so dense for MNIST (0.19), sparse for
-        // text (0.001). Codes are multiplied twice as fast.
-        const double few = kernel.kind == KernelKind::laplacian ? 0.1 : step_ > 0.0 ? 0.007 : 0.015;
-        sparse_ = x_density * z_density < few;
+        const double x_density = X_.density(), z_density = Z_.density(), met = x_density * z_density;
+        // A meeting of two entries costs as much as 45-60 multiply-adds in panels, or 7-9 of an L1 distance,
+        // at 784 features, and 2-3 times that at 20,000, where the index leaves the cache (measured on Zen 3,
+        // float, densities 0.02 to 0.3 and 0.001 to 0.1): so dense for MNIST (0.19), sparse for text (0.001).
+        // Next to codes it costs 44, and two rows that never meet cost 225.
+        sparse_ = kernel.kind == KernelKind::laplacian ? met < 0.1
+                  : step_ > 0.0                        ? double(X_.n_cols()) * (1.0 - 44.0 * met) > 225.0
+                                                       : met < 0.015;
         if (sparse_) step_ = 0.0;
         shape_ = sparse_ ? sparse_tile_shape(X_.n_cols(), x_density, z_density)
                          : dense_tile_shape(X_.n_cols(), step_ > 0.0 ? sizeof(Code) : sizeof(T), kernel.kind);

@@ -216,7 +216,9 @@ def _arguments(
     ]
     n = X.shape[0] if x_rows is None else len(x_rows)
     m = Z.shape[0] if z_rows is None else len(z_rows)
-    step = _step_of_both(((X, x_rows, x_stats), (Z, z_rows, z_stats)), known, n_threads)
+    step = 0.0
+    if kernel.native[0] != "laplacian":
+        step = _step_of_both(((X, x_rows, x_stats), (Z, z_rows, z_stats)), known, n_threads)
     return [x_matrix, z_matrix, *kernel.native, x_rows, z_rows, *sqnorms, _centre_of(X, centre), step], n, m
 
 

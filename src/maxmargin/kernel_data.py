@@ -47,9 +47,9 @@ class KernelData:
     stats: _native.RowStats | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        """Squared norms are needed for every block: once is enough."""
+        """What every block needs to know of the rows: once is enough."""
         if self.compiled and self.stats is None:
-            self.stats = _native.row_stats(self.X)
+            self.stats = _native.row_stats(self.X, n_threads=self.n_threads)
 
     @property
     def compiled(self) -> bool:
