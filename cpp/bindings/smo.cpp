@@ -1,7 +1,8 @@
 // Bindings of the working-set solver's native steps.
+#include "maxmargin/smo.hpp"
+
 #include <stdexcept>
 
-#include "maxmargin/smo.hpp"
 #include "python.hpp"
 
 using namespace maxmargin;
@@ -24,8 +25,8 @@ static void bind(nb::module_& m) {
             SmoEnd end;
             {
                 nb::gil_scoped_release release;
-                end = smo_block(K.data(), n, a.data(), g.data(), lower.data(), upper.data(), tolerance, max_steps,
-                                python_poll(cancel.data()));
+                end = smo_block(K.data(), n, a.data(), g.data(), lower.data(), upper.data(), tolerance,
+                                max_steps, python_poll(cancel.data()));
             }
             return nb::make_tuple(end.steps, end.violation, end.stalled);
         },
@@ -37,7 +38,8 @@ static void bind(nb::module_& m) {
            In<std::uint8_t, 1> cancel) {
             need(change.shape(0) == which.shape(0) && g.shape(0) <= rows.shape(1), "rows and their changes");
             for (std::size_t r = 0; r < which.shape(0); ++r)
-                need(which.data()[r] >= 0 && std::size_t(which.data()[r]) < rows.shape(0), "a row that is none");
+                need(which.data()[r] >= 0 && std::size_t(which.data()[r]) < rows.shape(0),
+                     "a row that is none");
             nb::gil_scoped_release release;
             subtract_rows(rows.data(), rows.shape(1), which.data(), change.data(), which.shape(0), g.data(),
                           g.shape(0), n_threads, python_poll(cancel.data()));
@@ -64,8 +66,8 @@ static void bind(nb::module_& m) {
         "n_threads"_a, "cancel"_a.noconvert());
     m.def(
         "gather_block",
-        [](In<T, 2> rows, In<std::int64_t, 1> which, In<std::int64_t, 1> columns, Out<T, 2> out, int n_threads,
-           In<std::uint8_t, 1> cancel) {
+        [](In<T, 2> rows, In<std::int64_t, 1> which, In<std::int64_t, 1> columns, Out<T, 2> out,
+           int n_threads, In<std::uint8_t, 1> cancel) {
             const std::size_t n = which.shape(0);
             need(columns.shape(0) == n && out.shape(0) == n && out.shape(1) == n, "a block");
             for (std::size_t r = 0; r < n; ++r)

@@ -47,7 +47,8 @@ void subtract_rows(const T* rows, std::size_t stride, const std::int64_t* which,
         const std::size_t start = task * CHUNK, count = std::min(CHUNK, n - start);
         for (std::size_t r = 0; r < n_rows; ++r)
             if (change[r] != 0.0)
-                simd().of<T>().axpy(-change[r], rows + std::size_t(which[r]) * stride + start, g + start, count);
+                simd().of<T>().axpy(-change[r], rows + std::size_t(which[r]) * stride + start, g + start,
+                                    count);
     };
     Pool::instance().run((n + CHUNK - 1) / CHUNK, n_threads, body, poll);
 }
