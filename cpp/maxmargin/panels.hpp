@@ -39,10 +39,11 @@ std::size_t packed_size(std::size_t m, std::size_t d) {
 template <class In, class Out, class Add, class Last>
 void walk_panels(const PanelTile<In>& tile, std::vector<PanelSum<In>>& sums, Out* out, std::size_t stride,
                  Add&& add, Last&& last) {
-    constexpr std::size_t WIDTH = panel_width<In>, MOST = 16384 / (sizeof(In) * WIDTH);
+    constexpr std::size_t WIDTH = panel_width<In>, FEATURE = sizeof(In) * WIDTH;
+    constexpr std::size_t MOST = 16384 / FEATURE, ROOM = 20480 / FEATURE;  // of a slice, of panels
     const std::size_t d = tile.d, slices = std::max<std::size_t>((d + MOST - 1) / MOST, 1);
     const std::size_t slice = ((d + slices - 1) / slices + 1) / 2 * 2;  // pairs of codes stay together
-    const std::size_t chunk = std::max<std::size_t>(MOST / std::max<std::size_t>(d, 1), 1) * WIDTH;
+    const std::size_t chunk = std::max<std::size_t>(ROOM / std::max<std::size_t>(d, 1), 1) * WIDTH;
     if (slices > 1) sums.resize((tile.n + panel_rows) * WIDTH);
     for (std::size_t j = 0; j < tile.m; j += chunk)
         for (std::size_t s = 0; s < slices; ++s)
