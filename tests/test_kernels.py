@@ -107,6 +107,25 @@ def test_rows_with_themselves_are_exactly_symmetric(kernel, layout, d):
     assert_close(K, _native.kernel_block(X, X.copy(), kernel), np.float32)
 
 
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("d", [3, 54, 150, 784])
+@pytest.mark.parametrize(
+    "kernel",
+    [Linear(), RBF(gamma=0.5), Polynomial(degree=3, gamma=0.1, coef0=1.0), Laplacian(gamma=0.1)],
+    ids=lambda k: k.name,
+)
+@pytest.mark.parametrize("density", [1.0, 0.05], ids=["dense", "sparse"])
+def test_a_value_does_not_depend_on_the_block_it_is_computed_in(kernel, density, d, dtype):
+    X, rng = rows(700, d, dtype, density=density) / dtype(np.sqrt(d)), np.random.default_rng(1)
+    X = X if density == 1.0 else csr(X)
+    stats = _native.row_stats(X)
+    whole = _native.kernel_block(X, X, kernel, x_stats=stats, z_stats=stats)
+    for n, m in [(1, 1), (1, 2), (2, 1), (1, 600), (600, 1), (3, 17), (12, 16), (13, 500), (257, 399)]:
+        some, others = rng.choice(700, n, replace=False), rng.choice(700, m, replace=False)
+        part = _native.kernel_block(X, X, kernel, x_rows=some, z_rows=others, x_stats=stats, z_stats=stats)
+        np.testing.assert_array_equal(part, whole[np.ix_(some, others)])
+
+
 def test_matrices_that_share_only_their_values_are_not_the_same():
     S = csr(rows(1100, 300, density=0.02))
     X = sp.csr_array((S.data, S.indices, S.indptr), shape=(1100, 301))

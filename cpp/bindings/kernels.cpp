@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <type_traits>
 
+#include "maxmargin/grid.hpp"
 #include "maxmargin/kernel_block.hpp"
 #include "python.hpp"
 
@@ -49,28 +50,34 @@ const double* data_or_null(const Numbers& numbers) { return numbers ? numbers->d
 auto array(const char* name) { return nb::arg(name).noconvert(); }
 auto array_or_none(const char* name) { return array(name).none(); }
 
+// Functions of one matrix, whose dtype is in their names: nothing else tells them apart.
+struct Names {
+    const char *row_sqnorms, *useful_centre, *grid_step, *on_grid;
+};
+
 template <class T>
-void bind(nb::module_& m, const char* row_sqnorms_name, const char* centre_name) {
+void bind(nb::module_& m, const Names& names) {
     using namespace nb::literals;
     m.def(
         "kernel_block",
         [](const Matrix& X, const Matrix& Z, const std::string& name, double gamma, double coef0,
            double degree, const Subset& x_rows, const Subset& z_rows, const Numbers& x_sqnorms,
-           const Numbers& z_sqnorms, const Numbers& centre, const Out<T, 2>& out, int n_threads) {
+           const Numbers& z_sqnorms, const Numbers& centre, double step, const Out<T, 2>& out,
+           int n_threads) {
             KernelTiles<T> tiles({kernel_kind(name), gamma, coef0, degree}, row_set<T>(X, x_rows, x_sqnorms),
-                                 row_set<T>(Z, z_rows, z_sqnorms), data_or_null(centre));
+                                 row_set<T>(Z, z_rows, z_sqnorms), data_or_null(centre), step);
             nb::gil_scoped_release release;
             tiles.block(out.data(), n_threads, python_poll());
         },
         "X"_a, "Z"_a, "name"_a, "gamma"_a, "coef0"_a, "degree"_a, array_or_none("x_rows"),
         array_or_none("z_rows"), array_or_none("x_sqnorms"), array_or_none("z_sqnorms"),
-        array_or_none("centre"), array("out"), "n_threads"_a);
+        array_or_none("centre"), "step"_a, array("out"), "n_threads"_a);
     // row i of the block into row slots[i] of `rows`, from its column `first` on
     m.def(
         "kernel_fill",
         [](const Matrix& X, const Matrix& Z, const std::string& name, double gamma, double coef0,
            double degree, const Subset& x_rows, const Subset& z_rows, const Numbers& x_sqnorms,
-           const Numbers& z_sqnorms, const Numbers& centre, const Out<T, 2>& rows,
+           const Numbers& z_sqnorms, const Numbers& centre, double step, const Out<T, 2>& rows,
            const In<std::int64_t, 1>& slots, std::size_t first, int n_threads,
            const In<std::uint8_t, 1>& cancel) {
             const RowSet<T> left = row_set<T>(X, x_rows, x_sqnorms), right = row_set<T>(Z, z_rows, z_sqnorms);
@@ -79,39 +86,40 @@ void bind(nb::module_& m, const char* row_sqnorms_name, const char* centre_name)
             for (std::size_t i = 0; i < slots.shape(0); ++i)
                 if (slots.data()[i] < 0 || std::size_t(slots.data()[i]) >= rows.shape(0))
                     throw std::out_of_range("a slot that does not exist");
-            KernelTiles<T> tiles({kernel_kind(name), gamma, coef0, degree}, left, right,
-                                 data_or_null(centre));
+            KernelTiles<T> tiles({kernel_kind(name), gamma, coef0, degree}, left, right, data_or_null(centre),
+                                 step);
             nb::gil_scoped_release release;
             tiles.fill(rows.data() + first, rows.shape(1), slots.data(), n_threads,
                        python_poll(cancel.data()));
         },
         "X"_a, "Z"_a, "name"_a, "gamma"_a, "coef0"_a, "degree"_a, array_or_none("x_rows"),
         array_or_none("z_rows"), array_or_none("x_sqnorms"), array_or_none("z_sqnorms"),
-        array_or_none("centre"), array("rows"), array("slots"), "first"_a, "n_threads"_a, array("cancel"));
+        array_or_none("centre"), "step"_a, array("rows"), array("slots"), "first"_a, "n_threads"_a,
+        array("cancel"));
     m.def(
         "kernel_matmul",
         [](const Matrix& X, const Matrix& Z, const std::string& name, double gamma, double coef0,
            double degree, const Subset& x_rows, const Subset& z_rows, const Numbers& x_sqnorms,
-           const Numbers& z_sqnorms, const Numbers& centre, const In<T, 2>& A, const Out<T, 2>& out,
-           int n_threads, const In<std::uint8_t, 1>& cancel) {
+           const Numbers& z_sqnorms, const Numbers& centre, double step, const In<T, 2>& A,
+           const Out<T, 2>& out, int n_threads, const In<std::uint8_t, 1>& cancel) {
             KernelTiles<T> tiles({kernel_kind(name), gamma, coef0, degree}, row_set<T>(X, x_rows, x_sqnorms),
-                                 row_set<T>(Z, z_rows, z_sqnorms), data_or_null(centre));
+                                 row_set<T>(Z, z_rows, z_sqnorms), data_or_null(centre), step);
             nb::gil_scoped_release release;
             tiles.matmul(A.data(), A.shape(1), out.data(), n_threads, python_poll(cancel.data()));
         },
         "X"_a, "Z"_a, "name"_a, "gamma"_a, "coef0"_a, "degree"_a, array_or_none("x_rows"),
         array_or_none("z_rows"), array_or_none("x_sqnorms"), array_or_none("z_sqnorms"),
-        array_or_none("centre"), array("A"), array("out"), "n_threads"_a, array("cancel"));
+        array_or_none("centre"), "step"_a, array("A"), array("out"), "n_threads"_a, array("cancel"));
     // A in groups of rows: GroupedMatrix says how
     m.def(
         "kernel_grouped_matmul",
         [](const Matrix& X, const Matrix& Z, const std::string& name, double gamma, double coef0,
            double degree, const Subset& x_rows, const Subset& z_rows, const Numbers& x_sqnorms,
-           const Numbers& z_sqnorms, const Numbers& centre, const In<std::int64_t, 1>& starts,
+           const Numbers& z_sqnorms, const Numbers& centre, double step, const In<std::int64_t, 1>& starts,
            const In<std::int64_t, 1>& column_starts, const In<std::int64_t, 1>& columns,
            const In<T, 1>& values, const Out<T, 2>& out, int n_threads) {
             KernelTiles<T> tiles({kernel_kind(name), gamma, coef0, degree}, row_set<T>(X, x_rows, x_sqnorms),
-                                 row_set<T>(Z, z_rows, z_sqnorms), data_or_null(centre));
+                                 row_set<T>(Z, z_rows, z_sqnorms), data_or_null(centre), step);
             const GroupedMatrix<T> A{starts.data(), column_starts.data(), columns.data(),
                                      values.data(), starts.shape(0) - 1,  out.shape(1)};
             nb::gil_scoped_release release;
@@ -119,11 +127,11 @@ void bind(nb::module_& m, const char* row_sqnorms_name, const char* centre_name)
         },
         "X"_a, "Z"_a, "name"_a, "gamma"_a, "coef0"_a, "degree"_a, array_or_none("x_rows"),
         array_or_none("z_rows"), array_or_none("x_sqnorms"), array_or_none("z_sqnorms"),
-        array_or_none("centre"), array("starts"), array("column_starts"), array("columns"), array("values"),
-        array("out"), "n_threads"_a);
+        array_or_none("centre"), "step"_a, array("starts"), array("column_starts"), array("columns"),
+        array("values"), array("out"), "n_threads"_a);
     // fills centre and says whether subtracting it is worth while
     m.def(
-        centre_name,
+        names.useful_centre,
         [](const Matrix& X, const Subset& subset, const Out<double, 1>& centre) {
             const RowSet<T> set = row_set<T>(X, subset, {});
             const std::vector<double> found = useful_centre(set);
@@ -132,7 +140,7 @@ void bind(nb::module_& m, const char* row_sqnorms_name, const char* centre_name)
         },
         "X"_a, array_or_none("subset"), array("centre"));
     m.def(
-        row_sqnorms_name,
+        names.row_sqnorms,
         [](const Matrix& X, const Numbers& centre, const Out<double, 1>& out) {
             const RowSet<T> set = row_set<T>(X, {}, {});
             nb::gil_scoped_release release;
@@ -141,6 +149,23 @@ void bind(nb::module_& m, const char* row_sqnorms_name, const char* centre_name)
                 out.data()[i] = centred_sqnorm(set, i, data_or_null(centre), buffer);
         },
         "X"_a, array_or_none("centre"), array("out"));
+    m.def(
+        names.grid_step,
+        [](const Matrix& X, const Subset& subset, int n_threads) {
+            const RowSet<T> set = row_set<T>(X, subset, {});
+            nb::gil_scoped_release release;
+            return grid_step(set, n_threads, python_poll());
+        },
+        "X"_a, array_or_none("subset"), "n_threads"_a,
+        "the step that all entries are multiples of; 0 for none");
+    m.def(
+        names.on_grid,
+        [](const Matrix& X, const Subset& subset, double step, int n_threads) {
+            const RowSet<T> set = row_set<T>(X, subset, {});
+            nb::gil_scoped_release release;
+            return on_grid(set, step, n_threads, python_poll());
+        },
+        "X"_a, array_or_none("subset"), "step"_a, "n_threads"_a, "whether they are multiples of this one");
     m.def(
         "tanh", [](const Out<T, 1>& x) { simd().of<T>().tanh(x.data(), 1.0, 0.0, x.shape(0)); }, array("x"));
 }
@@ -233,6 +258,6 @@ void bind_kernels(nb::module_& m) {
         blas() = {pointer<Gemm<float>>(sgemm), pointer<Gemm<double>>(dgemm), pointer<Syrk<float>>(ssyrk),
                   pointer<Syrk<double>>(dsyrk)};
     });
-    bind<float>(m, "row_sqnorms_f32", "useful_centre_f32");
-    bind<double>(m, "row_sqnorms_f64", "useful_centre_f64");
+    bind<float>(m, {"row_sqnorms_f32", "useful_centre_f32", "grid_step_f32", "on_grid_f32"});
+    bind<double>(m, {"row_sqnorms_f64", "useful_centre_f64", "grid_step_f64", "on_grid_f64"});
 }

@@ -44,17 +44,6 @@ inline Blas& blas() {
     return table;
 }
 
-// P = X Z' for row-major X (n, d), Z (m, d), P (n, m): the same memory read by columns is P' = Z X'.
-template <class T>
-void product(const T* X, const T* Z, T* P, std::size_t n, std::size_t m, std::size_t d,
-             std::size_t p_stride) {
-    char transposed = 'T', plain = 'N';
-    int rows = int(m), cols = int(n), inner = int(d), ld = std::max(inner, 1), ldp = int(p_stride);
-    T one = 1, zero = 0;
-    blas().gemm<T>()(&transposed, &plain, &rows, &cols, &inner, &one, const_cast<T*>(Z), &ld,
-                     const_cast<T*>(X), &ld, &zero, P, &ldp);
-}
-
 // R += K A for row-major K (n, m), A (m, c), R (n, c).
 template <class T>
 void add_product(const T* K, const T* A, T* R, std::size_t n, std::size_t m, std::size_t c) {

@@ -1,19 +1,15 @@
-// A tile of kernel values between packed rows: products by BLAS, or by panels where features are few, then
-// the map while they are in cache.
+// A tile of kernel values between packed rows: products in panels, then the map while they are in registers
+// or in cache.
 #pragma once
 
 #include <algorithm>
 #include <vector>
 
-#include "blas.hpp"
 #include "kernels.hpp"
+#include "panels.hpp"
 #include "row_set.hpp"
 
 namespace maxmargin {
-
-// Whether panels are faster than BLAS. Measured on Zen 3: by a fifth at 64 features, a twentieth at 128, not
-// at all at 200. (With AVX-512, BLAS has the wider registers: half as many.)
-inline bool few_features(std::size_t d) { return 0 < d && d <= simd().few_features; }
 
 template <class T>
 class DenseTile {
@@ -35,9 +31,11 @@ class DenseTile {
         const T* x = pack(X_, x_first, n, centre_, x_buffer_);
         take_z(z_first, m);
         if (kernel_.kind == KernelKind::laplacian) return laplacian(x, n, z_, m, K, stride);
-        if (few_features(d_)) return by_panels(x, x_first, n, m, K, stride);
-        product(x, z_, K, n, m, d_, stride);
-        for (std::size_t i = 0; i < n; ++i) finish(x_first + i, 0, m, K + i * stride);
+        walk_panels(PanelTile<T>{x, n, panels_.data(), m, d_}, sums_, K, stride,
+                    simd().of<T>().panel_products,
+                    [&](const PanelTask<T>& task, std::size_t i, std::size_t j) {
+                        finish_panels(task, x_first + i, j);
+                    });
     }
 
   private:
@@ -51,30 +49,14 @@ class DenseTile {
             z2_max_ = m == 0 ? T(0) : *std::max_element(z2_.begin(), z2_.end());
             z2_.resize(m + panel_width<T>, T(0));
         }
-        if (few_features(d_)) pack_panels(z_, m, d_, panels_);
+        panels_.resize(packed_size<T>(m, d_));
+        pack_panels(z_, m, d_, panels_.data());
     }
 
-    // A few rows x against so few z that these stay in the first cache.
-    void by_panels(const T* x, std::size_t x_first, std::size_t n, std::size_t m, T* K, std::size_t stride) {
-        constexpr std::size_t WIDTH = panel_width<T>, CACHE = 20480 / sizeof(T);
-        const std::size_t chunk = std::max<std::size_t>(CACHE / d_ / WIDTH, 1) * WIDTH;
-        for (std::size_t j = 0; j < m; j += chunk)
-            for (std::size_t i = 0; i < n; i += panel_rows) {
-                const PanelTask<T> task{x + i * d_,
-                                        std::min(panel_rows, n - i),
-                                        panels_.data() + j * d_,
-                                        std::min(chunk, m - j),
-                                        d_,
-                                        K + i * stride + j,
-                                        stride};
-                if (kernel_.kind == KernelKind::rbf) {
-                    rbf_panels(task, x_first + i, j);
-                    continue;
-                }
-                simd().of<T>().panel_products(task);
-                for (std::size_t r = 0; r < task.n; ++r)
-                    finish(x_first + i + r, j, task.m, task.out + r * stride);
-            }
+    void finish_panels(const PanelTask<T>& task, std::size_t i, std::size_t j) {
+        if (kernel_.kind == KernelKind::rbf) return rbf_panels(task, i, j);
+        simd().of<T>().panel_products(task);
+        for (std::size_t r = 0; r < task.n; ++r) finish(i + r, j, task.m, task.out + r * task.stride);
     }
 
     void rbf_panels(const PanelTask<T>& task, std::size_t i, std::size_t j) {
@@ -96,20 +78,12 @@ class DenseTile {
         }
     }
 
-    // Products of row i with the rows j.. of the tile become kernel values.
+    // Products of row i with the rows j.. of the tile become values of the kernels other than rbf.
     void finish(std::size_t i, std::size_t j, std::size_t count, T* row) {
         if (!kernel_.of_squared_distance())
             kernel_.map(row, count);
-        else if (from_products(row, T(x_sizes_[i]), z2_.data() + j, count))
+        else if (simd().of<T>().expand(row, T(x_sizes_[i]), z2_.data() + j, kernel_.limits<T>(d_), count))
             recompute(i, z_first_ + j, count, row);
-    }
-
-    // The whole way from products to values in one pass; true if some are marked -1 and must be recomputed.
-    bool from_products(T* row, T x2, const T* z2, std::size_t count) {
-        const SimdOps<T>& ops = simd().of<T>();
-        const ExpansionLimits<T> limits = kernel_.limits<T>(d_);
-        return kernel_.kind == KernelKind::rbf ? ops.expand_exp(row, x2, z2, limits, kernel_.gamma, count)
-                                               : ops.expand(row, x2, z2, limits, count);
     }
 
     // The marked values, from the rows as they were given: the packed ones have been rounded once more.
@@ -136,7 +110,7 @@ class DenseTile {
     std::size_t d_, z_first_ = 0;
     const T* z_ = nullptr;
     T z2_max_ = 0;
-    std::vector<T> x_buffer_, z_buffer_, panels_, z2_;
+    std::vector<T> x_buffer_, z_buffer_, panels_, z2_, sums_;
     std::vector<double> difference_;
 };
 

@@ -51,9 +51,9 @@ class GroupedProduct {
         for (; part != parts_.end() && part->first < first + m; ++part)
             for (std::size_t i = 0; i < n; i += panel_rows) {
                 const std::size_t rows = std::min(panel_rows, n - i), stride = padded(part->n_columns);
-                simd().of<T>().panel_products({K + i * m + part->first - first, rows,
-                                               panels_.data() + part->panels, stride, part->count,
-                                               sums.data(), stride, m});
+                simd().of<T>().panel_products({K + i * m + part->first - first, m, rows,
+                                               panels_.data() + part->panels, stride, part->count, nullptr,
+                                               sums.data(), stride});
                 for (std::size_t r = 0; r < rows; ++r)
                     for (std::size_t k = 0; k < part->n_columns; ++k)
                         R[(i + r) * n_columns_ + std::size_t(part->columns[k])] += sums[r * stride + k];

@@ -9,6 +9,8 @@
 #include <variant>
 #include <vector>
 
+#include "blas.hpp"
+#include "code_tile.hpp"
 #include "dense_tile.hpp"
 #include "grouped_product.hpp"
 #include "sparse_tile.hpp"
@@ -20,21 +22,17 @@ struct TileShape {
     std::size_t x_rows, z_rows;
 };
 
-// Measured on Zen 3 with OpenBLAS: BLAS packs both sides of a tile anew, so it wants many rows on each; the
-// map wants the tile in cache, which matters once there are few features.
+// The rows z of a tile are packed once for many rows x, which stay in the second-level cache meanwhile. A
+// task is not to take much longer than 20 ms.
 inline TileShape dense_tile_shape(std::size_t d, std::size_t value_size, KernelKind kind) {
-    constexpr std::size_t MULTIPLY_ADDS = 800'000'000, PACKED_BYTES = 8 << 20;  // about 20 ms; two buffers
+    constexpr std::size_t X_BYTES = 256 << 10, MULTIPLY_ADDS = 400'000'000;
     if (kind == KernelKind::laplacian) {
         const std::size_t z_rows = std::clamp<std::size_t>((256 << 10) / ((d + 1) * value_size), 4, 512);
         return {std::clamp<std::size_t>(8'000'000 / ((d + 1) * z_rows), 1, 512), z_rows};
     }
-    if (few_features(d)) return {2 * 48, 4096 / value_size};  // half of a second-level cache
-    TileShape shape{960, 1024};
-    const std::size_t packed = std::max<std::size_t>(PACKED_BYTES / ((d + 1) * value_size), 4);
-    shape.z_rows = std::min(shape.z_rows, packed);
-    shape.x_rows =
-        std::min({shape.x_rows, packed, std::max<std::size_t>(MULTIPLY_ADDS / ((d + 1) * shape.z_rows), 1)});
-    return shape;
+    const std::size_t x_rows = std::clamp<std::size_t>(X_BYTES / ((d + 1) * value_size) / 48 * 48, 48, 96);
+    return {x_rows, std::clamp<std::size_t>(MULTIPLY_ADDS / ((d + 1) * x_rows), panel_rows,
+                                            std::min<std::size_t>(4096 / value_size, 1024))};
 }
 
 inline TileShape sparse_tile_shape(std::size_t d, double x_density, double z_density) {
@@ -52,26 +50,33 @@ inline std::size_t even_share(std::size_t n, std::size_t at_most) {
 template <class T>
 class KernelTiles {
   public:
-    KernelTiles(Kernel kernel, RowSet<T> X, RowSet<T> Z, const double* centre)
-        : kernel_(kernel), X_(X), Z_(Z), centre_(kernel.of_squared_distance() ? centre : nullptr) {
-        const double x_density = X_.density(), z_density = Z_.density();
-        // A meeting of two entries costs as much as 45-60 multiply-adds inside BLAS, or 7-9 of an L1
-        // distance, at 784 features, and 2-3 times that at 20,000, where the index leaves the cache (measured
-        // on Zen 3, float, densities 0.02 to 0.3 and 0.001 to 0.1): so dense for MNIST (0.19), sparse for
-        // text (0.001).
-        sparse_ = x_density * z_density < (kernel.kind == KernelKind::laplacian ? 0.1 : 0.015);
+    // step: of the grid that all rows of X and Z lie on, 0 for none
+    KernelTiles(Kernel kernel, RowSet<T> X, RowSet<T> Z, const double* centre, double step = 0.0)
+        : kernel_(kernel),
+          X_(X),
+          Z_(Z),
+          centre_(kernel.of_squared_distance() ? centre : nullptr),
+          step_(kernel.kind == KernelKind::laplacian ? 0.0 : step) {
+        const double x_density = X_.density(), z_density = Z_.density(), met = x_density * z_density;
+        // A meeting of two entries costs as much as 45-60 multiply-adds in panels, or 7-9 of an L1 distance,
+        // at 784 features, and 2-3 times that at 20,000, where the index leaves the cache (measured on Zen 3,
+        // float, densities 0.02 to 0.3 and 0.001 to 0.1): so dense for MNIST (0.19), sparse for text (0.001).
+        // Next to codes it costs 44, and two rows that never meet cost 225.
+        sparse_ = kernel.kind == KernelKind::laplacian ? met < 0.1
+                  : step_ > 0.0                        ? double(X_.n_cols()) * (1.0 - 44.0 * met) > 225.0
+                                                       : met < 0.015;
+        if (sparse_) step_ = 0.0;
         shape_ = sparse_ ? sparse_tile_shape(X_.n_cols(), x_density, z_density)
-                         : dense_tile_shape(X_.n_cols(), sizeof(T), kernel.kind);
+                         : dense_tile_shape(X_.n_cols(), step_ > 0.0 ? sizeof(Code) : sizeof(T), kernel.kind);
         shape_ = {even_share(X_.size, shape_.x_rows), even_share(Z_.size, shape_.z_rows)};
     }
 
     // K (X.size, Z.size), row-major. Where X is Z, tiles above the diagonal are copied from below it: half
-    // the work, and exactly symmetric where BLAS is not. (Panels are, and take no longer than the copy.)
+    // the work, but for so few features that copying takes as long.
     void block(T* K, int n_threads, const Poll& poll) {
         measure(n_threads, poll);
         const std::size_t down = n_x_tiles();
-        const bool panels = !sparse_ && few_features(X_.n_cols()) && kernel_.kind != KernelKind::laplacian;
-        const bool mirrored = X_.is(Z_) && !panels;
+        const bool mirrored = X_.is(Z_) && X_.n_cols() > FEW_FEATURES;
         Pool::instance().run(
             down * n_z_tiles(), n_threads,
             [&](std::size_t task) {
@@ -123,10 +128,10 @@ class KernelTiles {
     }
 
   private:
-    static constexpr std::size_t FEW_COLUMNS = 32;
+    static constexpr std::size_t FEW_COLUMNS = 32, FEW_FEATURES = 64;
 
     struct Scratch {
-        std::variant<DenseTile<T>, SparseTile<T>> tile;
+        std::variant<DenseTile<T>, SparseTile<T>, CodeTile<T>> tile;
         std::vector<T> values;
     };
 
@@ -175,7 +180,7 @@ class KernelTiles {
 
     // The sizes of all rows, once per call rather than once per tile.
     void measure(int n_threads, const Poll& poll) {
-        if (kernel_.of_product()) return;
+        if (kernel_.of_product() || step_ > 0.0) return;
         measure(X_, x_sizes_, n_threads, poll);
         measure(Z_, z_sizes_, n_threads, poll);
     }
@@ -214,6 +219,13 @@ class KernelTiles {
             for (std::size_t k = 0; k < c; ++k) columns_[k * Z_.size + j] = A[j * c + k];
     }
 
+    std::variant<DenseTile<T>, SparseTile<T>, CodeTile<T>> new_tile() const {
+        const double *x_sizes = x_sizes_.data(), *z_sizes = z_sizes_.data();
+        if (step_ > 0.0) return CodeTile<T>(kernel_, X_, Z_, step_);
+        if (sparse_) return SparseTile<T>(kernel_, X_, Z_, x_sizes, z_sizes);
+        return DenseTile<T>(kernel_, X_, Z_, x_sizes, z_sizes, centre_);
+    }
+
     // One scratch per thread at work, kept from task to task.
     auto scratch() {
         const auto give_back = [this](Scratch* used) {
@@ -228,17 +240,14 @@ class KernelTiles {
                 idle_.pop_back();
             }
         }
-        if (!taken)
-            taken.reset(
-                sparse_ ? new Scratch{SparseTile<T>(kernel_, X_, Z_, x_sizes_.data(), z_sizes_.data()), {}}
-                        : new Scratch{
-                              DenseTile<T>(kernel_, X_, Z_, x_sizes_.data(), z_sizes_.data(), centre_), {}});
+        if (!taken) taken.reset(new Scratch{new_tile(), {}});
         return std::unique_ptr<Scratch, decltype(give_back)>(taken.release(), give_back);
     }
 
     Kernel kernel_;
     RowSet<T> X_, Z_;
     const double* centre_;
+    double step_;
     bool sparse_;
     TileShape shape_;
     std::vector<double> x_sizes_, z_sizes_;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <type_traits>
 #include <variant>
 #include <vector>
@@ -53,6 +54,9 @@ struct RowSet {
     void for_each(std::size_t i, F&& visit) const {
         std::visit([&](const auto& r) { r.for_each(index(i), visit); }, rows);
     }
+    std::span<const T> values(std::size_t i) const {
+        return std::visit([&](const auto& r) { return r.values(index(i)); }, rows);
+    }
     double l1norm(std::size_t i) const {
         double sum = 0.0;
         for_each(i, [&](std::size_t, T value) { sum += std::abs(double(value)); });
@@ -85,22 +89,6 @@ const T* pack(const RowSet<T>& set, std::size_t first, std::size_t count, const 
         }
     }
     return buffer.data();
-}
-
-// The m rows of a dense tile in panels, as SimdOps::panel_products takes them; the last is filled up with
-// zeros.
-template <class T>
-void pack_panels(const T* rows, std::size_t m, std::size_t d, std::vector<T>& panels) {
-    constexpr std::size_t WIDTH = panel_width<T>;
-    panels.resize((m + WIDTH - 1) / WIDTH * WIDTH * d);
-    T* out = panels.data();
-    for (std::size_t first = 0; first < m; first += WIDTH) {
-        const std::size_t count = std::min(WIDTH, m - first);
-        for (std::size_t k = 0; k < d; ++k, out += WIDTH) {
-            for (std::size_t j = 0; j < count; ++j) out[j] = rows[(first + j) * d + k];
-            std::fill(out + count, out + WIDTH, T(0));
-        }
-    }
 }
 
 // ||x_i - centre||^2 for one row of the set, known or computed from the row as pack() would round it.

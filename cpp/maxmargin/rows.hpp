@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "simd.hpp"
 
@@ -16,6 +17,7 @@ struct DenseRows {
     std::size_t n_rows, n_cols;
 
     const T* row(std::size_t i) const { return data + i * n_cols; }
+    std::span<const T> values(std::size_t i) const { return {row(i), n_cols}; }
     double dot(std::size_t i, const double* w) const { return simd().of<T>().dot(row(i), w, n_cols); }
     void add_to(std::size_t i, double a, double* w) const { simd().of<T>().axpy(a, row(i), w, n_cols); }
     double sqnorm(std::size_t i) const { return simd().of<T>().sqnorm(row(i), n_cols); }
@@ -36,6 +38,9 @@ struct CsrRows {
     const Index *indices, *indptr;
     std::size_t n_rows, n_cols;
 
+    std::span<const T> values(std::size_t i) const {
+        return {data + indptr[i], std::size_t(indptr[i + 1] - indptr[i])};
+    }
     double dot(std::size_t i, const double* w) const {
         // Four sums, because one would wait for each addition to end.
         double s0 = 0.0, s1 = 0.0, s2 = 0.0, s3 = 0.0;

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <type_traits>
 
 namespace maxmargin {
 
@@ -13,21 +15,29 @@ struct ExpansionLimits {
     T near;       // distances below which the kernel value is worth a second look
 };
 
-// Rows with few features are multiplied in panels: this many rows z side by side, feature by feature.
-template <class T>
-inline constexpr std::size_t panel_width = 64 / sizeof(T);
-inline constexpr std::size_t panel_rows = 6;  // and at most so many rows x meet them at once
+// What products of numbers In are summed in: themselves, but for codes, whole numbers that stand for
+// multiples of a step.
+using Code = std::int16_t;
+template <class In>
+using PanelSum = std::conditional_t<std::is_same_v<In, Code>, std::int32_t, In>;
 
-// out[i][j] = <x_i, z_j> for n <= panel_rows rows x and m rows z in panels, of d features each
-template <class T>
+// Rows are multiplied in panels: this many rows z side by side, feature by feature; codes in pairs of
+// features, so theirs are even in number.
+template <class In>
+inline constexpr std::size_t panel_width = 64 / sizeof(PanelSum<In>);
+inline constexpr std::size_t panel_rows = 12;  // and at most so many rows x meet them at once
+
+// out[i][j] = start[i][j] + <x_i, z_j> for n <= panel_rows rows x and m rows z, over d features of each: all
+// of them, or a slice that stays in the first-level cache while many rows x meet it.
+template <class In, class Out = PanelSum<In>>
 struct PanelTask {
-    const T* x;
-    std::size_t n;
-    const T* panels;
+    const In* x;
+    std::size_t x_stride, n;
+    const In* panels;
     std::size_t m, d;
-    T* out;
+    const PanelSum<In>* start;  // sums over earlier features, (panel_rows, panel_width) of one panel, or null
+    Out* out;
     std::size_t stride;
-    std::size_t x_stride = d;
 };
 
 // ... or e^(-scale distance) from there. z2 is as long as the panels are wide.
@@ -38,6 +48,14 @@ struct RbfTask {
     ExpansionLimits<T> limits;
     double scale;
     bool plain;  // known beforehand: no norms beyond limits.far_norms, no value near the smallest number
+};
+
+// What becomes of products p of codes: scale p, scale t or e^(-scale t) for t = x2 + z2 - 2 p.
+enum class CodeMap { product, distance, rbf };
+struct CodeTask {
+    CodeMap map;
+    double scale;
+    const std::int32_t *x2, *z2;  // exact squared norms, the latter as long as the panels are wide
 };
 
 // R (n, c) += K A for row-major K (n, m) and few columns c of A, each column contiguous.
@@ -80,9 +98,8 @@ struct SimdOps {
     double (*sqdist)(const T* x, const T* z, std::size_t n);                    // sum_k (x[k] - z[k])^2
     double (*l1dist)(const T* x, const T* z, std::size_t n);                    // sum_k |x[k] - z[k]|
     void (*subtract)(const T* x, const double* centre, T* out, std::size_t n);  // out = x - centre
-    // p = x2 + z2 - 2 p, and e^(-scale p) of that; -1 where the expansion is distrusted, true if anywhere
+    // p = x2 + z2 - 2 p; -1 where the expansion is distrusted, true if anywhere
     bool (*expand)(T* p, T x2, const T* z2, ExpansionLimits<T>, std::size_t n);
-    bool (*expand_exp)(T* p, T x2, const T* z2, ExpansionLimits<T>, double scale, std::size_t n);
 
     void (*exp)(const T* x, T* out, std::size_t n);                 // out = e^x
     void (*exp_minus)(T* t, double scale, std::size_t n);           // t = e^(-scale t), t >= 0
@@ -94,11 +111,16 @@ struct SimdOps {
     bool (*panel_rbf)(const PanelTask<T>& task, const RbfTask<T>& rbf);  // true if some are marked -1
     void (*add_thin_product)(const ThinProduct<T>& product);
     SmoEnd (*smo)(const SmoTask<T>& task);
+
+    // round(x / step), and the largest of its magnitudes; infinite if an x is not that multiple of the step
+    void (*to_codes)(const T* x, double step, Code* out, std::size_t n);
+    double (*largest_code)(const T* x, double step, std::size_t n);
+    void (*panel_values)(const PanelTask<Code, T>& task, const CodeTask& codes);
 };
 
 struct Simd {
     const char* name;
-    std::size_t few_features;  // up to so many, panels are faster than BLAS
+    void (*code_products)(const PanelTask<Code>& task);
     SimdOps<float> f32;
     SimdOps<double> f64;
 

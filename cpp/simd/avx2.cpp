@@ -1,4 +1,4 @@
 #define MAXMARGIN_ISA simd_avx2
 #define MAXMARGIN_ISA_NAME "avx2"
-#define MAXMARGIN_FEW_FEATURES 128
+#define MAXMARGIN_REGISTER_BYTES 32
 #include "loops.inc"

@@ -1,9 +1,11 @@
 // Tiles with a naive product for BLAS: every layout gives the values of the formula, for any number of
 // threads.
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "check.hpp"
+#include "maxmargin/grid.hpp"
 #include "maxmargin/kernel_block.hpp"
 
 using namespace maxmargin;
@@ -124,6 +126,53 @@ static void test_groups(std::size_t every) {
     }
 }
 
+// Codes against a product in whole numbers, at sizes that fill neither panels nor slices, extremes included.
+template <class T>
+static void test_codes(std::size_t n, std::size_t m, std::size_t d) {
+    const double step = 1.0 / 255.0;
+    std::vector<T> x(n * d), z(m * d);
+    const auto code = [](std::size_t e) {
+        return e % 13 == 0 ? 255 : e % 17 == 0 ? -255 : int(e * 2654435761u >> 7) % 256;
+    };
+    for (std::size_t e = 0; e < x.size(); ++e) x[e] = T(code(e) * step);
+    for (std::size_t e = 0; e < z.size(); ++e) z[e] = T(code(3 * e + 1) * step);
+    const RowSet<T> X{DenseRows<T>{x.data(), n, d}, nullptr, n, nullptr};
+    const RowSet<T> Z{DenseRows<T>{z.data(), m, d}, nullptr, m, nullptr};
+    CHECK(on_grid(X, step, 2, {}) && on_grid(Z, step, 2, {}));
+    std::vector<T> P(n * m), D(n * m);
+    KernelTiles<T>({KernelKind::linear, 1.0, 0.0, 0.0}, X, Z, nullptr, step).block(P.data(), 2, {});
+    KernelTiles<T>({KernelKind::squared_distance, 1.0, 0.0, 0.0}, X, Z, nullptr, step).block(D.data(), 2, {});
+    for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t j = 0; j < m; ++j) {
+            long product = 0, distance = 0;
+            for (std::size_t k = 0; k < d; ++k) {
+                const long a = code(i * d + k), b = code(3 * (j * d + k) + 1);
+                product += a * b, distance += (a - b) * (a - b);
+            }
+            CHECK(P[i * m + j] == T(product) * T(step * step));
+            CHECK(D[i * m + j] == T(distance) * T(step * step));
+        }
+}
+
+template <class T>
+static void test_grid() {
+    const auto step_of = [](const std::vector<T>& x, std::size_t d) {
+        return grid_step(RowSet<T>{DenseRows<T>{x.data(), x.size() / d, d}, nullptr, x.size() / d, nullptr},
+                         2, {});
+    };
+    std::vector<T> x(1000);
+    CHECK(step_of(x, 10) == 1.0);
+    for (std::size_t e = 500; e < x.size(); ++e) x[e] = T(double(e % 256) / 255.0);
+    CHECK(std::abs(step_of(x, 10) * 255.0 - 1.0) < 1e-6);
+    x[999] = T(-128.0 / 255.0);
+    CHECK(step_of(x, 10) > 0.0);
+    for (const T wrong : {T(0.5001 / 255.0), T(1e30), std::numeric_limits<T>::infinity(),
+                          std::numeric_limits<T>::quiet_NaN()}) {
+        x[999] = wrong;
+        CHECK(step_of(x, 10) == 0.0);
+    }
+}
+
 void test_kernel_block() {
     blas() = {naive_gemm<float>, naive_gemm<double>, nullptr, nullptr};
     for (std::size_t every : {1u, 2u, 9u})
@@ -135,6 +184,14 @@ void test_kernel_block() {
         test_groups<float>(every);
         test_groups<double>(every);
     }
+    for (std::size_t n : {1u, 2u, 5u, 13u, 110u})
+        for (std::size_t m : {1u, 2u, 17u, 33u})
+            for (std::size_t d : {1u, 2u, 5u, 17u, 511u, 784u}) {
+                test_codes<float>(n, m, d);
+                test_codes<double>(n, m, d);
+            }
+    test_grid<float>();
+    test_grid<double>();
     test_subset<float>();
     test_subset<double>();
 }

@@ -70,13 +70,15 @@ class CompiledKernel(Protocol):
 
 @dataclass(frozen=True)
 class RowStats:
-    """What squared distances need of each row, computed once for rows that are used many times.
+    """What is worth knowing of rows that are used many times, computed once.
 
-    ``sqnorms[i] = ||x_i - centre||^2``. Two sets of rows share a centre: ``row_stats(Z, like=row_stats(X))``.
+    ``sqnorms[i] = ||x_i - centre||^2``. Where all entries are whole multiples of a ``step``, which is 0 for
+    none, products are computed in integers. Two sets of rows share both: ``row_stats(Z, like=row_stats(X))``.
     """
 
     centre: np.ndarray | None
     sqnorms: np.ndarray
+    step: float = 0.0
 
 
 def _matrix(X: Any) -> Any:
@@ -147,8 +149,19 @@ def _centre_of(X: Any, centre: np.ndarray | None) -> np.ndarray | None:
     return centre
 
 
-def row_stats(X: Any, like: RowStats | None = None) -> RowStats:
-    """The centre (X's own, or that of ``like``) and the squared norms of the rows of X about it."""
+def _grid_step(X: Any, rows: np.ndarray | None, n_threads: int) -> float:
+    find = _core.grid_step_f32 if X.dtype == np.float32 else _core.grid_step_f64
+    return float(find(_matrix(X), rows, n_threads))
+
+
+def _shared_step(X: Any, rows: np.ndarray | None, step: float, n_threads: int) -> float:
+    """The step, if the rows of X are multiples of it too; else 0."""
+    check = _core.on_grid_f32 if X.dtype == np.float32 else _core.on_grid_f64
+    return step if step > 0 and check(_matrix(X), rows, step, n_threads) else 0.0
+
+
+def row_stats(X: Any, like: RowStats | None = None, *, n_threads: int | None = None) -> RowStats:
+    """The centre and step (X's own, or those of ``like``), and squared norms about the centre."""
     matrix, sqnorms = _matrix(X), np.empty(X.shape[0])
     centre = like.centre if like is not None else None if is_sparse(X) else _centre(X, None)
     if centre is not None and is_sparse(X):
@@ -159,11 +172,30 @@ def row_stats(X: Any, like: RowStats | None = None) -> RowStats:
         _core.row_sqnorms_f32(matrix, _centre_of(X, centre), sqnorms)
     else:
         _core.row_sqnorms_f64(matrix, _centre_of(X, centre), sqnorms)
-    return RowStats(centre, sqnorms)
+    threads = effective_n_threads(n_threads)
+    step = _grid_step(X, None, threads) if like is None else _shared_step(X, None, like.step, threads)
+    return RowStats(centre, sqnorms, step)
+
+
+WORTH_A_LOOK = 1 << 27  # multiply-adds from which rows without statistics are looked at
+
+
+def _step_of_both(sides: Any, known: list[RowStats], n_threads: int) -> float:
+    """The step that both sides, (matrix, row numbers, statistics) each, are multiples of; 0 for none."""
+    if known:
+        step = known[0].step if len({s.step for s in known}) == 1 else 0.0
+    else:
+        counts = [X.shape[0] if rows is None else len(rows) for X, rows, _ in sides]
+        work = counts[0] * counts[1] * sides[0][0].shape[1]
+        larger, rows, _ = sides[int(counts[1] > counts[0])]
+        step = _grid_step(larger, rows, n_threads) if work >= WORTH_A_LOOK else 0.0
+    for X, rows, stats in sides:
+        step = step if stats is not None else _shared_step(X, rows, step, n_threads)
+    return step
 
 
 def _arguments(
-    X: Any, Z: Any, kernel: CompiledKernel, x_rows: Any, z_rows: Any, stats: Any
+    X: Any, Z: Any, kernel: CompiledKernel, x_rows: Any, z_rows: Any, stats: Any, n_threads: int = 1
 ) -> tuple[list[Any], int, int]:
     """The arguments that kernel_block and kernel_matmul share, checked, and the shape of the result."""
     x_matrix, z_matrix = _matrix(X), _matrix(Z)
@@ -193,7 +225,10 @@ def _arguments(
     ]
     n = X.shape[0] if x_rows is None else len(x_rows)
     m = Z.shape[0] if z_rows is None else len(z_rows)
-    return [x_matrix, z_matrix, *kernel.native, x_rows, z_rows, *sqnorms, _centre_of(X, centre)], n, m
+    step = 0.0
+    if kernel.native[0] != "laplacian":
+        step = _step_of_both(((X, x_rows, x_stats), (Z, z_rows, z_stats)), known, n_threads)
+    return [x_matrix, z_matrix, *kernel.native, x_rows, z_rows, *sqnorms, _centre_of(X, centre), step], n, m
 
 
 def _output(out: Any, shape: tuple[int, int], dtype: Any) -> np.ndarray:
@@ -222,10 +257,11 @@ def kernel_block(
     ``x_stats`` and ``z_stats`` (from :func:`row_stats`, over all rows of X and Z) save work when the same
     rows come again and again. The bits of the result do not depend on ``n_threads``.
     """
-    arguments, n, m = _arguments(X, Z, kernel, x_rows, z_rows, (x_stats, z_stats))
+    threads = effective_n_threads(n_threads)
+    arguments, n, m = _arguments(X, Z, kernel, x_rows, z_rows, (x_stats, z_stats), threads)
     out = _output(out, (n, m), X.dtype)
     with one_blas_thread():
-        _core.kernel_block(*arguments, out, effective_n_threads(n_threads))
+        _core.kernel_block(*arguments, out, threads)
     return out
 
 
@@ -239,8 +275,8 @@ def kernel_fill(
     n_threads: int = 1,
     cancel: NDArray[Any] = NEVER,
 ) -> None:
-    """``rows[slots, first : first + len(z_rows)] = k(X[x_rows], X[z_rows])`` for ``out = rows, slots, first``."""
-    arguments, _, _ = _arguments(X, X, kernel, x_rows, z_rows, (stats, stats))
+    """``rows[slots, first : first + len(z_rows)] = k(X[x_rows], X[z_rows])``; out: rows, slots, first."""
+    arguments, _, _ = _arguments(X, X, kernel, x_rows, z_rows, (stats, stats), n_threads)
     with one_blas_thread():
         _core.kernel_fill(*arguments, *out, n_threads, cancel)
 
@@ -260,13 +296,14 @@ def kernel_matmul(
     cancel: np.ndarray = NEVER,
 ) -> np.ndarray:
     """``kernel_block(X, Z, kernel) @ A`` for A of shape (m, c), without ever holding the kernel matrix."""
-    arguments, n, m = _arguments(X, Z, kernel, x_rows, z_rows, (x_stats, z_stats))
+    threads = effective_n_threads(n_threads)
+    arguments, n, m = _arguments(X, Z, kernel, x_rows, z_rows, (x_stats, z_stats), threads)
     A = _real("A", A, X.dtype)
     if A.ndim != 2 or A.shape[0] != m:
         raise ValueError(f"A must have shape ({m}, c), one row for each row of Z; got {A.shape}.")
     out = _output(out, (n, A.shape[1]), X.dtype)
     with one_blas_thread():
-        _core.kernel_matmul(*arguments, A, out, effective_n_threads(n_threads), cancel)
+        _core.kernel_matmul(*arguments, A, out, threads, cancel)
     return out
 
 
@@ -274,7 +311,8 @@ def kernel_grouped_matmul(
     X: Any, Z: Any, A: GroupedMatrix, kernel: CompiledKernel, *, n_threads: int | None = None
 ) -> np.ndarray:
     """``kernel_matmul`` for an A in groups of rows: a group costs as much as it has columns."""
-    arguments, n, m = _arguments(X, Z, kernel, None, None, (None, None))
+    threads = effective_n_threads(n_threads)
+    arguments, n, m = _arguments(X, Z, kernel, None, None, (None, None), threads)
     starts, widths = _real("starts", A.starts, np.int64), [len(columns) for columns in A.columns]
     if starts[0] != 0 or starts[-1] != m or len(starts) != 1 + len(widths):
         raise ValueError(f"the groups of A must cover {m} rows, one for each row of Z; got {starts}.")
@@ -288,9 +326,7 @@ def kernel_grouped_matmul(
     column_starts = np.cumsum([0, *widths], dtype=np.int64)
     out = np.empty((n, A.n_columns), dtype=X.dtype)
     with one_blas_thread():
-        _core.kernel_grouped_matmul(
-            *arguments, starts, column_starts, columns, values, out, effective_n_threads(n_threads)
-        )
+        _core.kernel_grouped_matmul(*arguments, starts, column_starts, columns, values, out, threads)
     return out
 
 

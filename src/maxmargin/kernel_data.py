@@ -36,7 +36,7 @@ class KernelData:
     """The rows ``X[index]`` of a fit, and kernel values against them.
 
     ``n_values`` counts the kernel values computed so far. Results do not depend on ``n_threads``, bit for
-    bit; they may depend, in the last bit, on how a matrix is cut into blocks.
+    bit, nor do the values of compiled kernels depend on how a matrix is cut into blocks.
     """
 
     kernel: Kernel
@@ -48,9 +48,9 @@ class KernelData:
     stats: _native.RowStats | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        """Squared norms are needed for every block: once is enough."""
+        """What every block needs to know of the rows: once is enough."""
         if self.compiled and self.stats is None:
-            self.stats = _native.row_stats(self.X)
+            self.stats = _native.row_stats(self.X, n_threads=self.n_threads)
 
     @property
     def compiled(self) -> bool:
