@@ -86,7 +86,7 @@ void bind(nb::module_& m, const Names& names) {
             for (std::size_t i = 0; i < slots.shape(0); ++i)
                 if (slots.data()[i] < 0 || std::size_t(slots.data()[i]) >= rows.shape(0))
                     throw std::out_of_range("a slot that does not exist");
-            KernelTiles<T> tiles({kernel_kind(name), gamma, coef0, degree}, left, right, data_or_null(centre),
+            KernelTiles<T> tiles({kernel_kind(name), gamma, coef0, degree}, right, left, data_or_null(centre),
                                  step);
             nb::gil_scoped_release release;
             tiles.fill(rows.data() + first, rows.shape(1), slots.data(), n_threads,

@@ -89,7 +89,8 @@ class KernelTiles {
         if (mirrored) mirror(K, n_threads, poll);
     }
 
-    // Row i of K into row slots[i] of `rows`, whose rows are `stride` apart.
+    // Column j of K into row slots[j] of `rows`, whose rows are `stride` apart. (Packing the rows z pays off
+    // when many rows x meet them, so the few rows that are asked for are the z.)
     void fill(T* rows, std::size_t stride, const std::int64_t* slots, int n_threads, const Poll& poll) {
         measure(n_threads, poll);
         const std::size_t down = n_x_tiles();
@@ -100,8 +101,12 @@ class KernelTiles {
             const auto lease = scratch();
             lease->values.resize(shape_.x_rows * shape_.z_rows);
             compute(*lease, i, j, lease->values.data(), m);
-            for (std::size_t r = 0; r < n; ++r)
-                std::copy_n(lease->values.data() + r * m, m, rows + std::size_t(slots[i + r]) * stride + j);
+            constexpr std::size_t SIDE = 16;  // columns at a time, so that lines of the tile are read once
+            for (std::size_t first = 0; first < m; first += SIDE)
+                for (std::size_t c = first; c < std::min(m, first + SIDE); ++c) {
+                    T* out = rows + std::size_t(slots[j + c]) * stride + i;
+                    for (std::size_t r = 0; r < n; ++r) out[r] = lease->values[r * m + c];
+                }
         };
         Pool::instance().run(down * n_z_tiles(), n_threads, body, poll);
     }

@@ -46,9 +46,9 @@ __all__ = [
     "rows_sum",
     "simd_name",
     "smo_block",
+    "step_length",
     "svm_look",
     "svm_rounds",
-    "step_length",
 ]
 
 simd_name = _core.simd_name

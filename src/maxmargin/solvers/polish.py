@@ -68,7 +68,7 @@ class Face:
         return False
 
     def _direction(self, moving: np.ndarray, g: np.ndarray) -> tuple[np.ndarray, float, float]:
-        """Where the optimum of the face lies, the g there, and how far to go: 1, or for ever where K is flat."""
+        """Towards the optimum of the face, the g there, and how far to go: 1, or for ever where K is flat."""
         m = len(moving)
         system = np.ones((m + 1, m + 1))
         system[:m, :m], system[m, m] = self.K[np.ix_(moving, moving)], 0.0

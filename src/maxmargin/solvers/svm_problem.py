@@ -82,7 +82,7 @@ class SvmProblem:
             before = max(k - 1, 0)
             return (
                 float((moment[before] - a.sum()) / weight[before])
-                if 0 < k and weight[before] > 0.0
+                if k > 0 and weight[before] > 0.0
                 else float(r[before])
             )
         slope = np.cumsum(cost) - cost[positive].sum() + a.sum()

@@ -173,7 +173,7 @@ class WorkingSets:
     def step(self) -> bool:
         """A round, or a look at samples that are not active; true where nothing more can be gained."""
         state = self.state
-        if state.covered and 0 < state.dual:  # the certificate before was not good enough
+        if state.covered and state.dual > 0:  # the certificate before was not good enough
             state.target *= 0.5
             self._choose()
         state.covered = False
