@@ -83,6 +83,13 @@ void bind(nb::module_& m, const Names& names) {
             const RowSet<T> left = row_set<T>(X, x_rows, x_sqnorms), right = row_set<T>(Z, z_rows, z_sqnorms);
             if (slots.shape(0) != left.size || first + right.size > rows.shape(1))
                 throw std::invalid_argument("the rows do not fit the block");
+            const auto check = [](const Subset& subset, const Matrix& matrix) {
+                const std::size_t n = matrix.visit([](const auto& view) { return view.n_rows; });
+                for (std::size_t i = 0; subset && i < subset->shape(0); ++i)
+                    if (subset->data()[i] < 0 || std::size_t(subset->data()[i]) >= n)
+                        throw std::out_of_range("a row that does not exist");
+            };
+            check(x_rows, X), check(z_rows, Z);
             for (std::size_t i = 0; i < slots.shape(0); ++i)
                 if (slots.data()[i] < 0 || std::size_t(slots.data()[i]) >= rows.shape(0))
                     throw std::out_of_range("a slot that does not exist");

@@ -18,6 +18,7 @@ from .threads import effective_n_threads
 
 __all__ = [
     "CompiledKernel",
+    "RowFiller",
     "RowStats",
     "add_support",
     "back_fit",
@@ -28,7 +29,6 @@ __all__ = [
     "exp",
     "hash_rows",
     "kernel_block",
-    "kernel_fill",
     "kernel_grouped_matmul",
     "kernel_matmul",
     "lasvm_block",
@@ -265,20 +265,24 @@ def kernel_block(
     return out
 
 
-def kernel_fill(
-    X: Any,
-    kernel: CompiledKernel,
-    x_rows: NDArray[Any],
-    z_rows: NDArray[Any],
-    stats: RowStats,
-    out: tuple[NDArray[Any], NDArray[Any], int],
-    n_threads: int = 1,
-    cancel: NDArray[Any] = NEVER,
-) -> None:
-    """``rows[slots, first : first + len(z_rows)] = k(X[x_rows], X[z_rows])``; out: rows, slots, first."""
-    arguments, _, _ = _arguments(X, X, kernel, x_rows, z_rows, (stats, stats), n_threads)
-    with one_blas_thread():
-        _core.kernel_fill(*arguments, *out, n_threads, cancel)
+class RowFiller:
+    """Fills kernel rows among the rows of one X again and again: what does not change is checked once."""
+
+    def __init__(self, X: Any, kernel: CompiledKernel, stats: RowStats) -> None:
+        none = np.zeros(0, dtype=np.int64)
+        arguments, _, _ = _arguments(X, X, kernel, none, none, (stats, stats))
+        self.head, self.tail = arguments[:6], arguments[8:]
+
+    def fill(
+        self,
+        x_rows: NDArray[Any],
+        z_rows: NDArray[Any],
+        out: tuple[NDArray[Any], NDArray[Any], int],
+        n_threads: int,
+        cancel: NDArray[Any],
+    ) -> None:
+        """``rows[slots, first : first + len(z_rows)] = k(X[x_rows], X[z_rows])``; out: rows, slots, first."""
+        _core.kernel_fill(*self.head, x_rows, z_rows, *self.tail, *out, n_threads, cancel)
 
 
 def kernel_matmul(

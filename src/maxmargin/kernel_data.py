@@ -46,6 +46,7 @@ class KernelData:
     n_values: int = 0
     cancel: np.ndarray = field(default_factory=lambda: _native.NEVER, repr=False)
     stats: _native.RowStats | None = field(default=None, repr=False)
+    _filler: _native.RowFiller | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
         """What every block needs to know of the rows: once is enough."""
@@ -144,9 +145,9 @@ class KernelData:
         """``rows[slots, first : first + len(others)] = between(which, others)``; out: rows, slots, first."""
         if self.compiled:
             self.n_values += len(which) * len(others)
-            left, right = self.index[which], self.index[others]
-            stats, threads = self.stats, self.n_threads
-            _native.kernel_fill(self.X, self.kernel, left, right, stats, out, threads, self.cancel)  # type: ignore[arg-type]
+            if self._filler is None:
+                self._filler = _native.RowFiller(self.X, self.kernel, self.stats)  # type: ignore[arg-type]
+            self._filler.fill(self.index[which], self.index[others], out, self.n_threads, self.cancel)
             return
         rows, slots, first = out
         step = max(1, (4 << 20) // max(1, len(others)))

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from .checks import check_choice, check_costs, check_flag, check_number
+from .class_blocks import ClassBlocks
+from .kernel_data import KernelData
 from .kernel_machine import KernelClassifier
 from .memory import available_bytes
 from .rows import WeightedRows
@@ -19,6 +21,7 @@ from .solvers.working_set import start, working_sets
 
 LOSSES = {"hinge": "hinge", "squared-hinge": "squared-hinge", "squared_hinge": "squared-hinge"}
 AUTO_CACHE_MB = 1000
+MANY_FEATURES = 100  # with fewer, a kernel value is as quickly computed as copied
 
 
 class KernelSVC(KernelClassifier):
@@ -173,12 +176,17 @@ class KernelSVC(KernelClassifier):
     ) -> list[SolverResult]:
         kernel = self._kernel_data(data)
         earlier = self._earlier_coefficients(data) if self.warm_start else None
-        cache_bytes = int(self.cache_mb_ * 1e6 / min(n_threads, self.code_.n_columns))
+        cache_bytes = int(self.cache_mb_ * 1e6)
+        blocks = self._class_blocks(kernel, data, cache_bytes)
+        if blocks is not None:
+            cache_bytes //= 2
+        cache_bytes //= min(n_threads, self.code_.n_columns)
         squared = LOSSES[self.loss] == "squared-hinge"
 
         def solve(column: int, stop: Stop, n_inner: int) -> SolverResult:
-            which, targets = self.code_.column(data.labels, column)
-            rows = replace(kernel.take(which), n_threads=n_inner, cancel=stop.cancel)
+            which, targets = self._column(data, column)
+            rows = kernel.take(which) if blocks is None else blocks.column(self._pair(column))
+            rows = replace(rows, n_threads=n_inner, cancel=stop.cancel)
             problem = SvmProblem(rows, targets, self.C * data.weight[which], squared)
             state = None
             if earlier is not None:
@@ -194,8 +202,26 @@ class KernelSVC(KernelClassifier):
 
         return solve_columns(solve, self.code_.n_columns, stop, n_threads)
 
+    def _class_blocks(self, kernel: KernelData, data: WeightedRows, cache_bytes: int) -> ClassBlocks | None:
+        """What columns of two classes can share, where it fits into half of the memory."""
+        pairs = bool(((self.code_.matrix != 0).sum(axis=0) == 2).all())
+        shared = pairs and self.code_.n_columns > 1 and kernel.compiled and kernel.X.shape[1] >= MANY_FEATURES
+        if not shared or ClassBlocks.n_bytes(kernel, data.labels) > cache_bytes // 2:
+            return None
+        return ClassBlocks(kernel, data.labels, self.code_.n_classes)
+
+    def _pair(self, column: int) -> tuple[int, int]:
+        first, second = np.flatnonzero(self.code_.matrix[:, column])
+        return int(first), int(second)
+
+    def _column(self, data: WeightedRows, column: int) -> tuple[np.ndarray, np.ndarray]:
+        """Samples and targets of a column, the classes of a pair one after the other."""
+        which, targets = self.code_.column(data.labels, column)
+        order = np.argsort(data.labels[which], kind="stable")
+        return which[order], targets[order]
+
     def _store(self, results: list[SolverResult], data: WeightedRows) -> None:
-        columns = [self.code_.column(data.labels, t)[0] for t in range(len(results))]
+        columns = [self._column(data, t)[0] for t in range(len(results))]
         used = np.zeros(len(data.rows), dtype=bool)
         for which, result in zip(columns, results, strict=True):
             used[which[result.coef != 0.0]] = True

@@ -11,61 +11,74 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .. import _native
 from .result import FLOAT_EPS
 from .svm_problem import SvmProblem
 
-SMO_STEPS = 20  # per sample, before the active sets are taken from what they give
-SMO_TOLERANCE = 1e-9
 ROUNDING = 64 * FLOAT_EPS
 
 
-def polish(problem: SvmProblem, a: np.ndarray, late: Callable[[], bool]) -> np.ndarray:
-    """Coefficients that are optimal up to rounding, or ``a`` itself where none better are found in time."""
-    n = len(a)
-    everyone = np.arange(n)
-    K = problem.kernel.between(everyone, everyone).astype(np.float64)
-    K[np.diag_indices(n)] += problem.ridge
-    start, a = a, a.copy()
-    g = problem.y - K @ a
-    _native.smo_block(K, a, g, problem.lower, problem.upper, SMO_TOLERANCE, SMO_STEPS * n, _native.NEVER)
-    face = Face(problem, K, a)
-    for _ in range(4 * n):
+def polish(problem: SvmProblem, a: np.ndarray, late: Callable[[], bool]) -> tuple[np.ndarray, np.ndarray]:
+    """Coefficients that are optimal up to rounding, or ``a`` itself where none better are found in time.
+
+    Returns them and their gradient, from kernel values computed anew.
+    """
+    face = Face(problem, a)
+    start, first = a.copy(), face.g.copy()
+    for _ in range(4 * len(a)):
         if late() or face.step():
             break
-    before, after = (_gap(problem, K, coef) for coef in (start, face.a))
-    return face.a if after <= before else start
+    face.renew()
+    better = _gap(problem, face.a, face.g) <= _gap(problem, start, first)
+    return (face.a, face.g) if better else (start, first)
 
 
-def _gap(problem: SvmProblem, K: np.ndarray, a: np.ndarray) -> float:
-    everyone, g = slice(None), problem.y - K @ a
+def _gap(problem: SvmProblem, a: np.ndarray, g: np.ndarray) -> float:
+    everyone = slice(None)
     return problem.gap(everyone, a, g, problem.intercept(everyone, a, g))
 
 
 class Face:
-    """A point, and the samples that may move from it."""
+    """A point, and the samples that may move from it. Kernel rows are computed for those that ever do."""
 
-    def __init__(self, problem: SvmProblem, K: np.ndarray, a: np.ndarray) -> None:
-        self.K, self.a, self.y = K, a, problem.y
+    def __init__(self, problem: SvmProblem, a: np.ndarray) -> None:
+        self.problem, self.a = problem, a.copy()
         self.lower, self.upper = problem.lower, problem.upper
         self.free = (a > self.lower) & (a < self.upper)
-        self.size = 1.0 + float(np.abs(K).max() * np.abs(a).sum())  # of the numbers that g is a difference of
+        self.K = np.empty((len(a), len(a)))
+        self.known = np.zeros(len(a), dtype=bool)
+        self.renew()
+        size = np.abs(self.K[self.known]).max() if self.known.any() else 0.0
+        self.size = 1.0 + float(size * np.abs(a).sum())  # of the numbers that g is a difference of
+
+    def renew(self) -> None:
+        """The gradient from the coefficients."""
+        support = np.flatnonzero(self.a)
+        self._need(support)
+        self.g = self.problem.y - self.a[support] @ self.K[support]
+
+    def _need(self, which: np.ndarray) -> None:
+        """Rows of K + R for these samples."""
+        missing = which[~self.known[which]]
+        if len(missing):
+            self.K[missing] = self.problem.kernel.between(missing, np.arange(len(self.a)))
+            self.K[missing, missing] += self.problem.ridge[missing]
+            self.known[missing] = True
 
     def step(self) -> bool:
         """To the optimum of the face or to its wall; true at the optimum of the problem."""
-        g = self.y - self.K @ self.a
         moving = np.flatnonzero(self.free)
         if len(moving) < 2:
-            return self._release(g, self._level(g))
-        direction, level, longest = self._direction(moving, g[moving])
+            return self._release(self._level())
+        self._need(moving)
+        direction, level, longest = self._direction(moving, self.g[moving])
         step, wall = self._room(moving, direction, longest)
         self.a[moving] += step * direction
-        if wall is None:
-            return self._release(self.y - self.K @ self.a, level)
-        sample = moving[wall]
-        self.a[sample] = self.upper[sample] if direction[wall] > 0.0 else self.lower[sample]
-        self.free[sample] = False
-        return False
+        if wall is not None:
+            sample = moving[wall]
+            self.a[sample] = self.upper[sample] if direction[wall] > 0.0 else self.lower[sample]
+            self.free[sample] = False
+        self.g -= (step * direction) @ self.K[moving]
+        return wall is None and self._release(level)
 
     def _direction(self, moving: np.ndarray, g: np.ndarray) -> tuple[np.ndarray, float, float]:
         """Towards the optimum of the face, the g there, and how far to go: 1, or for ever where K is flat."""
@@ -89,20 +102,21 @@ class Face:
         first = int(np.argmin(room))
         return (longest, None) if room[first] >= longest else (max(0.0, float(room[first])), first)
 
-    def _level(self, g: np.ndarray) -> float:
+    def _level(self) -> float:
         """Between those that may grow and those that may fall."""
-        up, down = g[self.a < self.upper], g[self.a > self.lower]
+        up, down = self.g[self.a < self.upper], self.g[self.a > self.lower]
         return 0.5 * float(up.max() + down.min()) if len(up) and len(down) else 0.0
 
-    def _release(self, g: np.ndarray, level: float) -> bool:
-        """Free the samples that violate optimality most, one of a side; true where none does."""
-        grow = np.where(~self.free & (self.a < self.upper), g - level, -np.inf)
-        fall = np.where(~self.free & (self.a > self.lower), level - g, -np.inf)
+    def _release(self, level: float) -> bool:
+        """Free the sample that violates optimality most, or a pair where none is free; true where none does."""
+        grow = np.where(~self.free & (self.a < self.upper), self.g - level, -np.inf)
+        fall = np.where(~self.free & (self.a > self.lower), level - self.g, -np.inf)
         least = ROUNDING * self.size
         wrong = [int(np.argmax(side)) for side in (grow, fall) if side.max() > least]
-        if int(self.free.sum()) + len(wrong) < 2:
+        n_free = int(self.free.sum())
+        if n_free + len(wrong) < 2:
             return True
-        if len(wrong) == 2 and int(self.free.sum()) >= 1:  # one at a time, where one can move
+        if len(wrong) == 2 and n_free >= 1:
             wrong = wrong[:1] if grow.max() >= fall.max() else wrong[1:]
         self.free[wrong] = True
         return not wrong

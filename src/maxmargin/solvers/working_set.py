@@ -23,16 +23,17 @@ from .settled import SettledSamples, unmoved
 from .svm_problem import SvmProblem
 
 FIRST = 4096  # samples to begin with, where there are more than half as many again
-GROWTH = 2
+GROWTH, FAST_GROWTH, CROWDED = 2, 4, 0.3  # of the sample, and the share of support vectors that decides
 BLOCK_SHARE, SMALLEST_BLOCK = 8, 128  # a block is an eighth of the samples, or at least so many
 LARGEST_BLOCK = 6144
 FREE_SHARE = 0.7  # of a block, up to which it takes in all free samples
 SMALL, SMALL_ROUNDS = 2048, 16  # up to so many samples, so many rounds are one step
 INNER = 0.02  # a block is solved to this share of the violation over all active samples
-SLACK = 0.4  # in margin: who is further than that on the safe side is settled
+SLACK = 0.5  # in margin: who is further than that on the safe side is settled
 SHRINK_BELOW, SHRINK_SHARE = 0.1, 0.3  # relative gap and share of settled samples at which these leave
 ROUGH = 0.03  # relative gap of a sample before it is grown
 POLISHED = 1000  # samples up to which the solution is exact
+NEARLY_EXACT = 1e-8  # relative gap from which that is tried
 
 
 def working_sets(
@@ -164,6 +165,8 @@ class WorkingSets:
         self._keep_active(kept, np.flatnonzero(open_))
 
     def _inactive(self) -> np.ndarray:
+        if len(self.state.active) == self.state.seen:
+            return self.state.active[:0]
         inactive = np.ones(self.state.seen, dtype=bool)
         inactive[self.state.active] = False
         return np.flatnonzero(inactive)
@@ -202,7 +205,7 @@ class WorkingSets:
             state.covered = True
         known = self._known()
         self.b, gap, violation = self._look_at(known)
-        if len(known) == len(problem.y):
+        if isinstance(known, slice):
             state.dual = problem.dual(known, state.a, state.g)
         return Certificate(
             primal=state.dual + gap,
@@ -214,12 +217,15 @@ class WorkingSets:
             hit_rate=self.cache.hit_rate,
         )
 
-    def _known(self) -> np.ndarray:
+    def _known(self) -> np.ndarray | slice:
         """The samples with fresh gradients."""
         inactive = self._inactive()
-        return np.sort(np.concatenate([self.state.active, inactive[self.settled.fresh(inactive)]]))
+        fresh = inactive[self.settled.fresh(inactive)]
+        if len(self.state.active) + len(fresh) == len(self.problem.y):
+            return slice(None)
+        return np.sort(np.concatenate([self.state.active, fresh]))
 
-    def _look_at(self, which: np.ndarray) -> tuple[float, float, float]:
+    def _look_at(self, which: np.ndarray | slice) -> tuple[float, float, float]:
         state, problem = self.state, self.problem
         parts = (state.a, state.g, problem.lower, problem.upper, problem.y, problem.cost)
         b, gap, violation = _native.svm_look(*(part[which] for part in parts), problem.squared)
@@ -235,22 +241,29 @@ class WorkingSets:
     def _grow(self) -> None:
         """More samples; who of them is not settled joins."""
         state = self.state
-        before, state.seen = state.seen, min(len(self.problem.y), GROWTH * state.seen)
+        before, n_support = state.seen, np.count_nonzero(state.a)
+        growth = FAST_GROWTH if n_support < CROWDED * before else GROWTH
+        state.seen = min(len(self.problem.y), growth * before)
         self.settled.evaluate(np.arange(before, state.seen))
         self._choose()
 
     def _rounds(self) -> bool:
         """Blocks of samples are solved, and the gradients of all active ones follow."""
+        stalled = self._run_rounds(SMALL_ROUNDS if len(self.a) <= SMALL else 1, self._target())
+        self._shrink()
+        return stalled
+
+    def _run_rounds(self, n_rounds: int, target: float) -> bool:
         state, cache = self.state, self.cache
         _, state.dual, moved, stalled = _native.svm_rounds(
             cache.rows,
             *self._samples(),
             block=min(self.block_size, cache.capacity),
             largest_block=min(self.largest_block, cache.capacity),
-            n_rounds=SMALL_ROUNDS if len(self.a) <= SMALL else 1,
+            n_rounds=n_rounds,
             free_share=FREE_SHARE,
             inner=INNER,
-            target=self._target(),
+            target=target,
             tiny=self.problem.tiny,
             seconds=max(self.deadline - time.perf_counter(), 0.0),
             dual=state.dual,
@@ -260,7 +273,6 @@ class WorkingSets:
         )
         state.path += moved
         self._look()
-        self._shrink()
         return bool(stalled)
 
     def _late(self) -> bool:
@@ -268,12 +280,10 @@ class WorkingSets:
 
     def _polish(self) -> None:
         """The exact solution of a small problem, all of whose samples are active."""
-        state, problem = self.state, self.problem
+        state = self.state
+        self._run_rounds(SMALL_ROUNDS, NEARLY_EXACT)
+        self._put_back()
         with _native.one_blas_thread():
-            state.a = polish(problem, state.a, self._late)
-        support = np.flatnonzero(state.a)
-        everyone = np.arange(len(state.a))
-        state.g = problem.y - problem.ridge * state.a
-        state.g -= problem.kernel.matmul(everyone, support, state.a[support, None])[:, 0]
+            state.a, state.g = polish(self.problem, state.a, self._late)
         state.polished = True
-        self._take(everyone, np.arange(0) if len(state.active) < len(everyone) else everyone)
+        self._take(state.active, np.arange(len(state.active)))
