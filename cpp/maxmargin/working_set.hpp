@@ -113,7 +113,7 @@ inline std::vector<std::int64_t> choose_block(const Samples& s, const RoundRules
     const std::size_t size =
         std::clamp(std::size_t(double(n_free) / rules.free_share), rules.block, rules.largest_block);
     if (s.n <= size) return block;
-    if (double(n_free) > rules.free_share * double(size) + 1.0) {
+    if (double(n_free) > rules.free_share * double(size) + 1.0 || n_free + 2 > size) {
         n_free = 0;
         std::fill(chosen.begin(), chosen.end(), 0);
     }
@@ -167,8 +167,8 @@ RoundsEnd rounds(Samples s, const T* rows, std::size_t stride, const RoundRules&
             K[k * q + k] += T(s.ridge(i));
             a[k] = s.a[i], g[k] = s.g[i], lower[k] = s.lower[i], upper[k] = s.upper[i];
         }
-        const std::size_t at_once = std::max<std::size_t>(SLICE / q, 1);
         for (std::size_t steps = 0; steps < STEPS * q && Clock::now() < deadline;) {
+            const std::size_t at_once = std::clamp<std::size_t>(SLICE / q, 1, STEPS * q - steps);
             const SmoEnd part = smo_block(K.data(), q, a.data(), g.data(), lower.data(), upper.data(),
                                           rules.inner * seen.violation, at_once, poll);
             steps += part.steps;

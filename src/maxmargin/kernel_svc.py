@@ -21,6 +21,7 @@ from .solvers.working_set import start, working_sets
 
 LOSSES = {"hinge": "hinge", "squared-hinge": "squared-hinge", "squared_hinge": "squared-hinge"}
 AUTO_CACHE_MB = 1000
+AT_ONCE = 8  # columns, at most: what one may use of the memory must not depend on the number of threads
 MANY_FEATURES = 100  # with fewer, a kernel value is as quickly computed as copied
 
 
@@ -180,7 +181,7 @@ class KernelSVC(KernelClassifier):
         blocks = self._class_blocks(kernel, data, cache_bytes)
         if blocks is not None:
             cache_bytes //= 2
-        cache_bytes //= min(n_threads, self.code_.n_columns)
+        cache_bytes //= min(AT_ONCE, self.code_.n_columns)
         squared = LOSSES[self.loss] == "squared-hinge"
 
         def solve(column: int, stop: Stop, n_inner: int) -> SolverResult:
@@ -200,7 +201,7 @@ class KernelSVC(KernelClassifier):
                 callback=callback,
             )
 
-        return solve_columns(solve, self.code_.n_columns, stop, n_threads)
+        return solve_columns(solve, self.code_.n_columns, stop, n_threads, AT_ONCE)
 
     def _class_blocks(self, kernel: KernelData, data: WeightedRows, cache_bytes: int) -> ClassBlocks | None:
         """What columns of two classes can share, where it fits into half of the memory."""

@@ -11,9 +11,15 @@ from .result import SolverResult, Stop
 
 
 def solve_columns(
-    solve: Callable[[int, Stop, int], SolverResult], n_columns: int, stop: Stop, n_threads: int
+    solve: Callable[[int, Stop, int], SolverResult],
+    n_columns: int,
+    stop: Stop,
+    n_threads: int,
+    at_once: int = 1 << 30,
 ) -> list[SolverResult]:
     """``solve(column, stop, n_threads)`` for every column, with one clock for all of them.
+
+    At most ``at_once`` of them are solved at a time.
 
     An exception in one column, or Ctrl-C, cancels the others and is raised here.
     """
@@ -23,7 +29,7 @@ def solve_columns(
         left = max(deadline - time.perf_counter(), 0.0)
         return solve(column, replace(stop, max_seconds=left), n_inner)
 
-    n_outer = min(n_threads, n_columns)
+    n_outer = min(n_threads, n_columns, at_once)
     if n_outer <= 1:
         return [solve_one(column, n_threads) for column in range(n_columns)]
     with ThreadPoolExecutor(n_outer) as executor:

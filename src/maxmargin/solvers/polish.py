@@ -1,4 +1,4 @@
-"""Small kernel SVMs to machine precision: from a nearly optimal point, a primal active-set method.
+"""Small kernel SVMs to machine precision: a primal active-set method.
 
 With the samples at a bound held there, the free ones have their optimum where g is the same for all of them,
 which is one linear system. A step towards it that leaves the box stops at the wall, where a sample joins
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from scipy.linalg import lstsq
 
 from .result import FLOAT_EPS
 from .svm_problem import SvmProblem
@@ -25,7 +26,11 @@ def polish(problem: SvmProblem, a: np.ndarray, late: Callable[[], bool]) -> tupl
     face = Face(problem, a)
     start, first = a.copy(), face.g.copy()
     for _ in range(4 * len(a)):
-        if late() or face.step():
+        if late():
+            break
+        if face.step():
+            face.renew()
+            face.step()  # once more, for what the first solution rounded off
             break
     face.renew()
     better = _gap(problem, face.a, face.g) <= _gap(problem, start, first)
@@ -46,9 +51,13 @@ class Face:
         self.free = (a > self.lower) & (a < self.upper)
         self.K = np.empty((len(a), len(a)))
         self.known = np.zeros(len(a), dtype=bool)
+        self.largest = 0.0  # of the kernel values
         self.renew()
-        size = np.abs(self.K[self.known]).max() if self.known.any() else 0.0
-        self.size = 1.0 + float(size * np.abs(a).sum())  # of the numbers that g is a difference of
+
+    @property
+    def size(self) -> float:
+        """The size of the numbers that g is a difference of."""
+        return 1.0 + self.largest * float(np.abs(self.a).sum())
 
     def renew(self) -> None:
         """The gradient from the coefficients."""
@@ -63,6 +72,7 @@ class Face:
             self.K[missing] = self.problem.kernel.between(missing, np.arange(len(self.a)))
             self.K[missing, missing] += self.problem.ridge[missing]
             self.known[missing] = True
+            self.largest = max(self.largest, float(np.abs(self.K[missing]).max()))
 
     def step(self) -> bool:
         """To the optimum of the face or to its wall; true at the optimum of the problem."""
@@ -70,29 +80,40 @@ class Face:
         if len(moving) < 2:
             return self._release(self._level())
         self._need(moving)
-        direction, level, longest = self._direction(moving, self.g[moving])
+        direction, level = self._direction(moving, self.g[moving])
+        longest = 1.0 if level is not None else self._longest(moving, direction)
         step, wall = self._room(moving, direction, longest)
+        if not np.isfinite(step):  # an indefinite kernel, or one lost in rounding
+            return True
         self.a[moving] += step * direction
         if wall is not None:
             sample = moving[wall]
             self.a[sample] = self.upper[sample] if direction[wall] > 0.0 else self.lower[sample]
             self.free[sample] = False
         self.g -= (step * direction) @ self.K[moving]
-        return wall is None and self._release(level)
+        return wall is None and level is not None and self._release(level)
 
-    def _direction(self, moving: np.ndarray, g: np.ndarray) -> tuple[np.ndarray, float, float]:
-        """Towards the optimum of the face, the g there, and how far to go: 1, or for ever where K is flat."""
+    def _direction(self, moving: np.ndarray, g: np.ndarray) -> tuple[np.ndarray, float | None]:
+        """The way to the optimum of the face and the g there; where K is flat, the way up and None."""
         m = len(moving)
-        system = np.ones((m + 1, m + 1))
-        system[:m, :m], system[m, m] = self.K[np.ix_(moving, moving)], 0.0
+        K = self.K[np.ix_(moving, moving)]
+        scale = float(np.abs(K).max()) or 1.0
+        system = np.full((m + 1, m + 1), scale)
+        system[:m, :m], system[m, m] = K, 0.0
         right = np.append(g, 0.0)
         solution = _solve(system, right)
         left_over = right - system @ solution
         flat = left_over[:m] - left_over[:m].mean()
-        if np.abs(flat).max() > 1e-9 * max(1.0, float(np.abs(g).max())):
-            return flat, float(g.mean()), np.inf
+        rounding = ROUNDING * max(self.size, scale * float(np.abs(solution).sum()))
+        if np.abs(flat).max() > max(1e-9, 1e-9 * float(np.abs(g).max()), rounding):
+            return flat, None
         direction = solution[:m] - solution[:m].mean()  # sums to 0 beyond the solver's rounding
-        return direction, float(solution[m]), 1.0
+        return direction, scale * float(solution[m])
+
+    def _longest(self, moving: np.ndarray, direction: np.ndarray) -> float:
+        """How far up the objective rises: for ever where K is flat altogether."""
+        curvature = float(direction @ self.K[np.ix_(moving, moving)] @ direction)
+        return float(self.g[moving] @ direction) / curvature if curvature > 0.0 else np.inf
 
     def _room(self, moving: np.ndarray, direction: np.ndarray, longest: float) -> tuple[float, int | None]:
         a, up = self.a[moving], direction > 0.0
@@ -108,7 +129,7 @@ class Face:
         return 0.5 * float(up.max() + down.min()) if len(up) and len(down) else 0.0
 
     def _release(self, level: float) -> bool:
-        """Free the sample that violates optimality most, or a pair where none is free; true where none does."""
+        """Free the sample that violates optimality most, or a pair where none is free; true if none does."""
         grow = np.where(~self.free & (self.a < self.upper), self.g - level, -np.inf)
         fall = np.where(~self.free & (self.a > self.lower), level - self.g, -np.inf)
         least = ROUNDING * self.size
@@ -124,11 +145,12 @@ class Face:
 
 def _solve(system: np.ndarray, right: np.ndarray) -> np.ndarray:
     """The solution, or the shortest of the nearest where the system is singular."""
-    try:
-        solution = np.linalg.solve(system, right)
-        left_over = np.abs(right - system @ solution).max()
-        if left_over <= 1e-10 * max(1.0, float(np.abs(right).max())):
-            return solution
-    except np.linalg.LinAlgError:
-        pass
-    return np.linalg.lstsq(system, right, rcond=ROUNDING)[0]
+    with np.errstate(all="ignore"):
+        try:
+            solution = np.linalg.solve(system, right)
+            left_over = np.abs(right - system @ solution).max()
+            if left_over <= 1e-12 * float(np.abs(right).max()):
+                return solution
+        except np.linalg.LinAlgError:
+            pass
+    return np.asarray(lstsq(system, right, cond=ROUNDING, lapack_driver="gelsy")[0])

@@ -36,6 +36,11 @@ class RowCache:
         return len(self.rows)
 
     @property
+    def least(self) -> int:
+        """How many rows are held at least, whoever is active: what a block may count on."""
+        return self._allowed(len(self.kernel), self.limit)
+
+    @property
     def hit_rate(self) -> float:
         """The share of rows asked for that were there."""
         return self.hits / max(1, self.hits + self.misses)
@@ -70,9 +75,9 @@ class RowCache:
         allowed = self._allowed(stride, self.limit)
         room = self._allowed(stride, self.limit - self.rows.nbytes)
         old, owner, length = self.rows, self.owner, self.length
-        if room < min(allowed, 2 * len(held)):  # too little: the old rows go, and are computed again
-            held, old, room = held[:0], old[:0], allowed
-            self.rows = old
+        if room < min(allowed, max(2 * len(held), self.least)):  # too little: old rows are forgotten
+            held, room = held[:0], allowed
+            self.rows = old = np.empty((0, 0), dtype=old.dtype)
         self.rows = np.empty((room, stride), dtype=old.dtype)
         self._clear()
         for new, s in enumerate(held[:room]):

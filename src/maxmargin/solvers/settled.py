@@ -76,8 +76,9 @@ class SettledSamples:
             change = state.a - state.snapshots[r]
             moved = np.flatnonzero(change)
             if len(moved) > len(support):  # from nothing is less work than from what was known
-                state.g[rows] = problem.y[rows] - problem.ridge[rows] * state.a[rows]
+                state.g[rows] = problem.y[rows]
                 change, moved = state.a, support
+            state.g[rows] -= problem.ridge[rows] * change[rows]
             if len(moved):
                 state.g[rows] -= problem.kernel.matmul(rows, moved, change[moved, None])[:, 0]
         self.leave(which)

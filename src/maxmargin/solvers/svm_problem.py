@@ -31,14 +31,23 @@ class SvmProblem:
     squared: bool = False
 
     @cached_property
+    def largest(self) -> np.ndarray:
+        """The largest value of each a_i y_i.
+
+        That of the squared hinge is twice what an optimum can have, where c_i (a_i / c_i)^2 / 2 is at most
+        the objective at f = 0: it only keeps an indefinite kernel from infinity.
+        """
+        return 2.0 * np.sqrt(self.cost) * np.sqrt(self.cost.sum()) if self.squared else self.cost
+
+    @cached_property
     def lower(self) -> np.ndarray:
         """The least value of each a_i."""
-        return np.where(self.y < 0.0, -np.inf if self.squared else -self.cost, 0.0)
+        return np.where(self.y < 0.0, -self.largest, 0.0)
 
     @cached_property
     def upper(self) -> np.ndarray:
         """The largest value of each a_i."""
-        return np.where(self.y > 0.0, np.inf if self.squared else self.cost, 0.0)
+        return np.where(self.y > 0.0, self.largest, 0.0)
 
     @cached_property
     def ridge(self) -> np.ndarray:

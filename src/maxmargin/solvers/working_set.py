@@ -31,8 +31,10 @@ SMALL, SMALL_ROUNDS = 2048, 16  # up to so many samples, so many rounds are one 
 INNER = 0.02  # a block is solved to this share of the violation over all active samples
 SLACK = 0.5  # in margin: who is further than that on the safe side is settled
 SHRINK_BELOW, SHRINK_SHARE = 0.1, 0.3  # relative gap and share of settled samples at which these leave
+SHARE = 0.1  # of tol, to which the active samples are solved: the dual value is then good to a tenth of tol
 ROUGH = 0.03  # relative gap of a sample before it is grown
 POLISHED = 1000  # samples up to which the solution is exact
+PATIENCE = 4  # steps after which such a problem is left to the exact method
 NEARLY_EXACT = 1e-8  # relative gap from which that is tried
 
 
@@ -63,7 +65,7 @@ def start(problem: SvmProblem, tol: float, shrinking: bool, a: np.ndarray | None
         g=problem.y.astype(np.float64),  # of no coefficients
         active=np.arange(seen if a is None else 0),
         seen=seen,
-        target=0.5 * tol,
+        target=SHARE * tol,
         dual=0.0,
         covered=a is None,
         polished=n > POLISHED,
@@ -94,7 +96,7 @@ class WorkingSets:
     ) -> None:
         self.problem, self.stop, self.shrinking = problem, stop, shrinking
         self.state = state if state is not None else start(problem, stop.tol, shrinking)
-        self.deadline = time.perf_counter() + stop.max_seconds
+        self.deadline, self.b = time.perf_counter() + stop.max_seconds, 0.0
         n, itemsize = len(problem.y), np.dtype(problem.kernel.dtype).itemsize
         within = int(np.sqrt(cache_bytes / 4 / itemsize))  # a block's matrix takes a quarter of the memory
         self.largest_block = max(2, min(LARGEST_BLOCK, n, within))
@@ -120,9 +122,10 @@ class WorkingSets:
 
     def _look(self) -> None:
         """The intercept, the gap and the KKT violation as the active samples see them."""
-        self.b, self.open, self.violation = _native.svm_look(*self._samples())
-        if not len(self.a):
-            self.open = np.inf
+        if len(self.a):
+            self.b, self.open, self.violation = _native.svm_look(*self._samples())
+        else:  # nobody has anything to gain
+            self.open = self.violation = 0.0
 
     def _samples(self) -> tuple[Any, ...]:
         return self.a, self.g, self.lower, self.upper, self.y, self.cost, self.problem.squared
@@ -179,9 +182,14 @@ class WorkingSets:
         if state.covered and state.dual > 0:  # the certificate before was not good enough
             state.target *= 0.5
             self._choose()
+            if not len(state.active):
+                return True
         state.covered = False
-        if not self._open_share() <= self._target():
-            return self._rounds()
+        everyone = state.seen == len(self.problem.y)
+        if not self._open_share() <= self._target() and not (everyone and self._weary()):
+            stalled = self._rounds()
+            if not stalled or (everyone and state.polished):
+                return stalled
         self._put_back()
         if state.seen < len(self.problem.y):
             self._grow()
@@ -190,6 +198,10 @@ class WorkingSets:
         else:
             self._cover()
         return False
+
+    def _weary(self) -> bool:
+        """Whether a small problem is so hard for pairs that the exact method does better."""
+        return not self.state.polished and self.state.n_iter >= PATIENCE
 
     def due(self) -> bool:
         """Whether a certificate can be had for little."""
@@ -258,8 +270,8 @@ class WorkingSets:
         _, state.dual, moved, stalled = _native.svm_rounds(
             cache.rows,
             *self._samples(),
-            block=min(self.block_size, cache.capacity),
-            largest_block=min(self.largest_block, cache.capacity),
+            block=min(self.block_size, cache.least),
+            largest_block=min(self.largest_block, cache.least),
             n_rounds=n_rounds,
             free_share=FREE_SHARE,
             inner=INNER,
@@ -286,4 +298,6 @@ class WorkingSets:
         with _native.one_blas_thread():
             state.a, state.g = polish(self.problem, state.a, self._late)
         state.polished = True
+        state.path += 1.0  # the way there is not known
+        self.settled.leave(self._inactive())
         self._take(state.active, np.arange(len(state.active)))
