@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .checks import check_choice, check_costs, check_flag, check_number
+from .kernel_data import KernelData
 from .kernel_machine import KernelClassifier
 from .memory import available_bytes
 from .rows import WeightedRows
@@ -176,8 +177,7 @@ class KernelSVC(KernelClassifier):
     def _solve(
         self, data: WeightedRows, targets: np.ndarray, column: int, stop: Stop, callback: Callback | None
     ) -> SolverResult:
-        squared = LOSSES[self.loss] == "squared-hinge"
-        problem = SvmProblem(self._kernel_data(data), targets, self.C * data.weight, squared)
+        problem = self._problem(self._kernel_data(data), targets, data.weight)
         state = None
         if self._earlier is not None:
             state = start(problem, stop.tol, self.shrinking, self._earlier[data.rows.index, column])
@@ -189,6 +189,9 @@ class KernelSVC(KernelClassifier):
             state=state,
             callback=callback,
         )
+
+    def _problem(self, kernel: KernelData, targets: np.ndarray, weight: np.ndarray) -> SvmProblem:
+        return SvmProblem(kernel, targets, self.C * weight, LOSSES[self.loss] == "squared-hinge")
 
     def _store(self, results: list[SolverResult], data: WeightedRows) -> None:
         coef = np.zeros((len(data.rows), len(results)))

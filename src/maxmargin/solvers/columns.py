@@ -6,20 +6,23 @@ import time
 from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import replace
+from typing import TypeVar
 
-from .result import SolverResult, Stop
+from .result import Stop
+
+Result = TypeVar("Result")
 
 
 def solve_columns(
-    solve: Callable[[int, Stop, int], SolverResult], n_columns: int, stop: Stop, n_threads: int
-) -> list[SolverResult]:
+    solve: Callable[[int, Stop, int], Result], n_columns: int, stop: Stop, n_threads: int
+) -> list[Result]:
     """``solve(column, stop, n_threads)`` for every column, with one clock for all of them.
 
     An exception in one column, or Ctrl-C, cancels the others and is raised here.
     """
     deadline = time.perf_counter() + stop.max_seconds
 
-    def solve_one(column: int, n_inner: int) -> SolverResult:
+    def solve_one(column: int, n_inner: int) -> Result:
         left = max(deadline - time.perf_counter(), 0.0)
         return solve(column, replace(stop, max_seconds=left), n_inner)
 
