@@ -20,15 +20,19 @@ def stratified_folds(labels: np.ndarray, n_folds: int) -> np.ndarray:
     return fold
 
 
+def _is_number(cv: Any) -> bool:
+    return isinstance(cv, str) or not (hasattr(cv, "split") or hasattr(cv, "__iter__"))
+
+
 def check_folds(cv: Any) -> None:
     """Refuse what is neither a number of folds nor something that says which they are."""
-    if not hasattr(cv, "split") and (isinstance(cv, str) or not hasattr(cv, "__iter__")):
+    if _is_number(cv):
         check_number("cv", cv, at_least=2, integer=True)
 
 
 def given_folds(cv: Any, y: Any) -> np.ndarray | None:
     """The fold of each row by a splitter or a list of splits, as in scikit-learn; None for a number."""
-    if not hasattr(cv, "split") and not hasattr(cv, "__iter__"):
+    if _is_number(cv):
         return None
     n = _num_samples(y)
     fold = np.full(n, -1, dtype=np.intp)
