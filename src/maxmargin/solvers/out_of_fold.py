@@ -16,7 +16,7 @@ from ..kernel_data import KernelData
 from ..kernels import Precomputed
 from .result import State, Status, Stop
 from .svm_problem import SvmProblem
-from .working_set import feasible, start, working_sets
+from .working_set import start, working_sets
 
 CROWDED = 0.25  # share of support vectors above which the whole matrix is cheaper than one product a fold
 SMALL = 1000  # samples up to which it is always held
@@ -62,7 +62,7 @@ def out_of_fold(
     parts = [_part(problem, rows) for rows in trained]
     coef, intercept = np.zeros((len(fold), n_folds)), np.zeros(n_folds)
     for k, rows in enumerate(trained):
-        coef[rows, k] = feasible(parts[k], a[rows])
+        coef[rows, k] = balanced(parts[k], a[rows])
     f = _product(kernel, everyone, coef)
     outputs, results = np.empty(len(fold)), []
     for k, (part, rows) in enumerate(zip(parts, trained)):
@@ -82,6 +82,23 @@ def out_of_fold(
     return FoldFits(coef, intercept, outputs, tuple(result.status for result in results), gap, computed)
 
 
+def balanced(problem: SvmProblem, a: np.ndarray) -> np.ndarray:
+    """Coefficients within the bounds that sum to 0: free ones of the heavier side make good, then others.
+
+    Who is at a bound stays there as far as possible; scaling a whole side would set all its samples free.
+    """
+    a = np.clip(a, problem.lower, problem.upper)
+    sign = 1.0 if a.sum() > 0.0 else -1.0
+    excess = abs(float(a.sum()))
+    bound = np.where(a > 0.0, problem.upper, problem.lower)
+    heavier = np.flatnonzero(a * sign > 0.0)
+    order = heavier[np.argsort(a[heavier] == bound[heavier], kind="stable")]  # free ones first
+    size = np.abs(a[order])
+    before = np.cumsum(size) - size
+    a[order] = sign * (size - np.clip(excess - before, 0.0, size))
+    return a
+
+
 def _part(problem: SvmProblem, rows: np.ndarray) -> SvmProblem:
     return SvmProblem(problem.kernel.take(rows), problem.y[rows], problem.cost[rows], problem.squared)
 
@@ -92,8 +109,8 @@ def _one_sided(problem: SvmProblem) -> bool:
 
 def _state(problem: SvmProblem, tol: float, shrinking: bool, a: np.ndarray, f: np.ndarray) -> State:
     """A start from coefficients whose outputs are known."""
-    state = start(problem, tol, shrinking, a)
-    state.g = problem.y - f - problem.ridge * state.a
+    state = start(problem, tol, shrinking, np.zeros_like(a))
+    state.a, state.g = a, problem.y - f - problem.ridge * a
     state.fresh = state.polished = True  # the tolerance will do
     return state
 
