@@ -60,6 +60,7 @@ def test_scikit_learn_checks(estimator, check):
 
 def test_every_public_estimator_is_here():
     public = {name for name in maxmargin.__all__ if hasattr(getattr(maxmargin, name), "fit")}
+    public -= {"CalibratedSVC"}  # an estimator around another: test_calibrated.py has its promises
     assert {type(estimator).__name__ for estimator in ESTIMATORS} == public
 
 

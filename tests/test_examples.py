@@ -40,6 +40,12 @@ def test_the_demo_keeps_its_budgets_and_gives_a_gap_for_each_of_them():
 
 
 @pytest.mark.slow
+def test_the_demo_gives_a_gap_for_the_exact_kernel_svm():
+    (line,) = [line.split() for line in output_of("demo").splitlines() if "KernelSVC(" in line]
+    assert float(line[-2]) <= 1e-3
+
+
+@pytest.mark.slow
 def test_splice_sites_are_found_by_a_hundred_sequences(dataset):
     dataset("splice_seq")
     fitted = next(line for line in output_of("splice").splitlines() if "fitted" in line)

@@ -2,6 +2,7 @@
 
 from .baselines import KernelMatchingPursuit, LaSVM
 from .budget import SparseKernelClassifier
+from .calibrated import CalibratedSVC
 from .kernel_svc import KernelSVC
 from .linear import LinearSVC
 from .online import BudgetPerceptron, KernelPegasos, KernelPerceptron
@@ -9,6 +10,7 @@ from .online import BudgetPerceptron, KernelPegasos, KernelPerceptron
 __version__ = "0.1.0"
 __all__ = [
     "BudgetPerceptron",
+    "CalibratedSVC",
     "KernelMatchingPursuit",
     "KernelPegasos",
     "KernelPerceptron",

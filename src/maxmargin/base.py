@@ -123,6 +123,10 @@ class CodedClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
 
     def _weighted_rows(self, X: Any, y: Any, sample_weight: Any, n_threads: int) -> WeightedRows:
         """Validated data in canonical form; sets ``classes_``, ``code_`` and ``decoder_``."""
+        return self._canonical(*self._labelled(X, y, sample_weight), n_threads)
+
+    def _labelled(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, np.ndarray]:
+        """Valid rows, labels ``0, 1, ...`` and weights; sets ``classes_``, ``code_`` and ``decoder_``."""
         X, y = self._validated(X, y)
         check_classification_targets(y)
         weight = check_sample_weight(sample_weight, X.shape[0])
@@ -136,7 +140,7 @@ class CodedClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
         labels = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
         self.code_ = code_from_name(self.code, len(self.classes_))
         self.decoder_ = decoder_from_name(self.decoder, self.code_)
-        return self._canonical(X, labels, weight, n_threads)
+        return X, labels, weight
 
     def _validated(self, X: Any, y: Any = NOT_GIVEN) -> Any:
         """X in the core's layout and, at fit time, y; refused where they are not what they should be."""

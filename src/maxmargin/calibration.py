@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,6 +25,8 @@ __all__ = [
     "SigmoidCalibrator",
     "SoftmaxCalibrator",
     "calibrator_from_name",
+    "check_method",
+    "nearest_agreeing",
 ]
 
 FloatArray = NDArray[np.float64]
@@ -184,8 +186,7 @@ class CalibratedScores:
 
     def __post_init__(self) -> None:
         """Refuse an unknown method at once."""
-        if self.method not in CALIBRATIONS:
-            raise ValueError(f"method must be one of {sorted(CALIBRATIONS)}; got {self.method!r}.")
+        check_method(self.method)
 
     def fit(self, scores: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit to decision values (n,) or (n, G), labels ``0 .. G-1``; a weight of 2 is a row given twice."""
@@ -220,6 +221,12 @@ class CalibratedScores:
 CALIBRATIONS = ("isotonic", "sigmoid")
 
 
+def check_method(method: Any) -> None:
+    """Refuse what is no name of a calibration."""
+    if not (isinstance(method, str) and method in CALIBRATIONS):
+        raise ValueError(f"method must be one of {sorted(CALIBRATIONS)}; got {method!r}.")
+
+
 def calibrator_from_name(method: str | CalibratedScores) -> CalibratedScores:
     """A new calibrator for that method; a ``CalibratedScores`` is returned as it is."""
     return method if isinstance(method, CalibratedScores) else CalibratedScores(method)
@@ -232,6 +239,28 @@ def log_odds_to_probabilities(scores: FloatArray) -> FloatArray:
         return np.column_stack([expit(-scores), p])
     log_p = -np.logaddexp(0.0, -scores)
     return _agreeing(softmax(log_p, axis=1), scores)
+
+
+def nearest_agreeing(P: FloatArray, S: FloatArray) -> FloatArray:
+    """The probabilities nearest to P, by squares and by relative entropy, whose argmax is that of S.
+
+    Where another class is ahead of the argmax of S, that one and those ahead of it share their sum equally:
+    the largest first, until none is ahead of the shares.
+    """
+    winner = S.argmax(axis=1)
+    lost = np.flatnonzero(P.argmax(axis=1) != winner)
+    if lost.size:
+        rows, which = P[lost], winner[lost, None]
+        others = rows.copy()
+        np.put_along_axis(others, which, -1.0, axis=1)
+        others = -np.sort(-others, axis=1)  # the last is the winner's -1
+        sums = np.take_along_axis(rows, which, axis=1) + np.cumsum(others[:, :-1], axis=1)
+        means = sums / np.arange(2, P.shape[1] + 1)
+        share = np.take_along_axis(means, (means >= others[:, 1:]).argmax(axis=1)[:, None], axis=1)
+        rows = np.minimum(rows, share)
+        np.put_along_axis(rows, which, share, axis=1)
+        P[lost] = rows
+    return _agreeing(P, S)
 
 
 def _agreeing(P: FloatArray, S: FloatArray) -> FloatArray:

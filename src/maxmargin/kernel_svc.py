@@ -182,13 +182,12 @@ class KernelSVC(KernelClassifier):
         if blocks is not None:
             cache_bytes //= 2
         cache_bytes //= min(AT_ONCE, self.code_.n_columns)
-        squared = LOSSES[self.loss] == "squared-hinge"
 
         def solve(column: int, stop: Stop, n_inner: int) -> SolverResult:
             which, targets = self._column(data, column)
             rows = kernel.take(which) if blocks is None else blocks.column(self._pair(column))
             rows = replace(rows, n_threads=n_inner, cancel=stop.cancel)
-            problem = SvmProblem(rows, targets, self.C * data.weight[which], squared)
+            problem = self._problem(rows, targets, data.weight[which])
             state = None
             if earlier is not None:
                 state = start(problem, stop.tol, self.shrinking, earlier[rows.index, column])
@@ -220,6 +219,9 @@ class KernelSVC(KernelClassifier):
         which, targets = self.code_.column(data.labels, column)
         order = np.argsort(data.labels[which], kind="stable")
         return which[order], targets[order]
+
+    def _problem(self, kernel: KernelData, targets: np.ndarray, weight: np.ndarray) -> SvmProblem:
+        return SvmProblem(kernel, targets, self.C * weight, LOSSES[self.loss] == "squared-hinge")
 
     def _store(self, results: list[SolverResult], data: WeightedRows) -> None:
         columns = [self._column(data, t)[0] for t in range(len(results))]

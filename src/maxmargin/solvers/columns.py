@@ -6,17 +6,20 @@ import time
 from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import replace
+from typing import TypeVar
 
-from .result import SolverResult, Stop
+from .result import Stop
+
+Result = TypeVar("Result")
 
 
 def solve_columns(
-    solve: Callable[[int, Stop, int], SolverResult],
+    solve: Callable[[int, Stop, int], Result],
     n_columns: int,
     stop: Stop,
     n_threads: int,
     at_once: int = 1 << 30,
-) -> list[SolverResult]:
+) -> list[Result]:
     """``solve(column, stop, n_threads)`` for every column, with one clock for all of them.
 
     At most ``at_once`` of them are solved at a time.
@@ -25,7 +28,7 @@ def solve_columns(
     """
     deadline = time.perf_counter() + stop.max_seconds
 
-    def solve_one(column: int, n_inner: int) -> SolverResult:
+    def solve_one(column: int, n_inner: int) -> Result:
         left = max(deadline - time.perf_counter(), 0.0)
         return solve(column, replace(stop, max_seconds=left), n_inner)
 

@@ -18,16 +18,16 @@ from .svm_problem import SvmProblem
 ROUNDING = {4: 1e-3, 8: 1e-6}  # of a gradient, by the bytes of a kernel value
 
 
-def unmoved(n: int, known: bool) -> dict[str, Any]:
-    """What a state remembers of settled samples, before the first step: gradients without coefficients.
+def unmoved(a: np.ndarray, known: bool) -> dict[str, Any]:
+    """What a state remembers of settled samples before the first step; ``a`` is what its gradients belong to.
 
     ``snapshots[reference[i]]`` are the coefficients that the gradient of sample i belongs to, and
     ``row_path[i]`` is how far the solver had come then.
     """
     return {
-        "snapshots": np.zeros((1, n)),
-        "reference": np.zeros(n, dtype=np.int64),
-        "row_path": np.zeros(n) if known else np.full(n, -np.inf),
+        "snapshots": a[None].copy(),
+        "reference": np.zeros(len(a), dtype=np.int64),
+        "row_path": np.full(len(a), 0.0 if known else -np.inf),
     }
 
 

@@ -56,32 +56,49 @@ def working_sets(
     return SolverResult(sets.state.a, sets.b, status, history)
 
 
-def start(problem: SvmProblem, tol: float, shrinking: bool, a: np.ndarray | None = None) -> State:
-    """Nothing learnt yet, or coefficients that are learnt already."""
+def start(
+    problem: SvmProblem,
+    tol: float,
+    shrinking: bool,
+    a: np.ndarray | None = None,
+    f: np.ndarray | None = None,
+) -> State:
+    """Nothing learnt yet; or coefficients that are learnt already, with their outputs if these are known."""
     n = len(problem.y)
     seen = FIRST if a is None and shrinking and n > FIRST + FIRST // 2 else n
+    g = problem.y.astype(np.float64)  # of no coefficients
+    coef = np.zeros(n) if a is None else balanced(problem, a)
+    if f is not None:
+        g -= f + problem.ridge * coef
     return State(
-        a=np.zeros(n) if a is None else feasible(problem, a),
-        g=problem.y.astype(np.float64),  # of no coefficients
+        a=coef,
+        g=g,
         active=np.arange(seen if a is None else 0),
         seen=seen,
         target=SHARE * tol,
         dual=0.0,
-        covered=a is None,
+        covered=a is None or f is not None,
         polished=n > POLISHED,
         path=0.0,
-        **unmoved(n, known=a is None),
+        **unmoved(coef if f is not None else np.zeros(n), known=a is None or f is not None),
     )
 
 
-def feasible(problem: SvmProblem, a: np.ndarray) -> np.ndarray:
-    """Coefficients within the bounds, the heavier side made as light as the other."""
+def balanced(problem: SvmProblem, a: np.ndarray) -> np.ndarray:
+    """Coefficients within the bounds that sum to 0: free ones of the heavier side make good, then others.
+
+    Who is at a bound stays there as far as possible; scaling a whole side would set all its samples free.
+    """
     a = np.clip(a, problem.lower, problem.upper)
-    positive, negative = a[a > 0.0].sum(), -a[a < 0.0].sum()
-    if positive == negative:
-        return a
-    heavier = a > 0.0 if positive > negative else a < 0.0
-    return np.where(heavier, a * (min(positive, negative) / max(positive, negative)), a)
+    sign = 1.0 if a.sum() > 0.0 else -1.0
+    excess = abs(float(a.sum()))
+    bound = np.where(a > 0.0, problem.upper, problem.lower)
+    heavier = np.flatnonzero(a * sign > 0.0)
+    order = heavier[np.argsort(a[heavier] == bound[heavier], kind="stable")]  # free ones first
+    size = np.abs(a[order])
+    before = np.cumsum(size) - size
+    a[order] = sign * (size - np.clip(excess - before, 0.0, size))
+    return a
 
 
 class WorkingSets:

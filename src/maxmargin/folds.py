@@ -1,0 +1,55 @@
+"""Folds: which rows are left out together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import check_cv
+from sklearn.utils.validation import _num_samples
+
+from .checks import check_number
+
+__all__ = ["check_folds", "given_folds", "stratified_folds"]
+
+
+def stratified_folds(labels: np.ndarray, n_folds: int) -> np.ndarray:
+    """The fold of each row: class after class, rows are dealt out in turn."""
+    fold = np.empty(len(labels), dtype=np.intp)
+    fold[np.argsort(labels, kind="stable")] = np.arange(len(labels)) % n_folds
+    return fold
+
+
+def _is_number(cv: Any) -> bool:
+    return isinstance(cv, str) or not (hasattr(cv, "split") or hasattr(cv, "__iter__"))
+
+
+def check_folds(cv: Any) -> None:
+    """Refuse what is neither a number of folds nor something that says which they are."""
+    if _is_number(cv):
+        check_number("cv", cv, at_least=2, integer=True)
+
+
+def given_folds(cv: Any, y: Any) -> np.ndarray | None:
+    """The fold of each row by a splitter or a list of splits, as in scikit-learn; None for a number."""
+    if _is_number(cv):
+        return None
+    n = _num_samples(y)
+    fold = np.full(n, -1, dtype=np.intp)
+    for k, (train, test) in enumerate(check_cv(cv, y, classifier=True).split(np.zeros((n, 1)), y)):
+        twice = (fold[test] >= 0).any()
+        fold[test] = k
+        if twice or not np.array_equal(np.sort(train), np.flatnonzero(fold != k)):
+            raise ValueError(
+                "cv must leave out every row once, and train on all the others; "
+                + (
+                    f"split {k} leaves out a row again."
+                    if twice
+                    else f"split {k} does not train on all others."
+                )
+            )
+    if (fold < 0).any():
+        raise ValueError(
+            f"cv must leave out every row once; row {int(np.argmax(fold < 0))} is in no test part."
+        )
+    return fold
