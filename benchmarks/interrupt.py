@@ -14,12 +14,14 @@ CASES = {  # solver, classes, rows, features, dtype
     "newton, 4 classes, 1,500 features": ("newton", 4, 30_000, 1_500, "float64"),
     "newton, 2 classes, wide": ("newton", 2, 2_500, 8_000, "float32"),
     "dual-cd, 2 classes": ("dual-cd", 2, 20_000, 500, "float32"),
+    "kernel, 2 classes": ("kernel", 2, 60_000, 100, "float32"),
+    "kernel, 10 classes": ("kernel", 10, 60_000, 100, "float32"),
 }
 
 
 def child(name, tries):
     """Fits again and again, and says so, until each fit has been interrupted."""
-    from maxmargin import LinearSVC
+    from maxmargin import KernelSVC, LinearSVC
 
     signal.signal(
         signal.SIGINT, signal.default_int_handler
@@ -31,7 +33,9 @@ def child(name, tries):
     for _ in range(tries):
         print("fitting", flush=True)
         try:
-            LinearSVC(C=100.0, solver=solver, tol=1e-300, max_iter=10**9, n_jobs=2).fit(X, y)
+            endless = {"C": 100.0, "tol": 1e-300, "max_iter": 10**9, "n_jobs": 2}
+            model = KernelSVC(**endless) if solver == "kernel" else LinearSVC(solver=solver, **endless)
+            model.fit(X, y)
             print("finished", flush=True)
         except KeyboardInterrupt:
             print("interrupted", flush=True)

@@ -1,13 +1,15 @@
 """Slow, obvious oracles: textbook quadratic programs handed to a general solver."""
 
+import itertools
+
 import numpy as np
 import piqp
 
 
-def solve_qp(P, c, A=None, b=None, lower=None, upper=None, G=None, h=None):
+def solve_qp(P, c, A=None, b=None, lower=None, upper=None, G=None, h=None, eps=1e-11):
     """min 1/2 x'Px + c'x subject to Ax = b, Gx <= h, lower <= x <= upper; returns x."""
     solver = piqp.DenseSolver()
-    solver.settings.eps_abs = solver.settings.eps_rel = 1e-11
+    solver.settings.eps_abs = solver.settings.eps_rel = eps
     solver.settings.max_iter = 1000
     n = len(c)
     A = np.zeros((0, n)) if A is None else A
@@ -67,3 +69,40 @@ def svm_dual_objective(a, X, y, cost, loss, intercept):
     extra = (a @ y) ** 2 if intercept == "penalised" else 0.0
     ridge = 0.0 if loss == "hinge" else 0.5 * np.sum(a**2 / cost)
     return a.sum() - 0.5 * (w @ w + extra) - ridge
+
+
+def kernel_svm_dual(K, y, cost, loss):
+    """The dual of the kernel SVM with a free intercept; returns a and its value, or None where it gives up.
+
+    max a'y - 1/2 a'(K + R) a   s.t.  sum a = 0,  a y in [0, cost] (squared hinge: a y >= 0, R = 1 / cost)
+    """
+    squared = loss == "squared-hinge"
+    ridge = np.diag(1.0 / cost) if squared else 0.0
+    most = np.inf if squared else cost
+    lower, upper = np.where(y < 0, -most, 0.0), np.where(y > 0, most, 0.0)
+    best = None
+    equal, units = np.ones((1, len(y))), (1.0, cost.max(), cost.min(), 1.0 / np.abs(K + ridge).max())
+    for unit, eps in itertools.product(units, (1e-11, 1e-9)):  # the solver likes numbers near 1
+        try:
+            P = unit * (K + ridge)
+            a = unit * solve_qp(P, -y, equal, np.zeros(1), lower / unit, upper / unit, eps=eps)
+        except AssertionError:
+            continue
+        a = np.clip(a, lower, upper)  # feasible beyond the solver's tolerance
+        up, down = a[a > 0.0].sum(), -a[a < 0.0].sum()
+        a = np.where(a > 0.0, a * min(1.0, down / max(up, 1e-300)), a * min(1.0, up / max(down, 1e-300)))
+        value = a @ y - 0.5 * a @ (K + ridge) @ a
+        best = (a, value) if best is None or value > best[1] else best
+    return best
+
+
+def kernel_svm_bounds(a, b, K, y, cost, loss):
+    """Primal and dual value of coefficients, which must be feasible up to rounding."""
+    assert (a * y >= 0.0).all()
+    assert loss == "squared-hinge" or (a * y <= cost).all()
+    assert abs(a.sum()) <= 1e-12 * np.abs(a).sum() * max(1, len(a))
+    xi = np.maximum(0.0, 1.0 - y * (K @ a + b))
+    squared = loss == "squared-hinge"
+    half_norm = 0.5 * a @ K @ a
+    primal = half_norm + cost @ (0.5 * xi**2 if squared else xi)
+    return primal, a @ y - half_norm - (0.5 * np.sum(a**2 / cost) if squared else 0.0)

@@ -269,7 +269,7 @@ def test_strings_have_probabilities_too():
 def test_little_memory_gives_the_same_probabilities():
     X, y = noisy(400)
     rich = CalibratedSVC(KernelSVC(tol=1e-8)).fit(X, y).predict_proba(X)
-    poor = CalibratedSVC(KernelSVC(tol=1e-8, cache_mb=0.05, shrinking=False)).fit(X, y).predict_proba(X)
+    poor = CalibratedSVC(KernelSVC(tol=1e-8, cache_mb=0.05)).fit(X, y).predict_proba(X)
     assert_allclose(poor, rich, atol=1e-3)
 
 

@@ -21,6 +21,7 @@ ESTIMATORS = [
     maxmargin.LinearSVC(tol=1e-8),
     maxmargin.LinearSVC(tol=1e-8, loss="squared-hinge", code="one-vs-one"),
     maxmargin.LinearSVC(tol=1e-8, solver="dual-cd", max_iter=20_000),
+    maxmargin.KernelSVC(tol=1e-8),
     maxmargin.KernelPerceptron(random_state=0),
     maxmargin.BudgetPerceptron(budget=50, random_state=0),
     maxmargin.KernelPegasos(random_state=0),

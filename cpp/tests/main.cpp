@@ -6,6 +6,7 @@ void test_threads();
 void test_kernel_block();
 void test_linear();
 void test_backfit();
+void test_smo();
 
 int main() {
     test_simd();
@@ -13,6 +14,7 @@ int main() {
     test_kernel_block();
     test_linear();
     test_backfit();
+    test_smo();
     if (n_failed == 0) std::puts("all passed");
     return n_failed == 0 ? 0 : 1;
 }

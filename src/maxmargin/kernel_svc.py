@@ -17,12 +17,12 @@ from .solvers.columns import solve_columns
 from .solvers.drive import Callback
 from .solvers.result import SolverResult, Stop
 from .solvers.svm_problem import SvmProblem
-from .solvers.working_set import start, working_sets
+from .solvers.working_set import FIRST, start, working_sets
 
 LOSSES = {"hinge": "hinge", "squared-hinge": "squared-hinge", "squared_hinge": "squared-hinge"}
 AUTO_CACHE_MB = 1000
 AT_ONCE = 8  # columns, at most: what one may use of the memory must not depend on the number of threads
-MANY_FEATURES = 100  # with fewer, a kernel value is as quickly computed as copied
+MANY_FEATURES = 400  # with fewer, a kernel value is as quickly computed as copied
 
 
 class KernelSVC(KernelClassifier):
@@ -184,14 +184,18 @@ class KernelSVC(KernelClassifier):
         cache_bytes //= min(AT_ONCE, self.code_.n_columns)
 
         def solve(column: int, stop: Stop, n_inner: int) -> SolverResult:
-            which, targets = self._column(data, column)
-            rows = kernel.take(which) if blocks is None else blocks.column(self._pair(column))
+            which, targets = self.code_.column(data.labels, column)
+            if blocks is None:
+                rows, order = kernel.take(which), np.arange(len(which))
+            else:  # one class after the other
+                rows = blocks.column(self._pair(column))
+                order = np.argsort(data.labels[which], kind="stable")
             rows = replace(rows, n_threads=n_inner, cancel=stop.cancel)
-            problem = self._problem(rows, targets, data.weight[which])
+            problem = self._problem(rows, targets[order], data.weight[which[order]])
             state = None
             if earlier is not None:
                 state = start(problem, stop.tol, self.shrinking, earlier[rows.index, column])
-            return working_sets(
+            result = working_sets(
                 problem,
                 stop=stop,
                 cache_bytes=cache_bytes,
@@ -199,6 +203,9 @@ class KernelSVC(KernelClassifier):
                 state=state,
                 callback=callback,
             )
+            coef = np.empty(len(which))
+            coef[order] = result.coef
+            return replace(result, coef=coef)
 
         return solve_columns(solve, self.code_.n_columns, stop, n_threads, AT_ONCE)
 
@@ -206,7 +213,9 @@ class KernelSVC(KernelClassifier):
         """What columns of two classes can share, where it fits into half of the memory."""
         pairs = bool(((self.code_.matrix != 0).sum(axis=0) == 2).all())
         shared = pairs and self.code_.n_columns > 1 and kernel.compiled and kernel.X.shape[1] >= MANY_FEATURES
-        if not shared or ClassBlocks.n_bytes(kernel, data.labels) > cache_bytes // 2:
+        n_of_class = np.sort(np.bincount(data.labels))
+        sampled = n_of_class[-2:].sum() > FIRST  # a sample of sorted rows would be of one class
+        if not shared or sampled or ClassBlocks.n_bytes(kernel, data.labels) > cache_bytes // 2:
             return None
         return ClassBlocks(kernel, data.labels, self.code_.n_classes)
 
@@ -214,17 +223,11 @@ class KernelSVC(KernelClassifier):
         first, second = np.flatnonzero(self.code_.matrix[:, column])
         return int(first), int(second)
 
-    def _column(self, data: WeightedRows, column: int) -> tuple[np.ndarray, np.ndarray]:
-        """Samples and targets of a column, the classes of a pair one after the other."""
-        which, targets = self.code_.column(data.labels, column)
-        order = np.argsort(data.labels[which], kind="stable")
-        return which[order], targets[order]
-
     def _problem(self, kernel: KernelData, targets: np.ndarray, weight: np.ndarray) -> SvmProblem:
         return SvmProblem(kernel, targets, self.C * weight, LOSSES[self.loss] == "squared-hinge")
 
     def _store(self, results: list[SolverResult], data: WeightedRows) -> None:
-        columns = [self._column(data, t)[0] for t in range(len(results))]
+        columns = [self.code_.column(data.labels, t)[0] for t in range(len(results))]
         used = np.zeros(len(data.rows), dtype=bool)
         for which, result in zip(columns, results, strict=True):
             used[which[result.coef != 0.0]] = True

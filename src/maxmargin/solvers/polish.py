@@ -81,15 +81,15 @@ class Face:
             return self._release(self._level())
         self._need(moving)
         direction, level = self._direction(moving, self.g[moving])
+        if level is None and self._slide(moving):
+            return False
         longest = 1.0 if level is not None else self._longest(moving, direction)
         step, wall = self._room(moving, direction, longest)
         if not np.isfinite(step):  # an indefinite kernel, or one lost in rounding
             return True
         self.a[moving] += step * direction
         if wall is not None:
-            sample = moving[wall]
-            self.a[sample] = self.upper[sample] if direction[wall] > 0.0 else self.lower[sample]
-            self.free[sample] = False
+            self._hold(moving[wall], direction[wall])
         self.g -= (step * direction) @ self.K[moving]
         return wall is None and level is not None and self._release(level)
 
@@ -109,6 +109,38 @@ class Face:
             return flat, None
         direction = solution[:m] - solution[:m].mean()  # sums to 0 beyond the solver's rounding
         return direction, scale * float(solution[m])
+
+    def _slide(self, moving: np.ndarray) -> bool:
+        """Along all directions in which K is flat and g rises, from wall to wall; whether there was one.
+
+        The columns of ``flat`` are such directions. They are mirrored so that a sample which has met its wall
+        is moved by the first of them alone, and that one leaves.
+        """
+        K, g, m = self.K[np.ix_(moving, moving)], self.g[moving], len(moving)
+        scale = float(np.abs(K).max()) or 1.0
+        middle = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean() + scale  # the sum counts as curved
+        values, vectors = np.linalg.eigh(middle)
+        flat = vectors[:, np.abs(values) <= ROUNDING * m * scale]
+        n_first = flat.shape[1]
+        while flat.shape[1]:
+            direction = flat @ (g @ flat)
+            if np.abs(direction).max() <= 1e-9 * max(1.0, float(np.abs(g).max())):
+                break
+            step, wall = self._room(moving, direction, np.inf)
+            if wall is None:
+                break
+            self.a[moving] += step * direction
+            self._hold(moving[wall], direction[wall])
+            mirror = flat[wall] / np.linalg.norm(flat[wall])
+            mirror[0] += np.copysign(1.0, mirror[0])
+            flat = (flat - np.outer(flat @ mirror, mirror * (2.0 / (mirror @ mirror))))[:, 1:]
+            flat[wall] = 0.0
+        self.renew()
+        return flat.shape[1] < n_first
+
+    def _hold(self, sample: np.intp, direction: float) -> None:
+        self.a[sample] = self.upper[sample] if direction > 0.0 else self.lower[sample]
+        self.free[sample] = False
 
     def _longest(self, moving: np.ndarray, direction: np.ndarray) -> float:
         """How far up the objective rises: for ever where K is flat altogether."""

@@ -185,9 +185,10 @@ class WorkingSets:
         self._keep_active(kept, np.flatnonzero(open_))
 
     def _inactive(self) -> np.ndarray:
-        if len(self.state.active) == self.state.seen:
+        n = len(self.problem.y)
+        if len(self.state.active) == n:
             return self.state.active[:0]
-        inactive = np.ones(self.state.seen, dtype=bool)
+        inactive = np.ones(n, dtype=bool)
         inactive[self.state.active] = False
         return np.flatnonzero(inactive)
 
@@ -196,11 +197,12 @@ class WorkingSets:
     def step(self) -> bool:
         """A round, or a look at samples that are not active; true where nothing more can be gained."""
         state = self.state
-        if state.covered and state.dual > 0:  # the certificate before was not good enough
+        if state.covered and len(state.active) < state.seen:  # the certificate before was not good enough
             state.target *= 0.5
             self._choose()
-            if not len(state.active):
-                return True
+            if self._open_share() <= self._target():  # who is active sees nothing wrong: everybody has a look
+                self.settled.evaluate(self._inactive())
+                self._keep_active(np.arange(len(state.active)), self._inactive())
         state.covered = False
         everyone = state.seen == len(self.problem.y)
         if not self._open_share() <= self._target() and not (everyone and self._weary()):
