@@ -76,7 +76,9 @@ def methods(data, quick):
     dtypes = PROBLEMS[data].dtypes[:1] if quick else PROBLEMS[data].dtypes
     same = ["maxmargin", *(["intelex"] if find_spec("sklearnex") or not quick else [])]
     cells = [(method, dtype) for dtype in dtypes for method in same]
-    return [*cells, ("scikit-learn", "float64"), *([] if quick else [("thundersvm", "float32")])]
+    cells += [("scikit-learn", "float64"), *([] if quick else [("thundersvm", "float32")])]
+    wanted = os.environ.get("SVM_METHODS", " ".join(TITLES)).split()
+    return [(method, dtype) for method, dtype in cells if method in wanted]
 
 
 def here(method, data, dtype, n_rows):

@@ -10,7 +10,7 @@ import datasets
 
 @dataclass(frozen=True)
 class Problem:
-    """An rbf SVM; ``load()`` gives X, y, X_test, y_test in float32."""
+    """An rbf SVM; ``load()`` gives X, y, X_test, y_test, and X is divided by ``unit``."""
 
     file: str
     load: Callable
@@ -20,6 +20,7 @@ class Problem:
     against_sklearn: float = 20.0
     against_intelex: float = 2.0
     least_share: float | None = None  # of the bare products in the fit, in percent
+    unit: float = 1.0
 
     @property
     def is_there(self):
@@ -27,9 +28,13 @@ class Problem:
         return (Path(os.environ.get("MAXMARGIN_DATA", "")) / self.file).is_file()
 
     def data(self, dtype, n_rows=None, n_test=None):
-        """The first rows of both parts. In float64 too the numbers are those of float32."""
+        """The first rows of both parts."""
         X, y, X_test, y_test = self.load()
-        return X[:n_rows].astype(dtype), y[:n_rows], X_test[:n_test].astype(dtype), y_test[:n_test]
+        X, X_test = X[:n_rows].astype(dtype), X_test[:n_test].astype(dtype)
+        if self.unit != 1.0:
+            X /= self.unit
+            X_test /= self.unit
+        return X, y[:n_rows], X_test, y_test[:n_test]
 
 
 def covtype_50000():
@@ -42,7 +47,11 @@ PROBLEMS = {
     "letter": Problem("letter.npz", datasets.letter, 0.1, 10.0, against_sklearn=3.0),
     "a9a": Problem("a9a.npz", datasets.adult_dense, 0.05, 1.0),
     "a9a-csr": Problem("a9a.npz", datasets.adult, 0.05, 1.0, ("float32",)),
-    "mnist8": Problem("mnist.npz", datasets.eight_or_not, 0.02, 10.0, against_intelex=1.5, least_share=60.0),
-    "mnist": Problem("mnist.npz", datasets.mnist_split, 0.02, 10.0, ("float32",), least_share=60.0),
+    "mnist8": Problem(
+        "mnist.npz", datasets.eight_or_not, 0.02, 10.0, against_intelex=1.5, least_share=60.0, unit=255.0
+    ),
+    "mnist": Problem(
+        "mnist.npz", datasets.mnist_split, 0.02, 10.0, ("float32",), least_share=60.0, unit=255.0
+    ),
     "covtype": Problem("covtype.npz", covtype_50000, 0.1, 10.0, ("float32",)),
 }

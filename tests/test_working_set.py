@@ -227,6 +227,42 @@ def test_all_samples_at_a_bound(n, loss):
         assert (np.abs(result.coef) == 1e-6).all()
 
 
+@pytest.mark.parametrize("cache_bytes", [1, 2000, UNLIMITED])
+@pytest.mark.parametrize("C", [1e-6, 1e-3, 5e-3])
+def test_nobody_is_left_to_work_on(monkeypatch, C, cache_bytes):
+    """Close together and cheap: everybody ends at a bound, beyond the slack, and is set aside."""
+    for name, value in {
+        "FIRST": 8,
+        "SMALLEST_BLOCK": 4,
+        "LARGEST_BLOCK": 12,
+        "POLISHED": 0,
+        "SMALL": 4,
+    }.items():
+        monkeypatch.setattr(working_set, name, value, raising=False)
+    n_active = []
+    for n in (8, 32, 40):
+        X, y = 0.1 * noisy(n, n)[0], np.where(np.arange(n) % 2, 1.0, -1.0)
+        problem = problem_of(X, y, np.full(n, C))
+        result = working_sets(
+            problem,
+            stop=Stop(tol=1e-6, max_iter=500),
+            cache_bytes=cache_bytes,
+            callback=lambda check, state: n_active.append(len(state.active)),
+        )
+        assert_solved(problem, result, 1e-6)
+    assert min(n_active) == 0
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("cache_bytes", [1, 2000, UNLIMITED])
+@pytest.mark.parametrize(("d", "C"), [(1, 1e6), (2, 1e5), (4, 1e5)])
+def test_what_is_hard_for_pairs_is_left_to_the_exact_method(loss, cache_bytes, d, C):
+    X, y, weight = noisy(0, 50, d)
+    problem = problem_of(X, y, C * weight, loss, Linear())
+    result = working_sets(problem, stop=Stop(tol=1e-6, max_iter=300), cache_bytes=cache_bytes)
+    assert_solved(problem, result, 1e-6)
+
+
 @pytest.mark.parametrize(("cache_bytes", "d"), [(30_000, 3), (UNLIMITED, 3), (UNLIMITED, 60)])
 @pytest.mark.parametrize("loss", LOSSES)
 def test_a_solver_goes_on_bit_for_bit(small_steps, monkeypatch, loss, cache_bytes, d):
@@ -382,6 +418,17 @@ def test_small_problems_are_solved_to_machine_precision(case, loss, C):
     result = working_sets(problem, stop=Stop(tol=1e-3), cache_bytes=UNLIMITED)
     assert_solved(problem, result, 1e-13)
     assert result.gap <= 1e-13 + rounding(problem, result.coef) * problem.cost.sum() / result.objective
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("scale", [1e-6, 1e-3, 1.0, 1e3, 1e6])
+def test_a_polish_needs_neither_a_good_start_nor_a_scale(loss, scale):
+    X, y, weight = noisy(0, n=40)
+    problem = problem_of(scale * X, y, weight / scale**2, loss, Linear())
+    a = polish(problem, np.zeros(40), lambda: False)[0]
+    g = y - naive(Linear(), scale * X) @ a - problem.ridge * a
+    gap = problem.gap(slice(None), a, g, problem.intercept(slice(None), a, g))
+    assert gap <= 1e-14 * problem.cost.sum()
 
 
 @settings(max_examples=40)
