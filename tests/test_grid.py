@@ -156,7 +156,7 @@ def test_rows_that_are_filled_in_have_the_same_bits(d, layout, dtype):
     for kernel in kernels(d):
         whole = _native.kernel_block(X, X, kernel, x_stats=stats, z_stats=stats)
         rows = np.full((50, 140), -7, dtype)
-        _native.kernel_fill(X, kernel, some, others, stats, (rows, slots, 11), n_threads=2)
+        _native.RowFiller(X, kernel, stats).fill(some, others, (rows, slots, 11), 2, _native.NEVER)
         np.testing.assert_array_equal(rows[slots, 11:131], whole[np.ix_(some, others)])
         rows[slots, 11:131] = -7
         np.testing.assert_array_equal(rows, -7)

@@ -503,7 +503,7 @@ def test_cached_rows_are_kernel_rows(seed, limit, precomputed, single):
         np.testing.assert_array_equal(cache.slot[cache.owner[held]], held)
         assert (cache.slot >= 0).sum() == len(held)
         assert np.isin(cache.owner[held], active).all()
-        assert cache.rows.nbytes <= limit or cache.capacity == 2
+        assert cache.memory.nbytes <= max(limit, 2 * len(K) * K.itemsize)
         assert cache.hits == n_hits
 
 

@@ -78,12 +78,14 @@ static void bind(nb::module_& m) {
         "n_threads"_a, "cancel"_a.noconvert());
     m.def(
         "svm_rounds",
-        [](In<T, 2> rows, const Numbers& a, const Numbers& g, const Bounds& lower, const Bounds& upper,
-           const Bounds& y, const Bounds& cost, bool squared, std::size_t block, std::size_t largest_block,
-           double free_share, std::size_t n_rounds, double inner, double target, double tiny, double seconds,
-           double dual, nb::callable fetch, int n_threads, In<std::uint8_t, 1> cancel) {
+        [](In<T, 2> rows, Out<T, 1> scratch, const Numbers& a, const Numbers& g, const Bounds& lower,
+           const Bounds& upper, const Bounds& y, const Bounds& cost, bool squared, std::size_t block,
+           std::size_t largest_block, double free_share, std::size_t n_rounds, double inner, double target,
+           double tiny, double seconds, double dual, nb::callable fetch, int n_threads,
+           In<std::uint8_t, 1> cancel) {
             const Samples samples = samples_of(a, g, lower, upper, y, cost, squared);
             need(samples.n <= rows.shape(1), "samples and their rows");
+            need(scratch.shape(0) >= largest_block * largest_block, "room for a block");
             need(2 <= block && block <= largest_block && 0.0 < free_share && free_share < 1.0,
                  "a block's size");
             const auto fetch_slots = [&](const std::vector<std::int64_t>& wanted) {
@@ -103,16 +105,16 @@ static void bind(nb::module_& m) {
             RoundsEnd end;
             {
                 nb::gil_scoped_release release;
-                end = rounds(samples, rows.data(), rows.shape(1),
+                end = rounds(samples, rows.data(), rows.shape(1), scratch.data(),
                              {block, largest_block, free_share, n_rounds, inner, target, tiny, seconds}, dual,
                              fetch_slots, n_threads, python_poll(cancel.data()));
             }
             return nb::make_tuple(end.n_rounds, end.dual, end.moved, end.stalled);
         },
-        "rows"_a.noconvert(), "a"_a.noconvert(), "g"_a.noconvert(), "lower"_a.noconvert(),
-        "upper"_a.noconvert(), "y"_a.noconvert(), "cost"_a.noconvert(), "squared"_a, "block"_a,
-        "largest_block"_a, "free_share"_a, "n_rounds"_a, "inner"_a, "target"_a, "tiny"_a, "seconds"_a,
-        "dual"_a, "fetch"_a, "n_threads"_a, "cancel"_a.noconvert());
+        "rows"_a.noconvert(), "scratch"_a.noconvert(), "a"_a.noconvert(), "g"_a.noconvert(),
+        "lower"_a.noconvert(), "upper"_a.noconvert(), "y"_a.noconvert(), "cost"_a.noconvert(), "squared"_a,
+        "block"_a, "largest_block"_a, "free_share"_a, "n_rounds"_a, "inner"_a, "target"_a, "tiny"_a,
+        "seconds"_a, "dual"_a, "fetch"_a, "n_threads"_a, "cancel"_a.noconvert());
 }
 
 void bind_smo(nb::module_& m) {

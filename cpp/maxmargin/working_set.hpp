@@ -139,10 +139,11 @@ struct RoundsEnd {
     bool stalled;
 };
 
-// Up to n_rounds rounds, until the gap is at most `target` of the dual value. fetch(block) gives the slots of
+// Up to n_rounds rounds, until the gap is at most `target` of the dual value. K has room for the largest
+// block. fetch(block) gives the slots of
 // the rows of these samples.
 template <class T, class Fetch>
-RoundsEnd rounds(Samples s, const T* rows, std::size_t stride, const RoundRules& rules, double dual,
+RoundsEnd rounds(Samples s, const T* rows, std::size_t stride, T* K, const RoundRules& rules, double dual,
                  const Fetch& fetch, int n_threads, const Poll& poll) {
     using Clock = std::chrono::steady_clock;
     constexpr std::size_t STEPS = 100,
@@ -150,7 +151,6 @@ RoundsEnd rounds(Samples s, const T* rows, std::size_t stride, const RoundRules&
     const auto deadline = Clock::now() + std::chrono::duration<double>(rules.seconds);
     std::vector<std::pair<double, double>> scratch;
     std::vector<double> a, g, lower, upper, change;
-    std::vector<T> K;
     RoundsEnd end{0, dual, 0.0, false};
     Look seen = look(s, scratch);
     for (; end.n_rounds < rules.n_rounds; ++end.n_rounds) {
@@ -159,8 +159,7 @@ RoundsEnd rounds(Samples s, const T* rows, std::size_t stride, const RoundRules&
         const std::vector<std::int64_t> block = choose_block(s, rules);
         const std::size_t q = block.size();
         const std::vector<std::int64_t> slots = fetch(block);
-        K.resize(q * q);
-        gather_block(rows, stride, slots.data(), block.data(), q, K.data(), n_threads, poll);
+        gather_block(rows, stride, slots.data(), block.data(), q, K, n_threads, poll);
         a.resize(q), g.resize(q), lower.resize(q), upper.resize(q), change.resize(q);
         for (std::size_t k = 0; k < q; ++k) {
             const std::size_t i = std::size_t(block[k]);
@@ -169,7 +168,7 @@ RoundsEnd rounds(Samples s, const T* rows, std::size_t stride, const RoundRules&
         }
         for (std::size_t steps = 0; steps < STEPS * q && Clock::now() < deadline;) {
             const std::size_t at_once = std::clamp<std::size_t>(SLICE / q, 1, STEPS * q - steps);
-            const SmoEnd part = smo_block(K.data(), q, a.data(), g.data(), lower.data(), upper.data(),
+            const SmoEnd part = smo_block(K, q, a.data(), g.data(), lower.data(), upper.data(),
                                           rules.inner * seen.violation, at_once, poll);
             steps += part.steps;
             if (part.steps < at_once || part.stalled) break;

@@ -11,7 +11,7 @@ from .checks import check_choice, check_costs, check_flag, check_number
 from .class_blocks import ClassBlocks
 from .kernel_data import KernelData
 from .kernel_machine import KernelClassifier
-from .memory import available_bytes
+from .memory import available_bytes, lazy_array
 from .rows import WeightedRows
 from .solvers.columns import solve_columns
 from .solvers.drive import Callback
@@ -183,7 +183,10 @@ class KernelSVC(KernelClassifier):
             cache_bytes //= 2
         cache_bytes //= min(AT_ONCE, self.code_.n_columns)
 
+        pool: list[np.ndarray] = []  # memory of columns that are solved
+
         def solve(column: int, stop: Stop, n_inner: int) -> SolverResult:
+            memory = pool.pop() if pool else lazy_array(cache_bytes // kernel.dtype.itemsize, kernel.dtype)
             which, targets = self.code_.column(data.labels, column)
             if blocks is None:
                 rows, order = kernel.take(which), np.arange(len(which))
@@ -202,7 +205,9 @@ class KernelSVC(KernelClassifier):
                 shrinking=self.shrinking,
                 state=state,
                 callback=callback,
+                memory=memory,
             )
+            pool.append(memory)
             coef = np.empty(len(which))
             coef[order] = result.coef
             return replace(result, coef=coef)

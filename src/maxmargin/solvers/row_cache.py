@@ -6,6 +6,7 @@ import numpy as np
 
 from .. import _native
 from ..kernel_data import KernelData
+from ..memory import lazy_array
 
 
 class RowCache:
@@ -14,11 +15,14 @@ class RowCache:
     ``rows[slot[j]]`` is the row of sample j, of which the first ``length[slot]`` entries are known.
     """
 
-    def __init__(self, kernel: KernelData, limit: int) -> None:
-        self.kernel, self.limit = kernel, limit
+    def __init__(self, kernel: KernelData, limit: int, memory: np.ndarray | None = None) -> None:
+        self.kernel = kernel
         self.active = np.zeros(0, dtype=np.int64)
         self.slot = np.full(len(kernel), -1, dtype=np.int64)
-        self.rows = np.empty((0, 0), dtype=kernel.dtype)
+        n_values = self._n_values(limit)
+        enough = memory is not None and len(memory) >= n_values
+        self.memory = memory[:n_values] if enough else lazy_array(n_values, kernel.dtype)  # type: ignore[index]
+        self.rows = self.memory[:0].reshape(0, 0)
         self.hits = self.misses = 0
         self._clear()
 
@@ -38,16 +42,21 @@ class RowCache:
     @property
     def least(self) -> int:
         """How many rows are held at least, whoever is active: what a block may count on."""
-        return self._allowed(len(self.kernel), self.limit)
+        return self._allowed(len(self.kernel))
 
     @property
     def hit_rate(self) -> float:
         """The share of rows asked for that were there."""
         return self.hits / max(1, self.hits + self.misses)
 
-    def _allowed(self, length: int, n_bytes: int) -> int:
-        """How many rows of this length fit into so many bytes; two are always held."""
-        return int(np.clip(n_bytes // max(1, length * self.rows.itemsize), 2, len(self.kernel)))
+    def _n_values(self, limit: int) -> int:
+        """As many as fit into the limit or can be asked for; two rows in any case."""
+        n = len(self.kernel)
+        return max(2 * n, min(limit // np.dtype(self.kernel.dtype).itemsize, n * n))
+
+    def _allowed(self, length: int) -> int:
+        """How many rows of this length are held."""
+        return min(len(self.memory) // max(1, length), len(self.kernel))
 
     # ---- who is active ----
 
@@ -68,22 +77,26 @@ class RowCache:
         self.active = active
 
     def _resize(self, n_active: int) -> None:
-        """Rows of another length: those used last move, as far as there is room for both old and new ones."""
-        stride = min(len(self.kernel), n_active + n_active // 8)
+        """Rows of another length, in the same memory; if fewer fit, those used last stay."""
+        old, stride = self.rows.shape[1], min(len(self.kernel), n_active + n_active // 8)
+        capacity = self._allowed(stride)
         held = np.flatnonzero(self.owner >= 0)
-        held = held[np.argsort(-self.used[held], kind="stable")]
-        allowed = self._allowed(stride, self.limit)
-        room = self._allowed(stride, self.limit - self.rows.nbytes)
-        old, owner, length = self.rows, self.owner, self.length
-        if room < min(allowed, max(2 * len(held), self.least)):  # too little: old rows are forgotten
-            held, room = held[:0], allowed
-            self.rows = old = np.empty((0, 0), dtype=old.dtype)
-        self.rows = np.empty((room, stride), dtype=old.dtype)
+        held = np.sort(held[np.argsort(-self.used[held], kind="stable")][:capacity])
+        owner, length, used = self.owner[held], np.minimum(self.length[held], stride), self.used[held]
+        for new, slot in enumerate(held):  # first close the ranks, then make room from the end
+            self._move(int(slot) * old, new * min(old, stride), length[new])
+        for new in range(len(held) - 1, 0, -1) if stride > old else ():
+            self._move(new * old, new * stride, length[new])
+        clock = self.clock
+        self.rows = self.memory[: capacity * stride].reshape(capacity, stride)
         self._clear()
-        for new, s in enumerate(held[:room]):
-            known = min(int(length[s]), stride)
-            self.rows[new, :known] = old[s, :known]
-            self.owner[new], self.length[new], self.slot[owner[s]] = owner[s], known, new
+        n = len(held)
+        self.owner[:n], self.length[:n], self.used[:n], self.clock = owner, length, used, clock
+        self.slot[owner] = np.arange(n)
+
+    def _move(self, source: int, target: int, length: int) -> None:
+        if source != target:
+            self.memory[target : target + length] = self.memory[source : source + length]
 
     # ---- rows ----
 

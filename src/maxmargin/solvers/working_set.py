@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from .. import _native
+from ..memory import lazy_array
 from .drive import Callback, Certificate, drive
 from .polish import polish
 from .result import SolverResult, State, Stop
@@ -46,12 +47,15 @@ def working_sets(
     shrinking: bool = True,
     state: State | None = None,
     callback: Callback | None = None,
+    memory: np.ndarray | None = None,
 ) -> SolverResult:
     """Minimise to ``stop.tol``; ``coef`` is y times the multipliers.
 
-    ``state`` is one that a callback has seen, or ``start(...)`` with coefficients of a similar problem.
+    ``memory`` is an array of the kernel's dtype, of ``cache_bytes``, that may be written to: pages that are
+    used again need not be found again. ``state`` is one that a callback has seen, or ``start(...)`` with
+    coefficients of a similar problem.
     """
-    sets = WorkingSets(problem, cache_bytes, stop, shrinking, state)
+    sets = WorkingSets(problem, cache_bytes, stop, shrinking, state, memory)
     status, history = drive(sets.state, sets.step, sets.certify, stop, callback, sets.due)
     return SolverResult(sets.state.a, sets.b, status, history)
 
@@ -109,7 +113,13 @@ class WorkingSets:
     """
 
     def __init__(
-        self, problem: SvmProblem, cache_bytes: int, stop: Stop, shrinking: bool, state: State | None
+        self,
+        problem: SvmProblem,
+        cache_bytes: int,
+        stop: Stop,
+        shrinking: bool,
+        state: State | None,
+        memory: np.ndarray | None = None,
     ) -> None:
         self.problem, self.stop, self.shrinking = problem, stop, shrinking
         self.state = state if state is not None else start(problem, stop.tol, shrinking)
@@ -118,7 +128,11 @@ class WorkingSets:
         within = int(np.sqrt(cache_bytes / 4 / itemsize))  # a block's matrix takes a quarter of the memory
         self.largest_block = max(2, min(LARGEST_BLOCK, n, within))
         self.block_size = min(self.largest_block, max(SMALLEST_BLOCK, n // BLOCK_SHARE))
-        self.cache = RowCache(problem.kernel, cache_bytes - self.largest_block**2 * itemsize)
+        n_block = self.largest_block**2
+        if memory is None or len(memory) < n_block:
+            memory = lazy_array(n_block, problem.kernel.dtype)
+        self.block_memory = memory[:n_block]
+        self.cache = RowCache(problem.kernel, cache_bytes - n_block * itemsize, memory[n_block:])
         self.settled = SettledSamples(problem, self.state)
         self._take(self.state.active, np.arange(0))
 
@@ -288,6 +302,7 @@ class WorkingSets:
         state, cache = self.state, self.cache
         _, state.dual, moved, stalled = _native.svm_rounds(
             cache.rows,
+            self.block_memory,
             *self._samples(),
             block=min(self.block_size, cache.least),
             largest_block=min(self.largest_block, cache.least),
