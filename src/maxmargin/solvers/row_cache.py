@@ -40,11 +40,6 @@ class RowCache:
         return len(self.rows)
 
     @property
-    def least(self) -> int:
-        """How many rows are held at least, whoever is active: what a block may count on."""
-        return self._allowed(len(self.kernel))
-
-    @property
     def hit_rate(self) -> float:
         """The share of rows asked for that were there."""
         return self.hits / max(1, self.hits + self.misses)
@@ -72,13 +67,19 @@ class RowCache:
         if len(kept) < len(self.active):
             held = np.flatnonzero(self.owner >= 0)
             _native.compact_rows(self.rows, held, self.length, kept, self.kernel.n_threads)
-        if len(active) > self.rows.shape[1] or len(active) < self.rows.shape[1] // 4:
-            self._resize(len(active))
+        stride = self._stride(len(active))
+        if stride != self.rows.shape[1]:
+            self._resize(stride)
         self.active = active
 
-    def _resize(self, n_active: int) -> None:
+    def _stride(self, n_active: int) -> int:
+        """Room for that many and some more: from a list of lengths, so that it does not depend on the past."""
+        step = max(1, (1 << max(n_active, 1).bit_length()) // 16)
+        return min(len(self.kernel), -(-max(n_active, 1) // step) * step)
+
+    def _resize(self, stride: int) -> None:
         """Rows of another length, in the same memory; if fewer fit, those used last stay."""
-        old, stride = self.rows.shape[1], min(len(self.kernel), n_active + n_active // 8)
+        old = self.rows.shape[1]
         capacity = self._allowed(stride)
         held = np.flatnonzero(self.owner >= 0)
         held = np.sort(held[np.argsort(-self.used[held], kind="stable")][:capacity])

@@ -26,7 +26,7 @@ from .svm_problem import SvmProblem
 FIRST = 4096  # samples to begin with, where there are more than half as many again
 GROWTH, FAST_GROWTH, CROWDED = 2, 4, 0.3  # of the sample, and the share of support vectors that decides
 BLOCK_SHARE, SMALLEST_BLOCK = 8, 128  # a block is an eighth of the samples, or at least so many
-LARGEST_BLOCK = 6144
+LARGEST_BLOCK = 4096
 FREE_SHARE = 0.7  # of a block, up to which it takes in all free samples
 SMALL, SMALL_ROUNDS = 2048, 16  # up to so many samples, so many rounds are one step
 INNER = 0.02  # a block is solved to this share of the violation over all active samples
@@ -35,6 +35,7 @@ SHRINK_BELOW, SHRINK_SHARE = 0.1, 0.3  # relative gap and share of settled sampl
 SHARE = 0.1  # of tol, to which the active samples are solved: the dual value is then good to a tenth of tol
 ROUGH = 0.03  # relative gap of a sample before it is grown
 POLISHED = 1000  # samples up to which the solution is exact
+LOOKS = 3  # at settled samples, at most, before a certificate is given however many come back
 PATIENCE = 4  # steps after which such a problem is left to the exact method
 NEARLY_EXACT = 1e-8  # relative gap from which that is tried
 
@@ -84,6 +85,7 @@ def start(
         covered=a is None or f is not None,
         polished=n > POLISHED,
         path=0.0,
+        looks=0,
         **unmoved(coef if f is not None else np.zeros(n), known=a is None or f is not None),
     )
 
@@ -278,10 +280,15 @@ class WorkingSets:
 
     def _cover(self) -> None:
         """Fresh gradients for all samples of which it is not sure that they are settled."""
+        state, gap = self.state, self.open
         while len(unsure := self.settled.unsure(self._inactive(), self.b)):
             self.settled.evaluate(unsure)
-            self.b = self._look_at(self._known())[0]
-        self.state.covered = True
+            self.b, gap, _ = self._look_at(self._known())
+        state.looks += 1
+        if gap > 2.0 * max(self.open, state.target * abs(state.dual)) and state.looks <= LOOKS:
+            self._choose()  # others have something to gain, and what they need is at hand
+        else:
+            state.covered, state.looks = True, 0
 
     def _grow(self) -> None:
         """More samples; who of them is not settled joins."""
@@ -304,8 +311,8 @@ class WorkingSets:
             cache.rows,
             self.block_memory,
             *self._samples(),
-            block=min(self.block_size, cache.least),
-            largest_block=min(self.largest_block, cache.least),
+            block=min(self.block_size, cache.capacity),
+            largest_block=min(self.largest_block, cache.capacity),
             n_rounds=n_rounds,
             free_share=FREE_SHARE,
             inner=INNER,
