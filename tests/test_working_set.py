@@ -267,6 +267,7 @@ def test_what_is_hard_for_pairs_is_left_to_the_exact_method(loss, cache_bytes, d
 @pytest.mark.parametrize("loss", LOSSES)
 def test_a_solver_goes_on_bit_for_bit(small_steps, monkeypatch, loss, cache_bytes, d):
     monkeypatch.setattr(working_set, "SLACK", 0.05)  # so that samples are set aside too early
+    monkeypatch.setattr(working_set, "LOOKS", 0)  # a certificate after every look at them
     X, y, weight = noisy(9, n=200, noise=0.3)
     X = X @ np.linalg.qr(np.random.default_rng(0).normal(size=(d, 3)))[0].T  # the same distances
     problem = problem_of(X, y, 3.0 * weight, loss)

@@ -73,7 +73,7 @@ class RowCache:
         self.active = active
 
     def _stride(self, n_active: int) -> int:
-        """Room for that many and some more: from a list of lengths, so that it does not depend on the past."""
+        """Room for that many and some more, from a list of lengths: it does not depend on the past."""
         step = max(1, (1 << max(n_active, 1).bit_length()) // 16)
         return min(len(self.kernel), -(-max(n_active, 1) // step) * step)
 
