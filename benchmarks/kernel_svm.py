@@ -78,7 +78,8 @@ def methods(data, quick):
     cells = [(method, dtype) for dtype in dtypes for method in same]
     cells += [("scikit-learn", "float64"), *([] if quick else [("thundersvm", "float32")])]
     wanted = os.environ.get("SVM_METHODS", " ".join(TITLES)).split()
-    return [(method, dtype) for method, dtype in cells if method in wanted]
+    dtypes = os.environ.get("SVM_DTYPES", "float32 float64").split()
+    return [(method, dtype) for method, dtype in cells if method in wanted and dtype in dtypes]
 
 
 def here(method, data, dtype, n_rows):
