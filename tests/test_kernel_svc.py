@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from reference import kernel_svm_bounds, kernel_svm_dual
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine, make_blobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -250,6 +251,53 @@ def test_a_warm_start_ends_at_the_same_optimum_sooner(loss, monkeypatch):
         assert model.objective_ == pytest.approx(cold.objective_, rel=2e-5)
     few = KernelSVC(0.5, loss=loss, tol=1e-5).fit(X[:300], y[:300])
     assert model.fit(X[:300], y[:300]).objective_ == few.objective_  # another problem: a cold start
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize(("n", "centers"), [(300, 3), (6200, 2)])
+def test_a_path_over_C_is_the_fits_and_computes_less(loss, n, centers):
+    """Up, down and twice the same; recomputed bounds of every model, the settled samples' included."""
+    X, y = blobs(n, centers=centers)
+    Cs, given = [0.01, 0.3, 10.0, 10.0, 0.1], np.where(np.arange(n) % 3, 1.0, 2.0)
+    base = KernelSVC(loss=loss, gamma=0.2, tol=1e-4)
+    models = base.path(X, y, Cs, sample_weight=given)
+    assert not hasattr(base, "status_")
+    computed, K = 0, RBF(gamma=0.2)(X, X)
+    for C, model in zip(Cs, models):
+        assert (model.C, model.status_) == (C, "converged")
+        cold = KernelSVC(C, loss=loss, gamma=0.2, tol=1e-4).fit(X, y, given)
+        computed += sum(history[-1].kernel_values for history in cold.history_)
+        assert model.objective_ == pytest.approx(cold.objective_, rel=2e-4)
+        for t in range(model.code_.n_columns):
+            pair = np.isin(y, model.classes_[model.code_.matrix[:, t] != 0])
+            target = np.where(y[pair] == model.classes_[model.code_.matrix[:, t] > 0][0], 1.0, -1.0)
+            a, cost = coefficients(model, n, t)[pair], C * given[pair]
+            a *= 1.0 - 1e-13  # rounding at the bound is none of the referee's business
+            primal, dual = kernel_svm_bounds(
+                a, model.intercept_[t], K[np.ix_(pair, pair)], target, cost, loss
+            )
+            assert primal - dual <= 1.01e-4 * primal
+    if n > 300:
+        assert sum(history[-1].kernel_values for history in models[-1].history_) < 0.7 * computed
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_stationary_point_of_an_indefinite_kernel_ends_a_fit(loss):
+    """Where no pair gains anything, though the gap is wide, more rounds would change nothing."""
+    X, y = blobs(300, centers=3)
+    base = KernelSVC(10.0, loss=loss, kernel="sigmoid", gamma=0.2, tol=1e-4)
+    for model in [clone(base).fit(X, y), *base.path(X, y, [0.01, 10.0, 0.1])]:
+        assert model.status_ in ("converged", "stalled")
+        assert np.isfinite(model.dual_coef_).all()
+        assert model.n_iter_ < 200
+
+
+def test_a_path_refuses_what_is_no_grid():
+    X, y = blobs()
+    for Cs in ([], [1.0, -1.0], "wide", [[1.0]], [np.nan]):
+        with pytest.raises(ValueError, match="Cs must be a list"):
+            KernelSVC().path(X, y, Cs)
 
 
 def test_the_history_tells_what_was_computed():

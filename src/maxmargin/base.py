@@ -100,18 +100,23 @@ class CodedClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
         -------
         self
         """
-        self.__dict__.pop("status_", None)  # not fitted until this fit ends
-        self._check_parameters()
-        n_threads = effective_n_threads(self.n_jobs)
-        self._seed = int(check_random_state(getattr(self, "random_state", 0)).randint(2**31))
-        data = self._weighted_rows(X, y, sample_weight, n_threads)
-        self._prepare(data)
+        data, n_threads = self._begin(X, y, sample_weight)
         stop = self._stop()
         with self._running_callbacks(X, y) as callback:
             results = self._solve_all(data, stop, callback, n_threads)
         self._store(results, data)
         self._certify(results)
         return self
+
+    def _begin(self, X: Any, y: Any, sample_weight: Any) -> tuple[WeightedRows, int]:
+        """Everything before the solver: valid parameters, data in canonical form, the number of threads."""
+        self.__dict__.pop("status_", None)  # not fitted until this fit ends
+        self._check_parameters()
+        n_threads = effective_n_threads(self.n_jobs)
+        self._seed = int(check_random_state(getattr(self, "random_state", 0)).randint(2**31))
+        data = self._weighted_rows(X, y, sample_weight, n_threads)
+        self._prepare(data)
+        return data, n_threads
 
     def _stop(self) -> Stop:
         """When a fit ends."""

@@ -40,6 +40,17 @@ def check_flag(name: str, value: Any) -> None:
         raise ValueError(f"{name} must be True or False; got {value!r}.")
 
 
+def check_grid(name: str, values: Any) -> np.ndarray:
+    """Positive numbers, at least one, as a float64 array."""
+    try:
+        grid = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        grid = np.empty(0)
+    if grid.ndim != 1 or not len(grid) or not np.isfinite(grid).all() or not (grid > 0.0).all():
+        raise ValueError(f"{name} must be a list of at least one finite number > 0; got {values!r}.")
+    return grid
+
+
 def check_sample_weight(sample_weight: Any, n_samples: int) -> np.ndarray:
     """Weights as a float64 array: one for each row, finite, none negative, not all zero; ones when None."""
     if sample_weight is None:

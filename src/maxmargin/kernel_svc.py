@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
-from .checks import check_choice, check_costs, check_flag, check_number
+from .checks import check_choice, check_costs, check_flag, check_grid, check_number
 from .class_blocks import ClassBlocks
 from .kernel_data import KernelData
 from .kernel_machine import KernelClassifier
@@ -16,6 +19,7 @@ from .rows import WeightedRows
 from .solvers.columns import solve_columns
 from .solvers.drive import Callback
 from .solvers.result import SolverResult, Stop
+from .solvers.svm_path import svm_path
 from .solvers.svm_problem import SvmProblem
 from .solvers.working_set import FIRST, start, working_sets
 
@@ -175,8 +179,21 @@ class KernelSVC(KernelClassifier):
     def _solve_all(
         self, data: WeightedRows, stop: Stop, callback: Callback | None, n_threads: int
     ) -> list[SolverResult]:
-        kernel = self._kernel_data(data)
         earlier = self._earlier_coefficients(data) if self.warm_start else None
+
+        def solve(problem: SvmProblem, column: int, stop: Stop, **memory: Any) -> list[SolverResult]:
+            state = None
+            if earlier is not None:
+                state = start(problem, stop.tol, self.shrinking, earlier[problem.kernel.index, column])
+            return [working_sets(problem, stop=stop, state=state, callback=callback, **memory)]
+
+        return [only for (only,) in self._solve_columns(data, stop, n_threads, solve)]
+
+    def _solve_columns(
+        self, data: WeightedRows, stop: Stop, n_threads: int, solve: Callable[..., list[SolverResult]]
+    ) -> list[list[SolverResult]]:
+        """``solve(problem, column, stop, ...)`` for every column; the rows of its results in our order."""
+        kernel = self._kernel_data(data)
         cache_bytes = int(self.cache_mb_ * 1e6)
         blocks = self._class_blocks(kernel, data, cache_bytes)
         if blocks is not None:
@@ -185,7 +202,7 @@ class KernelSVC(KernelClassifier):
 
         pool: list[np.ndarray] = []  # memory of columns that are solved
 
-        def solve(column: int, stop: Stop, n_inner: int) -> SolverResult:
+        def solve_one(column: int, stop: Stop, n_inner: int) -> list[SolverResult]:
             memory = pool.pop() if pool else lazy_array(cache_bytes // kernel.dtype.itemsize, kernel.dtype)
             which, targets = self.code_.column(data.labels, column)
             if blocks is None:
@@ -195,24 +212,47 @@ class KernelSVC(KernelClassifier):
                 order = np.argsort(data.labels[which], kind="stable")
             rows = replace(rows, n_threads=n_inner, cancel=stop.cancel)
             problem = self._problem(rows, targets[order], data.weight[which[order]])
-            state = None
-            if earlier is not None:
-                state = start(problem, stop.tol, self.shrinking, earlier[rows.index, column])
-            result = working_sets(
-                problem,
-                stop=stop,
-                cache_bytes=cache_bytes,
-                shrinking=self.shrinking,
-                state=state,
-                callback=callback,
-                memory=memory,
+            results = solve(
+                problem, column, stop, cache_bytes=cache_bytes, shrinking=self.shrinking, memory=memory
             )
             pool.append(memory)
-            coef = np.empty(len(which))
-            coef[order] = result.coef
-            return replace(result, coef=coef)
+            place = np.argsort(order)
+            return [replace(result, coef=result.coef[place]) for result in results]
 
-        return solve_columns(solve, self.code_.n_columns, stop, n_threads, AT_ONCE)
+        return solve_columns(solve_one, self.code_.n_columns, stop, n_threads, AT_ONCE)
+
+    def path(self, X: Any, y: Any, Cs: Any, sample_weight: Any = None) -> list[KernelSVC]:
+        """Models for several values of C, each started from the one before and with its kernel rows.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for ``fit``.
+        Cs : array-like of shape (n_models,)
+            In the order in which they are solved; from small to large is quickest.
+
+        Returns
+        -------
+        list of KernelSVC
+            One fitted model for each C. ``max_seconds`` holds for each of them on average; this estimator
+            itself is not fitted.
+        """
+        Cs = check_grid("Cs", Cs)
+        common = clone(self).set_params(C=float(max(Cs)))
+        data, n_threads = common._begin(X, y, sample_weight)
+        stop = replace(self._stop(), max_seconds=self.max_seconds * len(Cs))
+
+        def solve(problem: SvmProblem, column: int, stop: Stop, **memory: Any) -> list[SolverResult]:
+            return svm_path(problem, [C / common.C for C in Cs], stop=stop, **memory)
+
+        columns = common._solve_columns(data, stop, n_threads, solve)
+        models = []
+        for C, results in zip(Cs, zip(*columns)):
+            model = copy(common).set_params(C=float(C))
+            model._store(list(results), data)
+            model._certify(list(results))
+            models.append(model)
+        return models
 
     def _class_blocks(self, kernel: KernelData, data: WeightedRows, cache_bytes: int) -> ClassBlocks | None:
         """What columns of two classes can share, where it fits into half of the memory."""

@@ -18,7 +18,7 @@ from .. import _native
 from ..memory import lazy_array
 from .drive import Callback, Certificate, drive
 from .polish import polish
-from .result import SolverResult, State, Stop
+from .result import FLOAT_EPS, SolverResult, State, Stop
 from .row_cache import RowCache
 from .settled import SettledSamples, unmoved
 from .svm_problem import SvmProblem
@@ -37,6 +37,7 @@ ROUGH = 0.03  # relative gap of a sample before it is grown
 POLISHED = 1000  # samples up to which the solution is exact
 LOOKS = 3  # at settled samples, at most, before a certificate is given however many come back
 PATIENCE = 4  # steps after which such a problem is left to the exact method
+STILL = 8  # steps that change no digit of the dual value, after which there is no way on
 NEARLY_EXACT = 1e-8  # relative gap from which that is tried
 
 
@@ -86,6 +87,7 @@ def start(
         polished=n > POLISHED,
         path=0.0,
         looks=0,
+        still=0,
         **unmoved(coef if f is not None else np.zeros(n), known=a is None or f is not None),
     )
 
@@ -137,6 +139,15 @@ class WorkingSets:
         self.cache = RowCache(problem.kernel, cache_bytes - n_block * itemsize, memory[n_block:])
         self.settled = SettledSamples(problem, self.state)
         self._take(self.state.active, np.arange(0))
+
+    def go_on(self, problem: SvmProblem, state: State, stop: Stop) -> None:
+        """Solve another problem with the same kernel and targets; the active samples keep their rows."""
+        self.problem, self.state, self.stop = problem, state, stop
+        self.deadline = time.perf_counter() + stop.max_seconds
+        self.settled = SettledSamples(problem, state)
+        self._take(state.active, np.arange(len(state.active)))
+        self._cover()
+        state.covered = False
 
     # ---- the active samples ----
 
@@ -301,9 +312,11 @@ class WorkingSets:
 
     def _rounds(self) -> bool:
         """Blocks of samples are solved, and the gradients of all active ones follow."""
+        state, before = self.state, self.state.dual
         stalled = self._run_rounds(SMALL_ROUNDS if len(self.a) <= SMALL else 1, self._target())
+        state.still = state.still + 1 if abs(state.dual - before) <= FLOAT_EPS * abs(before) else 0
         self._shrink()
-        return stalled
+        return stalled or state.still >= STILL
 
     def _run_rounds(self, n_rounds: int, target: float) -> bool:
         state, cache = self.state, self.cache
