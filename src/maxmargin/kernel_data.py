@@ -46,12 +46,13 @@ class KernelData:
     n_values: int = 0
     cancel: np.ndarray = field(default_factory=lambda: _native.NEVER, repr=False)
     stats: _native.RowStats | None = field(default=None, repr=False)
-    _filler: _native.RowFiller | None = field(default=None, init=False, repr=False)
+    _filler: _native.RowFiller | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         """What every block needs to know of the rows: once is enough."""
         if self.compiled and self.stats is None:
             self.stats = _native.row_stats(self.X, n_threads=self.n_threads)
+            self._filler = _native.RowFiller(self.X, self.kernel, self.stats)  # type: ignore[arg-type]
 
     @property
     def compiled(self) -> bool:
@@ -143,10 +144,8 @@ class KernelData:
 
     def fill(self, which: np.ndarray, others: np.ndarray, out: tuple[np.ndarray, np.ndarray, int]) -> None:
         """``rows[slots, first : first + len(others)] = between(which, others)``; out: rows, slots, first."""
-        if self.compiled:
+        if self._filler is not None:
             self.n_values += len(which) * len(others)
-            if self._filler is None:
-                self._filler = _native.RowFiller(self.X, self.kernel, self.stats)  # type: ignore[arg-type]
             self._filler.fill(self.index[which], self.index[others], out, self.n_threads, self.cancel)
             return
         rows, slots, first = out
@@ -154,6 +153,10 @@ class KernelData:
         for i in range(0, len(which), step):
             some = slice(i, i + step)
             rows[slots[some], first : first + len(others)] = self.between(which[some], others)
+
+    def filler(self) -> _native.RowFiller | None:
+        """What computes rows of these kernel values without Python, where there is such a thing."""
+        return self._filler
 
     def gram(self, points: Any, others: Any = None) -> np.ndarray:
         """``K[i, j] = k(points[i], others[j])`` in double; others are the points themselves by default."""
