@@ -1,4 +1,7 @@
 // Bindings of the working-set solver's native steps.
+#include <chrono>
+
+#include "maxmargin/polish.hpp"
 #include "maxmargin/working_set.hpp"
 #include "row_source.hpp"
 
@@ -19,6 +22,21 @@ static Samples samples_of(const Variables& a, const Variables& g, const Bounds& 
              cost.shape(0) == n,
          "one number a sample");
     return {n, a.data(), g.data(), lower.data(), upper.data(), y.data(), cost.data(), squared};
+}
+
+// The slots of the rows of some samples, for which Python is asked; called without the GIL.
+static std::vector<std::int64_t> call_fetch(const nb::callable& fetch,
+                                            const std::vector<std::int64_t>& wanted, std::size_t n_rows) {
+    nb::gil_scoped_acquire gil;
+    auto* copy = new std::vector<std::int64_t>(wanted);
+    nb::capsule owner(copy, [](void* p) noexcept { delete static_cast<std::vector<std::int64_t>*>(p); });
+    const nb::object answer =
+        fetch(nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>>(copy->data(), {copy->size()}, owner));
+    const auto found = nb::cast<In<std::int64_t, 1>>(answer);
+    need(found.shape(0) == wanted.size(), "a block and the slots of its rows");
+    std::vector<std::int64_t> slots(found.data(), found.data() + found.shape(0));
+    for (const std::int64_t slot : slots) need(slot >= 0 && std::size_t(slot) < n_rows, "a row that is none");
+    return slots;
 }
 
 template <class T>
@@ -94,18 +112,7 @@ static void bind(nb::module_& m) {
             const RoundRules rules{block, largest_block, free_share, n_rounds, inner, target, tiny, seconds};
             check_rounds<T>(samples, rows.shape(1), scratch, rules);
             const auto fetch_slots = [&](const std::vector<std::int64_t>& wanted) {
-                nb::gil_scoped_acquire gil;
-                auto* copy = new std::vector<std::int64_t>(wanted);
-                nb::capsule owner(
-                    copy, [](void* p) noexcept { delete static_cast<std::vector<std::int64_t>*>(p); });
-                const nb::object answer = fetch(
-                    nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>>(copy->data(), {copy->size()}, owner));
-                const auto found = nb::cast<In<std::int64_t, 1>>(answer);
-                need(found.shape(0) == wanted.size(), "a block and the slots of its rows");
-                std::vector<std::int64_t> slots(found.data(), found.data() + found.shape(0));
-                for (const std::int64_t slot : slots)
-                    need(slot >= 0 && std::size_t(slot) < rows.shape(0), "a row that is none");
-                return slots;
+                return call_fetch(fetch, wanted, rows.shape(0));
             };
             RoundsEnd end;
             {
@@ -119,7 +126,34 @@ static void bind(nb::module_& m) {
         "lower"_a.noconvert(), "upper"_a.noconvert(), "y"_a.noconvert(), "cost"_a.noconvert(), "squared"_a,
         "block"_a, "largest_block"_a, "free_share"_a, "n_rounds"_a, "inner"_a, "target"_a, "tiny"_a,
         "seconds"_a, "dual"_a, "fetch"_a, "n_threads"_a, "cancel"_a.noconvert());
-    // the same for samples whose rows, each at its own place, are computed by `source`; index: which of its
+    // known[i]: row i is there; fetch(which) sees to others
+    m.def(
+        "svm_polish",
+        [](In<T, 2> rows, In<std::uint8_t, 1> known, const Variables& a, const Variables& g,
+           const Bounds& lower, const Bounds& upper, const Bounds& y, const Bounds& cost, bool squared,
+           double seconds, const nb::callable& fetch, In<std::uint8_t, 1> cancel) {
+            using Clock = std::chrono::steady_clock;
+            const Samples samples = samples_of(a, g, lower, upper, y, cost, squared);
+            need(rows.shape(0) == samples.n && rows.shape(1) == samples.n && known.shape(0) == samples.n,
+                 "a row for each sample");
+            const auto fetch_missing = [&](const std::vector<std::int64_t>& wanted) {
+                std::vector<std::int64_t> missing;
+                for (const std::int64_t i : wanted)
+                    if (!known.data()[i]) missing.push_back(i);
+                if (!missing.empty()) call_fetch(fetch, missing, samples.n);
+            };
+            nb::gil_scoped_release release;
+            const Poll poll = python_poll(cancel.data());
+            const auto deadline = Clock::now() + std::chrono::duration<double>(seconds);
+            return Face(samples, rows.data(), fetch_missing).solve([&] {
+                poll();
+                return Clock::now() >= deadline;
+            });
+        },
+        "rows"_a.noconvert(), "known"_a.noconvert(), "a"_a.noconvert(), "g"_a.noconvert(),
+        "lower"_a.noconvert(), "upper"_a.noconvert(), "y"_a.noconvert(), "cost"_a.noconvert(), "squared"_a,
+        "seconds"_a, "fetch"_a, "cancel"_a.noconvert());
+    // svm_rounds for samples whose rows, each at its own place, are computed by `source`; index: which of its
     m.def(
         "svm_small_rounds",
         [](Out<T, 2> rows, Out<T, 1> scratch, const Variables& a, const Variables& g, const Bounds& lower,

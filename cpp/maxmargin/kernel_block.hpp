@@ -95,6 +95,7 @@ class KernelTiles {
     void fill(T* rows, std::size_t stride, const std::int64_t* slots, int n_threads, const Poll& poll) {
         if (!sparse_ && X_.n_cols() <= std::min(FEW_FEATURES, Z_.size)) {
             KernelTiles turned(kernel_, Z_, X_, centre_, step_);
+            turned.shape_.x_rows = 2 * panel_rows;  // a tile stays in the cache until it is copied
             return turned.fill_turned(rows, stride, slots, n_threads, poll);
         }
         run_tiles(n_threads, poll,

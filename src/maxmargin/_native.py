@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import cython_blas
+from scipy.linalg import cython_blas, cython_lapack
 
 from . import _core
 from ._blas import one_blas_thread
@@ -48,6 +48,7 @@ __all__ = [
     "smo_block",
     "step_length",
     "svm_look",
+    "svm_polish",
     "svm_rounds",
     "svm_small_rounds",
 ]
@@ -57,7 +58,10 @@ NEVER = np.zeros(1, dtype=np.uint8)  # a cancel flag that nobody sets
 
 # ---- kernels ----
 
-_core.set_blas(*(cython_blas.__pyx_capi__[name] for name in ("sgemm", "dgemm", "ssyrk", "dsyrk")))
+_core.set_blas(
+    *(cython_blas.__pyx_capi__[name] for name in ("sgemm", "dgemm", "ssyrk", "dsyrk")),
+    cython_lapack.__pyx_capi__["dgesv"],
+)
 
 
 class CompiledKernel(Protocol):
@@ -348,6 +352,7 @@ online_block, lasvm_block, lasvm_reprocess = _core.online_block, _core.lasvm_blo
 
 smo_block, svm_look = _core.smo_block, _core.svm_look
 svm_rounds, svm_small_rounds = _core.svm_rounds, _core.svm_small_rounds
+svm_polish = _core.svm_polish
 
 
 def compact_rows(

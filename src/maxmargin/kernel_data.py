@@ -16,7 +16,7 @@ from . import _native
 from .kernels import RBF, Kernel, Laplacian, Precomputed, _Compiled
 from .layout import is_sparse
 
-__all__ = ["KernelData", "join_points", "n_points"]
+__all__ = ["KernelData", "join_points", "n_points", "points_of"]
 
 
 def n_points(points: Any) -> int:
@@ -29,6 +29,11 @@ def join_points(first: Any, second: Any) -> Any:
     if is_sparse(first):
         return sparse.vstack([first, second], format="csr")
     return np.concatenate([first, second])
+
+
+def points_of(kernel: Kernel, X: Any, chosen: np.ndarray) -> Any:
+    """Some rows of X, as points."""
+    return chosen if isinstance(kernel, Precomputed) else X[chosen]
 
 
 @dataclass
@@ -67,14 +72,13 @@ class KernelData:
     def __len__(self) -> int:
         return len(self.index)
 
-    def take(self, which: Any) -> KernelData:
-        """A selection of these rows; it counts its own kernel values."""
-        return replace(self, index=self.index[which], n_values=0)
+    def take(self, which: Any, **changes: Any) -> KernelData:
+        """A selection of these rows, with changes of other fields; it counts its own kernel values."""
+        return replace(self, index=self.index[which], n_values=0, **changes)
 
     def points(self, which: Any) -> Any:
         """Some of the rows, as points."""
-        chosen = self.index[which]
-        return chosen if isinstance(self.kernel, Precomputed) else self.X[chosen]
+        return points_of(self.kernel, self.X, self.index[which])
 
     def block(self, which: Any, points: Any, out: np.ndarray | None = None) -> np.ndarray:
         """``K[i, j] = k(row which[i], points[j])``; ``which`` is an array of positions or a slice."""

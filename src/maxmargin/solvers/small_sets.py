@@ -98,7 +98,7 @@ class SmallSets:
             n_rounds=ROUNDS,
             target=target,
             tiny=self.tiny,
-            seconds=max(self.deadline - time.perf_counter(), 0.0),
+            seconds=self._seconds_left(),
             dual=state.dual,
             n_threads=kernel.n_threads,
             cancel=self.stop.cancel,
@@ -130,14 +130,27 @@ class SmallSets:
     def _kernel_rows(self, which: np.ndarray) -> np.ndarray:
         return self.rows[self._fetch(which)]
 
+    def _seconds_left(self) -> float:
+        return max(self.deadline - time.perf_counter(), 0.0)
+
     def _late(self) -> bool:
-        return time.perf_counter() >= self.deadline or bool(self.stop.cancel[0])
+        return self._seconds_left() == 0.0 or bool(self.stop.cancel[0])
 
     def _polish(self) -> None:
-        """The exact solution."""
+        """The exact solution: by the core, or where that meets a flat face, by what is prepared for those."""
         state = self.state
         self._rounds(NEARLY_EXACT)
         with _native.one_blas_thread():
-            state.a, state.g = polish(self.problem, state.a, self._late, self._kernel_rows)
+            if not _native.svm_polish(
+                self.rows,
+                self.known,
+                state.a,
+                state.g,
+                *self.fixed,
+                seconds=self._seconds_left(),
+                fetch=self._fetch,
+                cancel=self.stop.cancel,
+            ):
+                state.a, state.g = polish(self.problem, state.a, self._late, self._kernel_rows)
         state.polished = True
         self._look()
