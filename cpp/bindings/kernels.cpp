@@ -1,5 +1,4 @@
 // Bindings of the kernel engine.
-#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
 #include <atomic>
@@ -7,8 +6,7 @@
 #include <type_traits>
 
 #include "maxmargin/grid.hpp"
-#include "maxmargin/kernel_block.hpp"
-#include "python.hpp"
+#include "row_source.hpp"
 
 // The limit that threadpoolctl sees; 0 is none. Found by name in this library, hence C and visible.
 static std::atomic<int> thread_limit{0};
@@ -19,32 +17,6 @@ __attribute__((visibility("default"))) void maxmargin_set_num_threads(int n) { t
 
 namespace maxmargin {
 namespace {
-
-using Subset = std::optional<In<std::int64_t, 1>>;
-using Numbers = std::optional<In<double, 1>>;
-
-template <class T>
-void set_rows(RowSet<T>& set, const Matrix& X) {
-    X.visit([&](const auto& view) {
-        if constexpr (std::is_same_v<typename std::decay_t<decltype(view)>::value_type, T>) {
-            set.rows = view;
-            set.size = view.n_rows;
-        } else {
-            throw std::invalid_argument("rows and result must have the same dtype");
-        }
-    });
-}
-
-template <class T>
-RowSet<T> row_set(const Matrix& X, const Subset& subset, const Numbers& sqnorms) {
-    RowSet<T> set;
-    set_rows(set, X);
-    if (subset) set.subset = subset->data(), set.size = subset->shape(0);
-    if (sqnorms) set.sqnorms = sqnorms->data();
-    return set;
-}
-
-const double* data_or_null(const Numbers& numbers) { return numbers ? numbers->data() : nullptr; }
 
 // Arrays are taken as they are or refused: a converted result would be filled and thrown away.
 auto array(const char* name) { return nb::arg(name).noconvert(); }
@@ -72,37 +44,6 @@ void bind(nb::module_& m, const Names& names) {
         "X"_a, "Z"_a, "name"_a, "gamma"_a, "coef0"_a, "degree"_a, array_or_none("x_rows"),
         array_or_none("z_rows"), array_or_none("x_sqnorms"), array_or_none("z_sqnorms"),
         array_or_none("centre"), "step"_a, array("out"), "n_threads"_a);
-    // row i of the block into row slots[i] of `rows`, from its column `first` on
-    m.def(
-        "kernel_fill",
-        [](const Matrix& X, const Matrix& Z, const std::string& name, double gamma, double coef0,
-           double degree, const Subset& x_rows, const Subset& z_rows, const Numbers& x_sqnorms,
-           const Numbers& z_sqnorms, const Numbers& centre, double step, const Out<T, 2>& rows,
-           const In<std::int64_t, 1>& slots, std::size_t first, int n_threads,
-           const In<std::uint8_t, 1>& cancel) {
-            const RowSet<T> left = row_set<T>(X, x_rows, x_sqnorms), right = row_set<T>(Z, z_rows, z_sqnorms);
-            if (slots.shape(0) != left.size || first + right.size > rows.shape(1))
-                throw std::invalid_argument("the rows do not fit the block");
-            const auto check = [](const Subset& subset, const Matrix& matrix) {
-                const std::size_t n = matrix.visit([](const auto& view) { return view.n_rows; });
-                for (std::size_t i = 0; subset && i < subset->shape(0); ++i)
-                    if (subset->data()[i] < 0 || std::size_t(subset->data()[i]) >= n)
-                        throw std::out_of_range("a row that does not exist");
-            };
-            check(x_rows, X), check(z_rows, Z);
-            for (std::size_t i = 0; i < slots.shape(0); ++i)
-                if (slots.data()[i] < 0 || std::size_t(slots.data()[i]) >= rows.shape(0))
-                    throw std::out_of_range("a slot that does not exist");
-            KernelTiles<T> tiles({kernel_kind(name), gamma, coef0, degree}, right, left, data_or_null(centre),
-                                 step);
-            nb::gil_scoped_release release;
-            tiles.fill(rows.data() + first, rows.shape(1), slots.data(), n_threads,
-                       python_poll(cancel.data()));
-        },
-        "X"_a, "Z"_a, "name"_a, "gamma"_a, "coef0"_a, "degree"_a, array_or_none("x_rows"),
-        array_or_none("z_rows"), array_or_none("x_sqnorms"), array_or_none("z_sqnorms"),
-        array_or_none("centre"), "step"_a, array("rows"), array("slots"), "first"_a, "n_threads"_a,
-        array("cancel"));
     m.def(
         "kernel_matmul",
         [](const Matrix& X, const Matrix& Z, const std::string& name, double gamma, double coef0,
@@ -175,6 +116,30 @@ void bind(nb::module_& m, const Names& names) {
         "X"_a, array_or_none("subset"), "step"_a, "n_threads"_a, "whether they are multiples of this one");
     m.def(
         "tanh", [](const Out<T, 1>& x) { simd().of<T>().tanh(x.data(), 1.0, 0.0, x.shape(0)); }, array("x"));
+}
+
+// row i of the block into row slots[i] of `rows`, from its column `first` on
+template <class T>
+void bind_fill(nb::module_& m) {
+    m.def(
+        "kernel_fill",
+        [](const RowSource& source, const In<std::int64_t, 1>& which, const In<std::int64_t, 1>& others,
+           const Out<T, 2>& rows, const In<std::int64_t, 1>& slots, std::size_t first, int n_threads,
+           const In<std::uint8_t, 1>& cancel) {
+            if (slots.shape(0) != which.shape(0) || first + others.shape(0) > rows.shape(1))
+                throw std::invalid_argument("the rows do not fit the block");
+            source.check(which), source.check(others);
+            for (std::size_t i = 0; i < slots.shape(0); ++i)
+                if (slots.data()[i] < 0 || std::size_t(slots.data()[i]) >= rows.shape(0))
+                    throw std::out_of_range("a slot that does not exist");
+            const KernelRows<T> kernel_rows = source.rows<T>();
+            nb::gil_scoped_release release;
+            kernel_rows.fill({which.data(), which.shape(0)}, {others.data(), others.shape(0)},
+                             rows.data() + first, rows.shape(1), slots.data(), n_threads,
+                             python_poll(cancel.data()));
+        },
+        nb::arg("source"), array("which"), array("others"), array("rows"), array("slots"), nb::arg("first"),
+        nb::arg("n_threads"), array("cancel"));
 }
 
 // The memory of an array. Several times cheaper than an nb::ndarray, which shows on short arrays.
@@ -261,10 +226,16 @@ void bind_kernels(nb::module_& m) {
         .def("__exit__", &leave);
     m.def("n_threads_limit", &maxmargin_get_num_threads);
     m.def("set_blas", [](const nb::capsule& sgemm, const nb::capsule& dgemm, const nb::capsule& ssyrk,
-                         const nb::capsule& dsyrk) {
+                         const nb::capsule& dsyrk, const nb::capsule& dgesv) {
         blas() = {pointer<Gemm<float>>(sgemm), pointer<Gemm<double>>(dgemm), pointer<Syrk<float>>(ssyrk),
-                  pointer<Syrk<double>>(dsyrk)};
+                  pointer<Syrk<double>>(dsyrk), pointer<Gesv>(dgesv)};
     });
+    nb::class_<RowSource>(m, "RowSource")
+        .def(nb::init<const Matrix&, const std::string&, double, double, double, const Numbers&,
+                      const Numbers&, double>(),
+             nb::arg("X"), nb::arg("name"), nb::arg("gamma"), nb::arg("coef0"), nb::arg("degree"),
+             array_or_none("sqnorms"), array_or_none("centre"), nb::arg("step"));
+    bind_fill<float>(m), bind_fill<double>(m);
     bind<float>(m, {"row_sqnorms_f32", "useful_centre_f32", "grid_step_f32", "on_grid_f32"});
     bind<double>(m, {"row_sqnorms_f64", "useful_centre_f64", "grid_step_f64", "on_grid_f64"});
 }

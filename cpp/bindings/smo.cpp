@@ -1,9 +1,9 @@
 // Bindings of the working-set solver's native steps.
-#include <stdexcept>
-#include <string>
+#include <chrono>
 
+#include "maxmargin/polish.hpp"
 #include "maxmargin/working_set.hpp"
-#include "python.hpp"
+#include "row_source.hpp"
 
 using namespace maxmargin;
 using namespace nb::literals;
@@ -12,16 +12,41 @@ static void need(bool fits, const char* what) {
     if (!fits) throw std::invalid_argument(std::string("the arrays do not fit each other: ") + what);
 }
 
-using Numbers = Out<double, 1>;
+using Variables = Out<double, 1>;
 using Bounds = In<double, 1>;
 
-static Samples samples_of(const Numbers& a, const Numbers& g, const Bounds& lower, const Bounds& upper,
+static Samples samples_of(const Variables& a, const Variables& g, const Bounds& lower, const Bounds& upper,
                           const Bounds& y, const Bounds& cost, bool squared) {
     const std::size_t n = a.shape(0);
     need(g.shape(0) == n && lower.shape(0) == n && upper.shape(0) == n && y.shape(0) == n &&
              cost.shape(0) == n,
          "one number a sample");
     return {n, a.data(), g.data(), lower.data(), upper.data(), y.data(), cost.data(), squared};
+}
+
+// The slots of the rows of some samples, for which Python is asked; called without the GIL.
+static std::vector<std::int64_t> call_fetch(const nb::callable& fetch,
+                                            const std::vector<std::int64_t>& wanted, std::size_t n_rows) {
+    nb::gil_scoped_acquire gil;
+    auto* copy = new std::vector<std::int64_t>(wanted);
+    nb::capsule owner(copy, [](void* p) noexcept { delete static_cast<std::vector<std::int64_t>*>(p); });
+    const nb::object answer =
+        fetch(nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>>(copy->data(), {copy->size()}, owner));
+    const auto found = nb::cast<In<std::int64_t, 1>>(answer);
+    need(found.shape(0) == wanted.size(), "a block and the slots of its rows");
+    std::vector<std::int64_t> slots(found.data(), found.data() + found.shape(0));
+    for (const std::int64_t slot : slots) need(slot >= 0 && std::size_t(slot) < n_rows, "a row that is none");
+    return slots;
+}
+
+template <class T>
+static void check_rounds(const Samples& samples, std::size_t row_length, const Out<T, 1>& scratch,
+                         const RoundRules& rules) {
+    need(samples.n <= row_length, "samples and their rows");
+    need(scratch.shape(0) >= rules.largest_block * rules.largest_block, "room for a block");
+    need(2 <= rules.block && rules.block <= rules.largest_block && 0.0 < rules.free_share &&
+             rules.free_share < 1.0,
+         "a block's size");
 }
 
 template <class T>
@@ -78,49 +103,94 @@ static void bind(nb::module_& m) {
         "n_threads"_a, "cancel"_a.noconvert());
     m.def(
         "svm_rounds",
-        [](In<T, 2> rows, Out<T, 1> scratch, const Numbers& a, const Numbers& g, const Bounds& lower,
+        [](In<T, 2> rows, Out<T, 1> scratch, const Variables& a, const Variables& g, const Bounds& lower,
            const Bounds& upper, const Bounds& y, const Bounds& cost, bool squared, std::size_t block,
            std::size_t largest_block, double free_share, std::size_t n_rounds, double inner, double target,
            double tiny, double seconds, double dual, nb::callable fetch, int n_threads,
            In<std::uint8_t, 1> cancel) {
             const Samples samples = samples_of(a, g, lower, upper, y, cost, squared);
-            need(samples.n <= rows.shape(1), "samples and their rows");
-            need(scratch.shape(0) >= largest_block * largest_block, "room for a block");
-            need(2 <= block && block <= largest_block && 0.0 < free_share && free_share < 1.0,
-                 "a block's size");
+            const RoundRules rules{block, largest_block, free_share, n_rounds, inner, target, tiny, seconds};
+            check_rounds<T>(samples, rows.shape(1), scratch, rules);
             const auto fetch_slots = [&](const std::vector<std::int64_t>& wanted) {
-                nb::gil_scoped_acquire gil;
-                auto* copy = new std::vector<std::int64_t>(wanted);
-                nb::capsule owner(
-                    copy, [](void* p) noexcept { delete static_cast<std::vector<std::int64_t>*>(p); });
-                const nb::object answer = fetch(
-                    nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>>(copy->data(), {copy->size()}, owner));
-                const auto found = nb::cast<In<std::int64_t, 1>>(answer);
-                need(found.shape(0) == wanted.size(), "a block and the slots of its rows");
-                std::vector<std::int64_t> slots(found.data(), found.data() + found.shape(0));
-                for (const std::int64_t slot : slots)
-                    need(slot >= 0 && std::size_t(slot) < rows.shape(0), "a row that is none");
-                return slots;
+                return call_fetch(fetch, wanted, rows.shape(0));
             };
             RoundsEnd end;
             {
                 nb::gil_scoped_release release;
-                end = rounds(samples, rows.data(), rows.shape(1), scratch.data(),
-                             {block, largest_block, free_share, n_rounds, inner, target, tiny, seconds}, dual,
-                             fetch_slots, n_threads, python_poll(cancel.data()));
+                end = rounds(samples, rows.data(), rows.shape(1), scratch.data(), rules, dual, fetch_slots,
+                             n_threads, python_poll(cancel.data()));
             }
-            return nb::make_tuple(end.n_rounds, end.dual, end.moved, end.stalled);
+            return nb::make_tuple(end.n_rounds, end.dual, end.moved, end.stalled, end.asked);
         },
         "rows"_a.noconvert(), "scratch"_a.noconvert(), "a"_a.noconvert(), "g"_a.noconvert(),
         "lower"_a.noconvert(), "upper"_a.noconvert(), "y"_a.noconvert(), "cost"_a.noconvert(), "squared"_a,
         "block"_a, "largest_block"_a, "free_share"_a, "n_rounds"_a, "inner"_a, "target"_a, "tiny"_a,
         "seconds"_a, "dual"_a, "fetch"_a, "n_threads"_a, "cancel"_a.noconvert());
+    // known[i]: row i is there; fetch(which) sees to others
+    m.def(
+        "svm_polish",
+        [](In<T, 2> rows, In<std::uint8_t, 1> known, const Variables& a, const Variables& g,
+           const Bounds& lower, const Bounds& upper, const Bounds& y, const Bounds& cost, bool squared,
+           double seconds, const nb::callable& fetch, In<std::uint8_t, 1> cancel) {
+            using Clock = std::chrono::steady_clock;
+            const Samples samples = samples_of(a, g, lower, upper, y, cost, squared);
+            need(rows.shape(0) == samples.n && rows.shape(1) == samples.n && known.shape(0) == samples.n,
+                 "a row for each sample");
+            const auto fetch_missing = [&](const std::vector<std::int64_t>& wanted) {
+                std::vector<std::int64_t> missing;
+                for (const std::int64_t i : wanted)
+                    if (!known.data()[i]) missing.push_back(i);
+                if (!missing.empty()) call_fetch(fetch, missing, samples.n);
+            };
+            nb::gil_scoped_release release;
+            const Poll poll = python_poll(cancel.data());
+            const auto deadline = Clock::now() + std::chrono::duration<double>(seconds);
+            return Face(samples, rows.data(), fetch_missing).solve([&] {
+                poll();
+                return Clock::now() >= deadline;
+            });
+        },
+        "rows"_a.noconvert(), "known"_a.noconvert(), "a"_a.noconvert(), "g"_a.noconvert(),
+        "lower"_a.noconvert(), "upper"_a.noconvert(), "y"_a.noconvert(), "cost"_a.noconvert(), "squared"_a,
+        "seconds"_a, "fetch"_a, "cancel"_a.noconvert());
+    // svm_rounds for samples whose rows, each at its own place, are computed by `source`; index: which of its
+    m.def(
+        "svm_small_rounds",
+        [](Out<T, 2> rows, Out<T, 1> scratch, const Variables& a, const Variables& g, const Bounds& lower,
+           const Bounds& upper, const Bounds& y, const Bounds& cost, bool squared, std::size_t block,
+           std::size_t largest_block, double free_share, std::size_t n_rounds, double inner, double target,
+           double tiny, double seconds, double dual, const RowSource& source, In<std::int64_t, 1> index,
+           Out<std::uint8_t, 1> known, int n_threads, In<std::uint8_t, 1> cancel) {
+            const Samples samples = samples_of(a, g, lower, upper, y, cost, squared);
+            const RoundRules rules{block, largest_block, free_share, n_rounds, inner, target, tiny, seconds};
+            check_rounds<T>(samples, rows.shape(1), scratch, rules);
+            need(rows.shape(0) == samples.n && rows.shape(1) == samples.n && index.shape(0) == samples.n &&
+                     known.shape(0) == samples.n,
+                 "a row for each sample");
+            source.check(index);
+            const KernelRows<T> kernel_rows = source.rows<T>();
+            RoundsEnd end;
+            {
+                nb::gil_scoped_release release;
+                const Poll poll = python_poll(cancel.data());
+                const RowStore<T> store{
+                    kernel_rows, {index.data(), index.shape(0)}, rows.data(), known.data(), n_threads, poll};
+                end = rounds(samples, rows.data(), rows.shape(1), scratch.data(), rules, dual, store,
+                             n_threads, poll);
+            }
+            return nb::make_tuple(end.n_rounds, end.dual, end.moved, end.stalled, end.asked);
+        },
+        "rows"_a.noconvert(), "scratch"_a.noconvert(), "a"_a.noconvert(), "g"_a.noconvert(),
+        "lower"_a.noconvert(), "upper"_a.noconvert(), "y"_a.noconvert(), "cost"_a.noconvert(), "squared"_a,
+        "block"_a, "largest_block"_a, "free_share"_a, "n_rounds"_a, "inner"_a, "target"_a, "tiny"_a,
+        "seconds"_a, "dual"_a, "source"_a, "index"_a.noconvert(), "known"_a.noconvert(), "n_threads"_a,
+        "cancel"_a.noconvert());
 }
 
 void bind_smo(nb::module_& m) {
     m.def(
         "svm_look",
-        [](const Numbers& a, const Numbers& g, const Bounds& lower, const Bounds& upper, const Bounds& y,
+        [](const Variables& a, const Variables& g, const Bounds& lower, const Bounds& upper, const Bounds& y,
            const Bounds& cost, bool squared) {
             const Samples samples = samples_of(a, g, lower, upper, y, cost, squared);
             std::vector<std::pair<double, double>> scratch;

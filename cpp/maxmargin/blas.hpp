@@ -1,9 +1,10 @@
-// Matrix products through function pointers, filled in once at import from the BLAS that SciPy ships, so that
-// nothing is linked and the C++ tests can plug in a naive product.
+// Matrix products and linear systems through function pointers, filled in once at import from the BLAS and
+// LAPACK that SciPy ships, so that nothing is linked and the C++ tests can plug in naive ones.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
+#include <vector>
 
 namespace maxmargin {
 
@@ -16,11 +17,14 @@ template <class T>
 using Syrk = void (*)(char* uplo, char* trans, int* n, int* k, T* alpha, T* a, int* lda, T* beta, T* c,
                       int* ldc);
 
+using Gesv = void (*)(int* n, int* n_right, double* a, int* lda, int* pivots, double* b, int* ldb, int* info);
+
 struct Blas {
     Gemm<float> sgemm = nullptr;
     Gemm<double> dgemm = nullptr;
     Syrk<float> ssyrk = nullptr;
     Syrk<double> dsyrk = nullptr;
+    Gesv dgesv = nullptr;
 
     template <class T>
     Gemm<T> gemm() const {
@@ -62,6 +66,14 @@ void add_gram(const T* X, T* G, std::size_t n, std::size_t d) {
     int order = int(d), inner = int(n);
     T one = 1;
     blas().syrk<T>()(&upper, &plain, &order, &inner, &one, const_cast<T*>(X), &order, &one, G, &order);
+}
+
+// The solution of A x = b for a symmetric A (n, n), which is overwritten as b is; false where A is singular.
+inline bool solve_system(double* A, std::size_t n, double* b) {
+    int order = int(n), one = 1, info = 0;
+    std::vector<int> pivots(n);
+    blas().dgesv(&order, &one, A, &order, pivots.data(), b, &order, &info);
+    return info == 0;
 }
 
 }  // namespace maxmargin

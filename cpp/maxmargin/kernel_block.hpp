@@ -90,25 +90,24 @@ class KernelTiles {
     }
 
     // Column j of K into row slots[j] of `rows`, whose rows are `stride` apart. (Packing the rows z pays off
-    // when many rows x meet them, so the few rows that are asked for are the z.)
+    // when many rows x meet them, so the few rows that are asked for are the z; but for so few features that
+    // transposing a tile takes longer.)
     void fill(T* rows, std::size_t stride, const std::int64_t* slots, int n_threads, const Poll& poll) {
-        measure(n_threads, poll);
-        const std::size_t down = n_x_tiles();
-        const auto body = [&](std::size_t task) {
-            const std::size_t i = task % down * shape_.x_rows, j = task / down * shape_.z_rows;
-            const std::size_t n = std::min(shape_.x_rows, X_.size - i),
-                              m = std::min(shape_.z_rows, Z_.size - j);
-            const auto lease = scratch();
-            lease->values.resize(shape_.x_rows * shape_.z_rows);
-            compute(*lease, i, j, lease->values.data(), m);
-            constexpr std::size_t SIDE = 16;  // columns at a time, so that lines of the tile are read once
-            for (std::size_t first = 0; first < m; first += SIDE)
-                for (std::size_t c = first; c < std::min(m, first + SIDE); ++c) {
-                    T* out = rows + std::size_t(slots[j + c]) * stride + i;
-                    for (std::size_t r = 0; r < n; ++r) out[r] = lease->values[r * m + c];
-                }
-        };
-        Pool::instance().run(down * n_z_tiles(), n_threads, body, poll);
+        if (!sparse_ && X_.n_cols() <= std::min(FEW_FEATURES, Z_.size)) {
+            KernelTiles turned(kernel_, Z_, X_, centre_, step_);
+            turned.shape_.x_rows = 2 * panel_rows;  // a tile stays in the cache until it is copied
+            return turned.fill_turned(rows, stride, slots, n_threads, poll);
+        }
+        run_tiles(n_threads, poll,
+                  [&](const T* K, std::size_t n, std::size_t m, std::size_t i, std::size_t j) {
+                      constexpr std::size_t SIDE =
+                          16;  // columns at a time, so that lines of the tile are read once
+                      for (std::size_t first = 0; first < m; first += SIDE)
+                          for (std::size_t c = first; c < std::min(m, first + SIDE); ++c) {
+                              T* out = rows + std::size_t(slots[j + c]) * stride + i;
+                              for (std::size_t r = 0; r < n; ++r) out[r] = K[r * m + c];
+                          }
+                  });
     }
 
     // R (X.size, c) = K A for A (Z.size, c), with no more of K in memory than one tile per thread.
@@ -139,6 +138,33 @@ class KernelTiles {
         std::variant<DenseTile<T>, SparseTile<T>, CodeTile<T>> tile;
         std::vector<T> values;
     };
+
+    // use(K (n, m), n, m, i, j) for every tile, whose first row x is i and first row z is j
+    template <class Use>
+    void run_tiles(int n_threads, const Poll& poll, const Use& use) {
+        measure(n_threads, poll);
+        const std::size_t down = n_x_tiles();
+        const auto body = [&](std::size_t task) {
+            const std::size_t i = task % down * shape_.x_rows, j = task / down * shape_.z_rows;
+            const std::size_t n = std::min(shape_.x_rows, X_.size - i),
+                              m = std::min(shape_.z_rows, Z_.size - j);
+            const auto lease = scratch();
+            lease->values.resize(shape_.x_rows * shape_.z_rows);
+            compute(*lease, i, j, lease->values.data(), m);
+            use(lease->values.data(), n, m, i, j);
+        };
+        Pool::instance().run(down * n_z_tiles(), n_threads, body, poll);
+    }
+
+    // Row i of K into row slots[i] of `rows`
+    void fill_turned(T* rows, std::size_t stride, const std::int64_t* slots, int n_threads,
+                     const Poll& poll) {
+        run_tiles(n_threads, poll,
+                  [&](const T* K, std::size_t n, std::size_t m, std::size_t i, std::size_t j) {
+                      for (std::size_t r = 0; r < n; ++r)
+                          std::copy_n(K + r * m, m, rows + std::size_t(slots[i + r]) * stride + j);
+                  });
+    }
 
     // R (X.size, c) = the sum over tiles of add(K (n, m), n, m, first row z, rows of R). Where X has few
     // tiles, several tiles across are computed at once, into sums of their own that are added in order.

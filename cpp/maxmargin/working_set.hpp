@@ -137,6 +137,7 @@ struct RoundsEnd {
     double dual;
     double moved;  // length of the path that f has taken
     bool stalled;
+    std::size_t asked;  // rows, those of every block
 };
 
 // Up to n_rounds rounds, until the gap is at most `target` of the dual value. K has room for the largest
@@ -151,7 +152,7 @@ RoundsEnd rounds(Samples s, const T* rows, std::size_t stride, T* K, const Round
     const auto deadline = Clock::now() + std::chrono::duration<double>(rules.seconds);
     std::vector<std::pair<double, double>> scratch;
     std::vector<double> a, g, lower, upper, change;
-    RoundsEnd end{0, dual, 0.0, false};
+    RoundsEnd end{0, dual, 0.0, false, 0};
     Look seen = look(s, scratch);
     for (; end.n_rounds < rules.n_rounds; ++end.n_rounds) {
         if (seen.gap <= rules.target * std::max(std::abs(end.dual), rules.tiny) || Clock::now() >= deadline)
@@ -159,6 +160,7 @@ RoundsEnd rounds(Samples s, const T* rows, std::size_t stride, T* K, const Round
         const std::vector<std::int64_t> block = choose_block(s, rules);
         const std::size_t q = block.size();
         const std::vector<std::int64_t> slots = fetch(block);
+        end.asked += q;
         gather_block(rows, stride, slots.data(), block.data(), q, K, n_threads, poll);
         a.resize(q), g.resize(q), lower.resize(q), upper.resize(q), change.resize(q);
         for (std::size_t k = 0; k < q; ++k) {

@@ -7,6 +7,7 @@ void test_kernel_block();
 void test_linear();
 void test_backfit();
 void test_smo();
+void test_kernel_rows();
 
 int main() {
     test_simd();
@@ -15,6 +16,7 @@ int main() {
     test_linear();
     test_backfit();
     test_smo();
+    test_kernel_rows();
     if (n_failed == 0) std::puts("all passed");
     return n_failed == 0 ? 0 : 1;
 }

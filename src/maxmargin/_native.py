@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import cython_blas
+from scipy.linalg import cython_blas, cython_lapack
 
 from . import _core
 from ._blas import one_blas_thread
@@ -48,7 +48,9 @@ __all__ = [
     "smo_block",
     "step_length",
     "svm_look",
+    "svm_polish",
     "svm_rounds",
+    "svm_small_rounds",
 ]
 
 simd_name = _core.simd_name
@@ -56,7 +58,10 @@ NEVER = np.zeros(1, dtype=np.uint8)  # a cancel flag that nobody sets
 
 # ---- kernels ----
 
-_core.set_blas(*(cython_blas.__pyx_capi__[name] for name in ("sgemm", "dgemm", "ssyrk", "dsyrk")))
+_core.set_blas(
+    *(cython_blas.__pyx_capi__[name] for name in ("sgemm", "dgemm", "ssyrk", "dsyrk")),
+    cython_lapack.__pyx_capi__["dgesv"],
+)
 
 
 class CompiledKernel(Protocol):
@@ -271,18 +276,18 @@ class RowFiller:
     def __init__(self, X: Any, kernel: CompiledKernel, stats: RowStats) -> None:
         none = np.zeros(0, dtype=np.int64)
         arguments, _, _ = _arguments(X, X, kernel, none, none, (stats, stats))
-        self.head, self.tail = arguments[:6], arguments[8:]
+        self.source = _core.RowSource(arguments[0], *kernel.native, *arguments[9:])
 
     def fill(
         self,
-        x_rows: NDArray[Any],
-        z_rows: NDArray[Any],
+        which: NDArray[Any],
+        others: NDArray[Any],
         out: tuple[NDArray[Any], NDArray[Any], int],
         n_threads: int,
         cancel: NDArray[Any],
     ) -> None:
-        """``rows[slots, first : first + len(z_rows)] = k(X[x_rows], X[z_rows])``; out: rows, slots, first."""
-        _core.kernel_fill(*self.head, x_rows, z_rows, *self.tail, *out, n_threads, cancel)
+        """``rows[slots, first : first + len(others)] = k(X[which], X[others])``; out: rows, slots, first."""
+        _core.kernel_fill(self.source, which, others, *out, n_threads, cancel)
 
 
 def kernel_matmul(
@@ -345,7 +350,9 @@ online_block, lasvm_block, lasvm_reprocess = _core.online_block, _core.lasvm_blo
 
 # ---- working sets ----
 
-smo_block, svm_look, svm_rounds = _core.smo_block, _core.svm_look, _core.svm_rounds
+smo_block, svm_look = _core.smo_block, _core.svm_look
+svm_rounds, svm_small_rounds = _core.svm_rounds, _core.svm_small_rounds
+svm_polish = _core.svm_polish
 
 
 def compact_rows(

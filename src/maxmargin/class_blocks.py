@@ -49,6 +49,7 @@ class ClassBlocks:
             kernel.n_threads,
             cancel=kernel.cancel,
             stats=kernel.stats,
+            _filler=kernel.filler(),
             blocks=self,
             classes=classes,
         )
@@ -60,6 +61,9 @@ class PairKernel(KernelData):
 
     blocks: ClassBlocks | None = field(default=None, repr=False)
     classes: tuple[int, int] = (0, 1)
+
+    def filler(self) -> None:
+        """Nothing: the blocks are Python's."""
 
     def fill(self, which: np.ndarray, others: np.ndarray, out: tuple[np.ndarray, np.ndarray, int]) -> None:
         """As for any kernel data; whole rows are put together."""

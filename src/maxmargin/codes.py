@@ -106,7 +106,7 @@ class Code:
 
     def column(self, labels: IntArray, t: int) -> tuple[IntArray, FloatArray]:
         """The binary problem of column t: the rows that take part, and their targets -1.0 or +1.0."""
-        entries = self.matrix[labels, t]
+        entries = self.matrix[:, t].take(labels)
         rows = np.flatnonzero(entries)
         return rows, entries[rows].astype(np.float64)
 

@@ -16,7 +16,7 @@ from . import _native
 from .kernels import RBF, Kernel, Laplacian, Precomputed, _Compiled
 from .layout import is_sparse
 
-__all__ = ["KernelData", "join_points", "n_points"]
+__all__ = ["KernelData", "join_points", "n_points", "points_of"]
 
 
 def n_points(points: Any) -> int:
@@ -29,6 +29,11 @@ def join_points(first: Any, second: Any) -> Any:
     if is_sparse(first):
         return sparse.vstack([first, second], format="csr")
     return np.concatenate([first, second])
+
+
+def points_of(kernel: Kernel, X: Any, chosen: np.ndarray) -> Any:
+    """Some rows of X, as points."""
+    return chosen if isinstance(kernel, Precomputed) else X[chosen]
 
 
 @dataclass
@@ -46,12 +51,13 @@ class KernelData:
     n_values: int = 0
     cancel: np.ndarray = field(default_factory=lambda: _native.NEVER, repr=False)
     stats: _native.RowStats | None = field(default=None, repr=False)
-    _filler: _native.RowFiller | None = field(default=None, init=False, repr=False)
+    _filler: _native.RowFiller | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         """What every block needs to know of the rows: once is enough."""
         if self.compiled and self.stats is None:
             self.stats = _native.row_stats(self.X, n_threads=self.n_threads)
+            self._filler = _native.RowFiller(self.X, self.kernel, self.stats)  # type: ignore[arg-type]
 
     @property
     def compiled(self) -> bool:
@@ -66,14 +72,13 @@ class KernelData:
     def __len__(self) -> int:
         return len(self.index)
 
-    def take(self, which: Any) -> KernelData:
-        """A selection of these rows; it counts its own kernel values."""
-        return replace(self, index=self.index[which], n_values=0)
+    def take(self, which: Any, **changes: Any) -> KernelData:
+        """A selection of these rows, with changes of other fields; it counts its own kernel values."""
+        return replace(self, index=self.index[which], n_values=0, **changes)
 
     def points(self, which: Any) -> Any:
         """Some of the rows, as points."""
-        chosen = self.index[which]
-        return chosen if isinstance(self.kernel, Precomputed) else self.X[chosen]
+        return points_of(self.kernel, self.X, self.index[which])
 
     def block(self, which: Any, points: Any, out: np.ndarray | None = None) -> np.ndarray:
         """``K[i, j] = k(row which[i], points[j])``; ``which`` is an array of positions or a slice."""
@@ -143,10 +148,8 @@ class KernelData:
 
     def fill(self, which: np.ndarray, others: np.ndarray, out: tuple[np.ndarray, np.ndarray, int]) -> None:
         """``rows[slots, first : first + len(others)] = between(which, others)``; out: rows, slots, first."""
-        if self.compiled:
+        if self._filler is not None:
             self.n_values += len(which) * len(others)
-            if self._filler is None:
-                self._filler = _native.RowFiller(self.X, self.kernel, self.stats)  # type: ignore[arg-type]
             self._filler.fill(self.index[which], self.index[others], out, self.n_threads, self.cancel)
             return
         rows, slots, first = out
@@ -154,6 +157,10 @@ class KernelData:
         for i in range(0, len(which), step):
             some = slice(i, i + step)
             rows[slots[some], first : first + len(others)] = self.between(which[some], others)
+
+    def filler(self) -> _native.RowFiller | None:
+        """What computes rows of these kernel values without Python, where there is such a thing."""
+        return self._filler
 
     def gram(self, points: Any, others: Any = None) -> np.ndarray:
         """``K[i, j] = k(points[i], others[j])`` in double; others are the points themselves by default."""

@@ -106,8 +106,10 @@ class KernelClassifier(CodedClassifier):
         if labels is not None:
             order = np.argsort(labels, kind="stable")
             order = order[(coef != 0.0).any(axis=1)[order]]
-            points, coef, support = points[order], coef[order], None if support is None else support[order]
-            self._group(coef, np.searchsorted(labels[order], np.arange(self.code_.n_classes + 1)))
+            if not np.array_equal(order, np.arange(len(labels))):
+                points, coef, labels = points[order], coef[order], labels[order]
+                support = None if support is None else support[order]
+            self._group(coef, np.searchsorted(labels, np.arange(self.code_.n_classes + 1)))
         self.support_ = support
         self.support_vectors_ = points
         self.dual_coef_ = np.ascontiguousarray(coef.T, dtype=np.float64)

@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from .checks import check_choice, check_costs, check_flag, check_grid, check_number
 from .class_blocks import ClassBlocks
-from .kernel_data import KernelData
+from .kernel_data import KernelData, points_of
 from .kernel_machine import KernelClassifier
 from .memory import available_bytes, lazy_array
 from .rows import WeightedRows
@@ -205,17 +205,18 @@ class KernelSVC(KernelClassifier):
         def solve_one(column: int, stop: Stop, n_inner: int) -> list[SolverResult]:
             memory = pool.pop() if pool else lazy_array(cache_bytes // kernel.dtype.itemsize, kernel.dtype)
             which, targets = self.code_.column(data.labels, column)
+            order: Any = slice(None)
             if blocks is None:
-                rows, order = kernel.take(which), np.arange(len(which))
+                rows = kernel.take(which, n_threads=n_inner, cancel=stop.cancel)
             else:  # one class after the other
-                rows = blocks.column(self._pair(column))
                 order = np.argsort(data.labels[which], kind="stable")
-            rows = replace(rows, n_threads=n_inner, cancel=stop.cancel)
+                rows = replace(blocks.column(self._pair(column)), n_threads=n_inner, cancel=stop.cancel)
             problem = self._problem(rows, targets[order], data.weight[which[order]])
             results = solve(
                 problem, column, stop, cache_bytes=cache_bytes, shrinking=self.shrinking, memory=memory
             )
             pool.append(memory)
+<<<<<<< HEAD
             place = np.argsort(order)
             return [replace(result, coef=result.coef[place]) for result in results]
 
@@ -253,6 +254,16 @@ class KernelSVC(KernelClassifier):
             model._certify(list(results))
             models.append(model)
         return models
+=======
+            if blocks is None:
+                return result
+            coef = np.empty(len(which))
+            coef[order] = result.coef
+            return replace(result, coef=coef)
+
+        with _native.one_blas_thread():  # once, not for every column
+            return solve_columns(solve, self.code_.n_columns, stop, n_threads, AT_ONCE)
+>>>>>>> ha
 
     def _class_blocks(self, kernel: KernelData, data: WeightedRows, cache_bytes: int) -> ClassBlocks | None:
         """What columns of two classes can share, where it fits into half of the memory."""
@@ -272,16 +283,22 @@ class KernelSVC(KernelClassifier):
         return SvmProblem(kernel, targets, self.C * weight, LOSSES[self.loss] == "squared-hinge")
 
     def _store(self, results: list[SolverResult], data: WeightedRows) -> None:
-        columns = [self.code_.column(data.labels, t)[0] for t in range(len(results))]
+        rows, values = [], []
+        for t, result in enumerate(results):
+            own = np.flatnonzero(result.coef)
+            rows.append(self.code_.column(data.labels, t)[0][own])
+            values.append(result.coef[own])
         used = np.zeros(len(data.rows), dtype=bool)
-        for which, result in zip(columns, results, strict=True):
-            used[which[result.coef != 0.0]] = True
-        support, place = np.flatnonzero(used), np.cumsum(used) - 1
-        coef = np.zeros((len(support), len(results)))
-        for t, (which, result) in enumerate(zip(columns, results, strict=True)):
-            own = result.coef != 0.0
-            coef[place[which[own]], t] = result.coef[own]
-        points = self._kernel_data(data).points(support)
-        self._keep(points, coef, data.rows.index[support], data.labels[support])
+        used[np.concatenate(rows)] = True
+        support = np.flatnonzero(used)
+        support = support[np.argsort(data.labels[support], kind="stable")]  # class by class
+        place = np.empty(len(used), dtype=np.int64)
+        place[support] = np.arange(len(support))
+        coef = np.zeros((len(results), len(support)))
+        for t, (own, value) in enumerate(zip(rows, values, strict=True)):
+            coef[t, place[own]] = value
+        chosen = data.rows.index[support]
+        points = points_of(self.kernel_, data.rows.X, chosen)
+        self._keep(points, coef.T, chosen, data.labels[support])
         self.intercept_ = np.array([result.intercept for result in results])
         self._last_rows = (data.rows.X.shape[0], self.classes_.tolist(), self.code_.n_columns)

@@ -18,12 +18,17 @@ from .svm_problem import SvmProblem
 ROUNDING = 64 * FLOAT_EPS
 
 
-def polish(problem: SvmProblem, a: np.ndarray, late: Callable[[], bool]) -> tuple[np.ndarray, np.ndarray]:
+def polish(
+    problem: SvmProblem,
+    a: np.ndarray,
+    late: Callable[[], bool],
+    kernel_rows: Callable[[np.ndarray], np.ndarray] | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
     """Coefficients that are optimal up to rounding, or ``a`` itself where none better are found in time.
 
-    Returns them and their gradient, from kernel values computed anew.
+    Returns them and their gradient, from kernel values computed anew or by ``kernel_rows(which)``.
     """
-    face = Face(problem, a)
+    face = Face(problem, a, kernel_rows)
     start, first = a.copy(), face.g.copy()
     for _ in range(4 * len(a)):
         if late():
@@ -45,8 +50,15 @@ def _gap(problem: SvmProblem, a: np.ndarray, g: np.ndarray) -> float:
 class Face:
     """A point, and the samples that may move from it. Kernel rows are computed for those that ever do."""
 
-    def __init__(self, problem: SvmProblem, a: np.ndarray) -> None:
+    def __init__(
+        self,
+        problem: SvmProblem,
+        a: np.ndarray,
+        kernel_rows: Callable[[np.ndarray], np.ndarray] | None = None,
+    ) -> None:
         self.problem, self.a = problem, a.copy()
+        everyone = np.arange(len(a))
+        self.kernel_rows = kernel_rows or (lambda which: problem.kernel.between(which, everyone))
         self.lower, self.upper = problem.lower, problem.upper
         self.free = (a > self.lower) & (a < self.upper)
         self.K = np.empty((len(a), len(a)))
@@ -69,7 +81,7 @@ class Face:
         """Rows of K + R for these samples."""
         missing = which[~self.known[which]]
         if len(missing):
-            self.K[missing] = self.problem.kernel.between(missing, np.arange(len(self.a)))
+            self.K[missing] = self.kernel_rows(missing)
             self.K[missing, missing] += self.problem.ridge[missing]
             self.known[missing] = True
             self.largest = max(self.largest, float(np.abs(self.K[missing]).max()))

@@ -82,10 +82,14 @@ class State(dict[str, Any]):
     callback can be handed to the same solver later and goes on bit for bit.
     """
 
-    ALLOWED = (np.ndarray, bool, int, float, str)
+    PLAIN = frozenset((bool, int, float, str))
+    ALLOWED = (np.ndarray, *PLAIN)
 
     def __setitem__(self, name: str, value: Any) -> None:
         """Keep an array or a plain number; anything else could not be written to a checkpoint."""
+        if type(value) in self.PLAIN:
+            super().__setitem__(name, value)
+            return
         value = value.item() if isinstance(value, np.generic) else value
         if not isinstance(value, self.ALLOWED) or (isinstance(value, np.ndarray) and value.dtype == object):
             raise TypeError(

@@ -19,7 +19,7 @@ import numpy as np
 from .drive import drive
 from .result import SolverResult, State, Stop
 from .svm_problem import SvmProblem
-from .working_set import POLISHED, SHARE, WorkingSets
+from .working_set import POLISHED, SHARE, sets_for, start
 
 
 def svm_path(
@@ -39,7 +39,8 @@ def svm_path(
         limits = replace(stop, max_seconds=left)
         at = replace(problem, cost=problem.cost * factor)
         if k == 0:
-            sets = WorkingSets(at, cache_bytes, limits, shrinking, None, memory)
+            state = start(at, stop.tol, shrinking)
+            sets = sets_for(at, cache_bytes, limits, shrinking, state, memory)
         else:
             state = moved(sets.state, sets.problem, at, factor / last, stop.tol)
             sets.go_on(at, state, limits)

@@ -18,9 +18,10 @@ from .. import _native
 from ..memory import lazy_array
 from .drive import Callback, Certificate, drive
 from .polish import polish
-from .result import FLOAT_EPS, SolverResult, State, Stop
+from .result import SolverResult, State, Stop
 from .row_cache import RowCache
 from .settled import SettledSamples, unmoved
+from .small_sets import SmallSets, stands_still
 from .svm_problem import SvmProblem
 
 FIRST = 4096  # samples to begin with, where there are more than half as many again
@@ -37,7 +38,6 @@ ROUGH = 0.03  # relative gap of a sample before it is grown
 POLISHED = 1000  # samples up to which the solution is exact
 LOOKS = 3  # at settled samples, at most, before a certificate is given however many come back
 PATIENCE = 4  # steps after which such a problem is left to the exact method
-STILL = 8  # steps that change no digit of the dual value, after which there is no way on
 NEARLY_EXACT = 1e-8  # relative gap from which that is tried
 
 
@@ -57,9 +57,46 @@ def working_sets(
     used again need not be found again. ``state`` is one that a callback has seen, or ``start(...)`` with
     coefficients of a similar problem.
     """
-    sets = WorkingSets(problem, cache_bytes, stop, shrinking, state, memory)
+    state = state if state is not None else start(problem, stop.tol, shrinking)
+    sets = sets_for(problem, cache_bytes, stop, shrinking, state, memory)
     status, history = drive(sets.state, sets.step, sets.certify, stop, callback, sets.due)
     return SolverResult(sets.state.a, sets.b, status, history)
+
+
+def sets_for(
+    problem: SvmProblem,
+    cache_bytes: int,
+    stop: Stop,
+    shrinking: bool,
+    state: State,
+    memory: np.ndarray | None = None,
+) -> SmallSets | WorkingSets:
+    """The way that the problem's size asks for."""
+    small = small_sets(problem, stop, cache_bytes, state, memory)
+    return small or WorkingSets(problem, cache_bytes, stop, shrinking, state, memory)
+
+
+def small_sets(
+    problem: SvmProblem, stop: Stop, cache_bytes: int, state: State, memory: np.ndarray | None
+) -> SmallSets | None:
+    """The short way, where there are few samples, memory for all their rows, and gradients of all of them."""
+    n, dtype = len(problem.y), np.dtype(problem.kernel.dtype)
+    if not 2 <= n <= SMALL or 2 * n * n * dtype.itemsize > cache_bytes:
+        return None
+    if len(state.active) < n:
+        if (state.row_path != state.path).any():
+            return None
+        state.active, state.seen = np.arange(n), n
+    if memory is None or len(memory) < 2 * n * n:
+        memory = lazy_array(2 * n * n, dtype)
+    block = min(n, LARGEST_BLOCK, max(SMALLEST_BLOCK, n // BLOCK_SHARE))
+    rules = {
+        "block": block,
+        "largest_block": min(n, LARGEST_BLOCK),
+        "free_share": FREE_SHARE,
+        "inner": INNER,
+    }
+    return SmallSets(problem, stop, state, memory, rules)
 
 
 def start(
@@ -122,11 +159,10 @@ class WorkingSets:
         cache_bytes: int,
         stop: Stop,
         shrinking: bool,
-        state: State | None,
+        state: State,
         memory: np.ndarray | None = None,
     ) -> None:
-        self.problem, self.stop, self.shrinking = problem, stop, shrinking
-        self.state = state if state is not None else start(problem, stop.tol, shrinking)
+        self.problem, self.stop, self.shrinking, self.state = problem, stop, shrinking, state
         self.deadline, self.b = time.perf_counter() + stop.max_seconds, 0.0
         n, itemsize = len(problem.y), np.dtype(problem.kernel.dtype).itemsize
         within = int(np.sqrt(cache_bytes / 4 / itemsize))  # a block's matrix takes a quarter of the memory
@@ -314,13 +350,12 @@ class WorkingSets:
         """Blocks of samples are solved, and the gradients of all active ones follow."""
         state, before = self.state, self.state.dual
         stalled = self._run_rounds(SMALL_ROUNDS if len(self.a) <= SMALL else 1, self._target())
-        state.still = state.still + 1 if abs(state.dual - before) <= FLOAT_EPS * abs(before) else 0
         self._shrink()
-        return stalled or state.still >= STILL
+        return stalled or stands_still(state, before)
 
     def _run_rounds(self, n_rounds: int, target: float) -> bool:
         state, cache = self.state, self.cache
-        _, state.dual, moved, stalled = _native.svm_rounds(
+        _, state.dual, moved, stalled, _ = _native.svm_rounds(
             cache.rows,
             self.block_memory,
             *self._samples(),
