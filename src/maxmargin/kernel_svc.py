@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from . import _native
 from .checks import check_choice, check_costs, check_flag, check_grid, check_number
 from .class_blocks import ClassBlocks
 from .kernel_data import KernelData, points_of
@@ -216,11 +217,13 @@ class KernelSVC(KernelClassifier):
                 problem, column, stop, cache_bytes=cache_bytes, shrinking=self.shrinking, memory=memory
             )
             pool.append(memory)
-<<<<<<< HEAD
+            if blocks is None:
+                return results
             place = np.argsort(order)
             return [replace(result, coef=result.coef[place]) for result in results]
 
-        return solve_columns(solve_one, self.code_.n_columns, stop, n_threads, AT_ONCE)
+        with _native.one_blas_thread():  # once, not for every column
+            return solve_columns(solve_one, self.code_.n_columns, stop, n_threads, AT_ONCE)
 
     def path(self, X: Any, y: Any, Cs: Any, sample_weight: Any = None) -> list[KernelSVC]:
         """Models for several values of C, each started from the one before and with its kernel rows.
@@ -254,16 +257,6 @@ class KernelSVC(KernelClassifier):
             model._certify(list(results))
             models.append(model)
         return models
-=======
-            if blocks is None:
-                return result
-            coef = np.empty(len(which))
-            coef[order] = result.coef
-            return replace(result, coef=coef)
-
-        with _native.one_blas_thread():  # once, not for every column
-            return solve_columns(solve, self.code_.n_columns, stop, n_threads, AT_ONCE)
->>>>>>> ha
 
     def _class_blocks(self, kernel: KernelData, data: WeightedRows, cache_bytes: int) -> ClassBlocks | None:
         """What columns of two classes can share, where it fits into half of the memory."""

@@ -55,7 +55,7 @@ class SmallSets:
         self.go_on(problem, state, stop)
 
     def go_on(self, problem: SvmProblem, state: State, stop: Stop) -> None:
-        """Solve this problem; where it is not the first one, it has the kernel and the targets of the last."""
+        """Solve this problem, which has the kernel and the targets of the last one."""
         self.problem, self.state, self.stop = problem, state, stop
         self.deadline = time.perf_counter() + stop.max_seconds
         self.tiny = problem.tiny
