@@ -20,15 +20,16 @@ from .svm_problem import SvmProblem
 ROUNDS = 16  # in one step
 PATIENCE = 4  # steps after which a problem that will be polished is left to the exact method
 NEARLY_EXACT = 1e-8  # relative gap from which that is tried
-STILL = 8  # steps that change no digit of the dual value, after which there is no way on
+STILL = 8  # steps that leave the KKT conditions violated by rounding alone, after which there is no way on
 
 
-def stands_still(state: State, dual: float) -> bool:
-    """After a step from this dual value: whether it is one of many that have gained nothing.
+def stands_still(state: State, violation: float, g: np.ndarray) -> bool:
+    """After a step: whether it is one of many that had nothing to gain.
 
     Of an indefinite kernel that is a stationary point, however wide the gap.
     """
-    state.still = state.still + 1 if abs(state.dual - dual) <= FLOAT_EPS * abs(dual) else 0
+    rounding = 64.0 * FLOAT_EPS * float(np.abs(g).max(initial=1.0))
+    state.still = state.still + 1 if violation <= rounding else 0
     return bool(state.still >= STILL)
 
 
@@ -106,7 +107,7 @@ class SmallSets:
 
     def _rounds(self, target: float) -> bool:
         """Blocks of samples are solved, and all gradients follow."""
-        state, kernel, before = self.state, self.problem.kernel, self.state.dual
+        state, kernel = self.state, self.problem.kernel
         shared = (self.rows, self.block_memory, state.a, state.g, *self.fixed)
         rules = dict(
             self.rules,
@@ -131,7 +132,7 @@ class SmallSets:
         self.asked += asked
         state.path += moved
         self._look()
-        return bool(stalled) or stands_still(state, before)
+        return bool(stalled) or stands_still(state, self.violation, state.g)
 
     def _fetch(self, which: np.ndarray) -> np.ndarray:
         """The places of kernel rows, which are their samples' own; those that are missing are computed."""

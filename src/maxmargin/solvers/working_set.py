@@ -348,10 +348,10 @@ class WorkingSets:
 
     def _rounds(self) -> bool:
         """Blocks of samples are solved, and the gradients of all active ones follow."""
-        state, before = self.state, self.state.dual
         stalled = self._run_rounds(SMALL_ROUNDS if len(self.a) <= SMALL else 1, self._target())
+        still = stands_still(self.state, self.violation, self.g)
         self._shrink()
-        return stalled or stands_still(state, before)
+        return stalled or still
 
     def _run_rounds(self, n_rounds: int, target: float) -> bool:
         state, cache = self.state, self.cache
