@@ -72,7 +72,8 @@ def eigen_features(
         where they are given, else "exact" up to 1,000 rows, else "pivoted-cholesky".
     rng : Generator
     landmarks : int or points, optional
-        How many landmarks; as many as components by default. Or the landmarks themselves.
+        How many landmarks: by default as many as components, and a fifth more for "pivoted-cholesky". Or
+        the landmarks themselves.
     weight : array, optional
         Weights of the rows, positive.
     """
@@ -91,12 +92,17 @@ def eigen_features(
         elif given:
             found = _from_points(kernel, n_components, weight, landmarks, pool)
         else:
-            m = n_components if landmarks is None else max(int(landmarks), n_components)
+            m = _default_landmarks(method, n_components) if landmarks is None else int(landmarks)
             found = _from_rows(kernel, n_components, weight, (method, m, rng), pool)
     features, values, index, projection, points = found
     trace = float(weight @ kernel.lengths(np.arange(len(kernel))) ** 2)
     captured = min(1.0, float(values.sum()) / trace) if trace > 0.0 else 0.0
     return EigenFeatures(features, values, index, projection, captured, points, method)
+
+
+def _default_landmarks(method: str, n_components: int) -> int:
+    """For pivots a fifth more than components, which costs little: kernel values are the cheaper part."""
+    return n_components if method == "landmarks" else -(-6 * n_components // 5)
 
 
 Found = tuple[np.ndarray, np.ndarray, "np.ndarray | None", np.ndarray, Any]
