@@ -55,7 +55,7 @@ class KernelEigenMap(KernelRows, ClassNamePrefixFeaturesOutMixin, TransformerMix
         "auto": "landmarks" where these are given as points; else "exact" for up to 1,000 different rows,
         and "pivoted-cholesky" for more.
     landmarks : int or array-like, default=None
-        How many landmarks, for "pivoted-cholesky" (by default a fifth more than components) and "landmarks"
+        How many landmarks, for "pivoted-cholesky" (by default a tenth more than components) and "landmarks"
         (by default as many): the more, the closer are the features to the exact ones. Or the landmarks
         themselves: points, or for a precomputed kernel the numbers of its columns.
     n_jobs : int, default=None
@@ -154,10 +154,7 @@ class KernelEigenMap(KernelRows, ClassNamePrefixFeaturesOutMixin, TransformerMix
         -------
         ndarray of shape (n_samples, n_components_)
         """
-        rows, data, found = self._fit(X, sample_weight)
-        index = data.rows.index
-        features = np.empty((rows.shape[0], found.features.shape[1]), dtype=found.features.dtype)
-        features[index] = found.features
+        rows, index, features = self._fit(X, sample_weight)
         if len(index) < len(features):  # equal rows, and rows of weight 0
             others = np.setdiff1d(np.arange(len(features)), index)
             features[others] = self._features_of(rows[others])
@@ -179,7 +176,8 @@ class KernelEigenMap(KernelRows, ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     # ---- fitting ----
 
-    def _fit(self, X: Any, sample_weight: Any) -> tuple[Any, WeightedRows, EigenFeatures]:
+    def _fit(self, X: Any, sample_weight: Any) -> tuple[Any, np.ndarray, np.ndarray]:
+        """Valid rows, which of them count, and their features, each in its row."""
         self.__dict__.pop("projection_", None)  # not fitted until this fit ends
         self._check_parameters()
         n_threads = effective_n_threads(self.n_jobs)
@@ -195,9 +193,10 @@ class KernelEigenMap(KernelRows, ClassNamePrefixFeaturesOutMixin, TransformerMix
             rng=self._rng(2),
             landmarks=self._landmarks(rows),
             weight=data.weight,
+            place=(rows.shape[0], data.rows.index),
         )
         self._store(found, data)
-        return rows, data, found
+        return rows, data.rows.index, found.features
 
     def _check_parameters(self) -> None:
         check_number("n_components", self.n_components, at_least=1, integer=True)

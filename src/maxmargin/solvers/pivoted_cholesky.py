@@ -35,7 +35,7 @@ def add_random_pivots(
         sums = np.cumsum(mass)
         if not sums[-1] > 0.0:
             break
-        block = max(MIN_BLOCK, min(MAX_BLOCK, (panel.room + 1) // 2))
+        block = max(MIN_BLOCK, min(MAX_BLOCK, 2 * panel.room))
         drawn = np.searchsorted(sums, sums[-1] * rng.random(block), side="right")
         drawn = np.minimum(drawn, np.flatnonzero(mass)[-1])
         added = panel.append(panel.kernel.points(drawn), least=rng.random(block) * residual[drawn])
