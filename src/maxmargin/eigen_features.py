@@ -85,6 +85,8 @@ def eigen_features(
     given = landmarks is not None and not isinstance(landmarks, Integral)
     method = _chosen(method, landmarks, given, len(kernel))
     weight = np.ones(len(kernel)) if weight is None else weight
+    diagonal = kernel.lengths(np.arange(len(kernel))) ** 2
+    trace = _checked_trace(weight, diagonal, kernel.dtype)
     with RowPool(kernel.n_threads, kernel.cancel) as pool:
         if method == "exact":
             basis = _exact(kernel, n_components, weight)
@@ -94,11 +96,11 @@ def eigen_features(
             basis = _from_points(kernel, landmarks, pool)
         else:
             n_landmarks = _default_landmarks(method, n_components) if landmarks is None else int(landmarks)
-            basis = _from_rows(kernel, weight, method, n_landmarks, rng, pool)
+            panel = FeaturePanel(kernel, min(n_landmarks, len(kernel)), pool)
+            basis = _from_rows(panel, diagonal, weight, method, rng)
         values, V = _turn(basis.F, weight, n_components, pool)
         features = tall.dot(basis.F, V, pool, place).astype(kernel.dtype, copy=False)
         projection = basis.projected(V)
-    trace = float(weight @ kernel.lengths(np.arange(len(kernel))) ** 2)
     captured = min(1.0, float(values.sum()) / trace) if trace > 0.0 else 0.0
     return EigenFeatures(features, values, basis.index, projection, captured, basis.points, method)
 
@@ -112,6 +114,14 @@ def _chosen(method: str, landmarks: Any, given: bool, n_rows: int) -> str:
         accepted = "'landmarks'" if given else "'landmarks' or 'pivoted-cholesky'"
         raise ValueError(f"with landmarks the method must be {accepted}; got {method!r}.")
     return method
+
+
+def _checked_trace(weight: np.ndarray, diagonal: np.ndarray, dtype: Any) -> float:
+    """``sum_i w_i k(x_i, x_i)``, which bounds all sums that follow; refused where these would overflow."""
+    with np.errstate(over="ignore"):
+        trace = float(weight @ diagonal)
+        check_kernel_sums(dtype, np.asarray(100.0 * trace).astype(dtype))
+    return trace
 
 
 def _default_landmarks(method: str, n_components: int) -> int:
@@ -193,17 +203,12 @@ def _randomized(
 
 
 def _from_rows(
-    kernel: KernelData,
-    weight: np.ndarray,
-    method: str,
-    n_landmarks: int,
-    rng: np.random.Generator,
-    pool: RowPool,
+    panel: FeaturePanel, diagonal: np.ndarray, weight: np.ndarray, method: str, rng: np.random.Generator
 ) -> _Basis:
     """``F = K(rows, Z) L^{-T}`` for landmarks Z among the rows, drawn with pivots or uniformly."""
-    panel = FeaturePanel(kernel, min(n_landmarks, len(kernel)), pool)
+    kernel = panel.kernel
     if method == "pivoted-cholesky":
-        index = add_random_pivots(panel, kernel.lengths(np.arange(len(kernel))) ** 2, weight, rng)
+        index = add_random_pivots(panel, diagonal, weight, rng)
     else:
         drawn = rng.choice(len(kernel), size=panel.room, replace=False, p=weight / weight.sum())
         index = drawn[_appended(panel, kernel.points(drawn))]
