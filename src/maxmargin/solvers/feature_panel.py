@@ -57,6 +57,11 @@ class FeaturePanel:
         return self._phi[:, : self.size]
 
     @property
+    def dtype(self) -> Any:
+        """The precision of Phi."""
+        return self._phi.dtype
+
+    @property
     def room(self) -> int:
         """How many points can still be added."""
         return int(self._phi.shape[1]) - self.size
@@ -122,23 +127,25 @@ class FeaturePanel:
         return left[added], lower, added
 
     def _append_columns(self, points: Any, below: np.ndarray, pivots: np.ndarray) -> None:
-        """``Phi_new = (K_new - Phi below') pivots^{-T}``, some rows at a time."""
-        start = self.size
-        right = np.linalg.inv(pivots).T.astype(self._phi.dtype)
+        """``Phi_new = (K_new - Phi below') pivots^{-T}``."""
+        self._fill_columns(points, below, np.linalg.inv(pivots).T)
+
+    def _fill_columns(self, points: Any, below: np.ndarray, right: np.ndarray | None) -> None:
+        """``(K_new - Phi below') right`` in the next columns, some rows at a time; no product for None."""
+        start, q = self.size, len(below)
+        right = None if right is None else right.astype(self._phi.dtype)
         left = np.ascontiguousarray(below.T, dtype=self._phi.dtype)
-        memory = np.empty(min(AT_ONCE, len(self._phi)) * len(pivots), dtype=self._phi.dtype)
+        memory = np.empty(min(AT_ONCE, len(self._phi)) * q, dtype=self._phi.dtype)
         for rows in row_blocks(len(self._phi), AT_ONCE):
             n = rows.stop - rows.start
-            K = self.kernel.block(rows, points, out=memory[: n * len(pivots)].reshape(n, -1))
+            K = self.kernel.block(rows, points, out=memory[: n * q].reshape(n, q))
 
             def whiten(some: slice, rows: slice = rows, K: np.ndarray = K) -> None:
                 here = slice(rows.start + some.start, rows.start + some.stop)
                 block = K[some]
                 if start:
                     block -= self._phi[here, :start] @ left
-                for first in range(0, len(pivots), TRIANGLE):  # right is upper triangular
-                    last = min(first + TRIANGLE, len(pivots))
-                    self._phi[here, start + first : start + last] = block[:, :last] @ right[:last, first:last]
+                times_triangle(block, right, self._phi[here, start : start + q])
 
             self.pool.map(whiten, row_blocks(len(K)))
 
@@ -244,6 +251,16 @@ class FeaturePanel:
         return np.asarray(solve_triangular(self._factor[:b, :b], G, lower=True, check_finite=False))
 
 
+def times_triangle(block: np.ndarray, right: np.ndarray | None, out: np.ndarray) -> None:
+    """``out = block @ right`` for an upper triangular matrix; for None, that is the identity."""
+    if right is None:
+        out[...] = block
+        return
+    for first in range(0, len(right), TRIANGLE):
+        last = min(first + TRIANGLE, len(right))
+        out[:, first:last] = block[:, :last] @ right[:last, first:last]
+
+
 def _cholesky(rest: np.ndarray, least: np.ndarray, room: int) -> tuple[np.ndarray, np.ndarray]:
     """L and a mask of the rows kept: the first ones, at most ``room``, whose pivot is above ``least``."""
     q, c = len(rest), 0  # c columns are in use
@@ -255,7 +272,9 @@ def _cholesky(rest: np.ndarray, least: np.ndarray, room: int) -> tuple[np.ndarra
     lower, kept = np.zeros((q, q)), np.zeros(q, dtype=bool)
     for i in range(q):
         pivot = rest[i, i] - lower[i, :c] @ lower[i, :c]
-        if c == room or not pivot > least[i]:
+        if c == room:
+            break
+        if not pivot > least[i]:
             continue
         root = np.sqrt(pivot)
         lower[i:, c] = (rest[i:, i] - lower[i:, :c] @ lower[i, :c]) / root
