@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,9 +11,10 @@ from scipy.linalg import solve_triangular
 
 from ..checks import check_kernel_sums
 from ..kernel_data import KernelData, join_points, n_points
+from ..memory import lazy_array
 from .row_pool import RowPool, row_blocks
 
-AT_ONCE = 16384  # rows whose kernel values are computed in one call
+AT_ONCE = 8192  # rows whose kernel values are computed in one call
 TRIANGLE = 192  # columns at a time of a product with a triangular matrix
 
 
@@ -44,7 +46,7 @@ class FeaturePanel:
         self.points: Any = None
         self.size = 0
         self.ends: list[int] = []  # where appended blocks end: how Phi was computed, bit for bit
-        self._phi = np.empty((len(kernel), capacity), dtype=kernel.dtype)
+        self._phi = lazy_array(len(kernel) * capacity, kernel.dtype).reshape(len(kernel), capacity)
         self._factor = np.zeros((capacity, capacity))
         self.blocks = row_blocks(len(kernel))
         # A point whose distance from the others' span is below this share of its norm adds only rounding.
@@ -54,6 +56,16 @@ class FeaturePanel:
     def phi(self) -> np.ndarray:
         """Phi, (n_rows, size)."""
         return self._phi[:, : self.size]
+
+    @property
+    def dtype(self) -> Any:
+        """The precision of Phi."""
+        return self._phi.dtype
+
+    @property
+    def room(self) -> int:
+        """How many points can still be added."""
+        return int(self._phi.shape[1]) - self.size
 
     @property
     def n_bytes(self) -> int:
@@ -67,15 +79,17 @@ class FeaturePanel:
 
     # ---- growing ----
 
-    def append(self, points: Any) -> np.ndarray:
+    def append(self, points: Any, least: np.ndarray | None = None) -> np.ndarray:
         """Add points, but for those in the span of the others; a mask of those that were added.
 
-        What is computed depends on the points added alone, not on those refused: so the panel can be computed
-        again from its points, bit for bit.
+        Where ``least`` is given, a point is added only if its pivot, the squared distance from the span of
+        the points before it, is above its entry there. What is computed depends on the points added alone,
+        not on those refused: so the panel can be computed again from its points, bit for bit.
         """
         which = np.arange(n_points(points))
+        least = np.zeros(len(which)) if least is None else least
         while True:
-            below, pivots, kept = self._extended_factor(points[which])
+            below, pivots, kept = self._extended_factor(points[which], least[which])
             which = which[kept]
             if kept.all():
                 break
@@ -100,7 +114,7 @@ class FeaturePanel:
         self.points = self.points[: self.size] if self.size else None
         return self.size
 
-    def _extended_factor(self, points: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _extended_factor(self, points: Any, least: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The new rows of L, left of the diagonal block and in it, and which points they belong to."""
         q = n_points(points)
         left = np.zeros((q, self.size))
@@ -109,38 +123,32 @@ class FeaturePanel:
             left = solve_triangular(self.factor, cross, lower=True, check_finite=False).T
         own = self.kernel.gram(points)
         check_kernel_sums(self.kernel.dtype, own, left)
-        rest = own - left @ left.T
-        lower, added = np.zeros((q, q)), np.zeros(q, dtype=bool)
-        room = self._phi.shape[1] - self.size
-        for i in range(q):
-            pivot = rest[i, i] - lower[i] @ lower[i]
-            if room == 0 or not pivot > self.least_pivot * max(own[i, i], 1e-300):
-                continue
-            added[i], room = True, room - 1
-            root = np.sqrt(pivot)
-            lower[i:, i] = (rest[i:, i] - lower[i:] @ lower[i]) / root
-            lower[i, i] = root
-        which = np.flatnonzero(added)
-        return left[which], np.tril(lower[np.ix_(which, which)]), added
+        least = np.maximum(least, self.least_pivot * np.maximum(own.diagonal(), 1e-300))
+        lower, added = _cholesky(own - left @ left.T, least, self.room)
+        return left[added], lower, added
 
     def _append_columns(self, points: Any, below: np.ndarray, pivots: np.ndarray) -> None:
-        """``Phi_new = (K_new - Phi below') pivots^{-T}``, some rows at a time."""
-        start = self.size
-        right = np.linalg.inv(pivots).T.astype(self._phi.dtype)
+        """``Phi_new = (K_new - Phi below') pivots^{-T}``."""
+        self._fill_columns(points, below, np.linalg.inv(pivots).T)
+
+    def _fill_columns(self, points: Any, below: np.ndarray, right: np.ndarray | None) -> None:
+        """``(K_new - Phi below') right`` in the next columns, some rows at a time; no product for None."""
+        start, q = self.size, len(below)
+        right = None if right is None else right.astype(self._phi.dtype)
         left = np.ascontiguousarray(below.T, dtype=self._phi.dtype)
+        memory = np.empty(min(AT_ONCE, len(self._phi)) * q, dtype=self._phi.dtype)
         for rows in row_blocks(len(self._phi), AT_ONCE):
-            K = self.kernel.block(rows, points)
+            n = rows.stop - rows.start
+            K = self.kernel.block(rows, points, out=memory[: n * q].reshape(n, q))
 
             def whiten(some: slice, rows: slice = rows, K: np.ndarray = K) -> None:
                 here = slice(rows.start + some.start, rows.start + some.stop)
                 block = K[some]
                 if start:
                     block -= self._phi[here, :start] @ left
-                for first in range(0, len(pivots), TRIANGLE):  # right is upper triangular
-                    last = min(first + TRIANGLE, len(pivots))
-                    self._phi[here, start + first : start + last] = block[:, :last] @ right[:last, first:last]
+                times_triangle(block, right, self._phi[here, start : start + q])
 
-            self.pool.map(whiten, row_blocks(len(K), AT_ONCE // 8))
+            self.pool.map(whiten, row_blocks(len(K)))
 
     def fill(self, points: Any, factor: np.ndarray, ends: list[int]) -> FeaturePanel:
         """Points whose factor is known, in an empty panel, block by block as they were appended elsewhere."""
@@ -200,6 +208,17 @@ class FeaturePanel:
 
         return np.asarray(self.pool.sum(work, self.blocks))
 
+    def sqnorms(self, first: int = 0) -> np.ndarray:
+        """Squared norms of the rows of Phi, of its columns from ``first`` on, in double."""
+        out = np.empty(len(self._phi))
+
+        def work(rows: slice) -> None:
+            block = self._phi[rows, first : self.size]
+            out[rows] = np.einsum("ij,ij->i", block, block, dtype=np.float64)
+
+        self.pool.map(work, self.blocks)
+        return out
+
     def gram(self, which: np.ndarray, weight: np.ndarray, b: int, *, alone: bool = True) -> np.ndarray:
         """``Phi[which, :b]' diag(weight) Phi[which, :b]`` in double.
 
@@ -231,3 +250,35 @@ class FeaturePanel:
         """``L^{-1} g``: a gradient in a as a gradient in v."""
         b = len(G)
         return np.asarray(solve_triangular(self._factor[:b, :b], G, lower=True, check_finite=False))
+
+
+def times_triangle(block: np.ndarray, right: np.ndarray | None, out: np.ndarray) -> None:
+    """``out = block @ right`` for an upper triangular matrix; for None, that is the identity."""
+    if right is None:
+        out[...] = block
+        return
+    for first in range(0, len(right), TRIANGLE):
+        last = min(first + TRIANGLE, len(right))
+        out[:, first:last] = block[:, :last] @ right[:last, first:last]
+
+
+def _cholesky(rest: np.ndarray, least: np.ndarray, room: int) -> tuple[np.ndarray, np.ndarray]:
+    """L and a mask of the rows kept: the first ones, at most ``room``, whose pivot is above ``least``."""
+    q, c = len(rest), 0  # c columns are in use
+    if q <= room:
+        with contextlib.suppress(np.linalg.LinAlgError):
+            lower = np.linalg.cholesky(rest)
+            if (lower.diagonal() ** 2 > least).all():
+                return lower, np.ones(q, dtype=bool)
+    lower, kept = np.zeros((q, q)), np.zeros(q, dtype=bool)
+    for i in range(q):
+        pivot = rest[i, i] - lower[i, :c] @ lower[i, :c]
+        if c == room:
+            break
+        if not pivot > least[i]:
+            continue
+        root = np.sqrt(pivot)
+        lower[i:, c] = (rest[i:, i] - lower[i:, :c] @ lower[i, :c]) / root
+        lower[i, c] = root
+        kept[i], c = True, c + 1
+    return np.tril(lower[kept, :c]), kept
