@@ -517,3 +517,15 @@ def test_the_referees_agree_with_each_other():
     _, _, primal = svm_primal(X, y, cost, "squared-hinge", "penalised")
     _, dual = lagrangian_dual(X @ X.T, y, cost)
     assert primal == pytest.approx(dual, rel=1e-8)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("code", ["one-vs-rest", "one-vs-one"])
+@pytest.mark.parametrize("n_components", ["auto", 5])
+def test_a_kernel_of_zeros_leaves_the_intercept(solver, code, n_components):
+    X, y = standardised(load_wine)
+    model = LagrangianSVC(
+        kernel=lambda A, B: np.zeros((len(A), len(B))), solver=solver, code=code, n_components=n_components
+    ).fit(X, y)
+    assert model.status_ == "converged"
+    assert np.isfinite(model.decision_function(X)).all()

@@ -120,7 +120,8 @@ class EigenSpace(LinearSpace):
         rows = kernel.take(which)
         norm = float(u[support] @ rows.matmul(support, support, u[support, None])[:, 0]) + float(u.sum()) ** 2
         bend = norm + float(np.sum(u * u / self.cost[which]))
-        return relative_gap(result.objective, 0.5 * float(y @ u) ** 2 / bend)
+        dual = 0.5 * float(y @ u) ** 2 / bend if bend > 0.0 else -np.inf  # an indefinite kernel has no bound
+        return relative_gap(result.objective, dual)
 
 
 class KernelSpace:

@@ -59,6 +59,8 @@ class Rows:
 
     def gram(self, weight: np.ndarray, centre: np.ndarray | None = None) -> np.ndarray:
         """``(X[index] - centre)' diag(weight) (X[index] - centre)``; a centre must be ``mean(weight)``."""
+        if not self.n_features:
+            return np.zeros((0, 0))
         centre = np.zeros(self.n_features) if centre is None else centre
         return _native.rows_gram(self.X, self.index, weight, centre, self.n_threads, self.cancel)
 
