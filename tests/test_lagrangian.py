@@ -493,6 +493,17 @@ def test_the_iteration_tells_where_it_stops_being_practical(monkeypatch):
         LagrangianSVC(1e4, solver="lagrangian", max_iter=50).fit(X, y)
 
 
+def test_auto_takes_coordinate_descent_for_wide_problems(monkeypatch):
+    X, y = standardised(load_wine)
+    newton = LagrangianSVC(0.1, tol=1e-8).fit(X, y)
+    monkeypatch.setattr("maxmargin.lagrangian.LARGEST_NEWTON", 10)
+    descent = LagrangianSVC(0.1, tol=1e-8, random_state=0, warm_start=True).fit(X, y).fit(X, y)
+    assert (newton.solver_, descent.solver_) == ("newton", "dual-cd")
+    np.testing.assert_allclose(descent.coef_, newton.coef_, atol=1e-4)
+    assert LagrangianSVC(kernel="rbf").fit(X, y).solver_ == "newton"
+    assert LagrangianSVC(n_components=5).fit(X, y).solver_ == "newton"
+
+
 BAD_PARAMETERS = {
     "C": (0.0, r"C must be a finite number > 0; got 0\.0"),
     "solver": ("smo", r"solver must be one of \['auto', 'lagrangian', 'newton'\]; got 'smo'"),
