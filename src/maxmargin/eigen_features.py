@@ -11,6 +11,7 @@ approximation of rank S. Otherwise it is ``F F'`` for some F of few columns, tur
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -19,6 +20,7 @@ import numpy as np
 
 from .checks import check_kernel_sums
 from .kernel_data import KernelData, n_points
+from .solvers import tall
 from .solvers.eigen import eigh_descending
 from .solvers.feature_panel import FeaturePanel
 from .solvers.pivoted_cholesky import add_random_pivots
@@ -30,7 +32,7 @@ METHODS = ("auto", "exact", "landmarks", "pivoted-cholesky", "randomized")
 SMALL = 1000  # rows up to which "auto" is exact
 LARGEST = 5000  # rows of which "exact" holds the kernel matrix
 OVERSAMPLING, N_POWERS = 10, 1  # of "randomized"
-APPENDED = 256  # landmarks at a time
+APPENDED = 512  # landmarks at a time
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,7 @@ def eigen_features(
     rng: np.random.Generator,
     landmarks: Any = None,
     weight: np.ndarray | None = None,
+    place: tuple[int, np.ndarray] | None = None,
 ) -> EigenFeatures:
     """At most ``n_components`` features of a kernel's rows.
 
@@ -72,34 +75,68 @@ def eigen_features(
         where they are given, else "exact" up to 1,000 rows, else "pivoted-cholesky".
     rng : Generator
     landmarks : int or points, optional
-        How many landmarks; as many as components by default. Or the landmarks themselves.
+        How many landmarks: by default as many as components, and a tenth more for "pivoted-cholesky". Or
+        the landmarks themselves.
     weight : array, optional
         Weights of the rows, positive.
+    place : (n_rows, index), optional
+        The features of row i are wanted in row ``index[i]`` of n_rows; other rows are not set.
     """
     given = landmarks is not None and not isinstance(landmarks, Integral)
-    if method == "auto":
-        method = "landmarks" if given else "exact" if len(kernel) <= SMALL else "pivoted-cholesky"
+    method = _chosen(method, landmarks, given, len(kernel))
     weight = np.ones(len(kernel)) if weight is None else weight
+    diagonal = kernel.lengths(np.arange(len(kernel))) ** 2
+    trace = _checked_trace(weight, diagonal, kernel.dtype)
+    with RowPool(kernel.n_threads, kernel.cancel) as pool:
+        if method == "exact":
+            basis = _exact(kernel, n_components, weight)
+        elif method == "randomized":
+            basis = _randomized(kernel, n_components, weight, rng, pool)
+        elif given:
+            basis = _from_points(kernel, landmarks, pool)
+        else:
+            n_landmarks = _default_landmarks(method, n_components) if landmarks is None else int(landmarks)
+            panel = FeaturePanel(kernel, min(n_landmarks, len(kernel)), pool)
+            basis = _from_rows(panel, diagonal, weight, method, rng)
+        values, V = _turn(basis.F, weight, n_components, pool)
+        features = tall.dot(basis.F, V, pool, place).astype(kernel.dtype, copy=False)
+        projection = basis.projected(V)
+    captured = min(1.0, float(values.sum()) / trace) if trace > 0.0 else 0.0
+    return EigenFeatures(features, values, basis.index, projection, captured, basis.points, method)
+
+
+def _chosen(method: str, landmarks: Any, given: bool, n_rows: int) -> str:
+    """The method that "auto" stands for; refused where landmarks do not go with it."""
+    if method == "auto":
+        few = n_rows <= SMALL and landmarks is None
+        method = "landmarks" if given else "exact" if few else "pivoted-cholesky"
     if landmarks is not None and (method in ("exact", "randomized") or (given and method != "landmarks")):
         accepted = "'landmarks'" if given else "'landmarks' or 'pivoted-cholesky'"
         raise ValueError(f"with landmarks the method must be {accepted}; got {method!r}.")
-    with RowPool(kernel.n_threads, kernel.cancel) as pool:
-        if method == "exact":
-            found = _exact(kernel, n_components, weight)
-        elif method == "randomized":
-            found = _randomized(kernel, n_components, weight, rng, pool)
-        elif given:
-            found = _from_points(kernel, n_components, weight, landmarks, pool)
-        else:
-            m = n_components if landmarks is None else max(int(landmarks), n_components)
-            found = _from_rows(kernel, n_components, weight, (method, m, rng), pool)
-    features, values, index, projection, points = found
-    trace = float(weight @ kernel.lengths(np.arange(len(kernel))) ** 2)
-    captured = min(1.0, float(values.sum()) / trace) if trace > 0.0 else 0.0
-    return EigenFeatures(features, values, index, projection, captured, points, method)
+    return method
 
 
-Found = tuple[np.ndarray, np.ndarray, "np.ndarray | None", np.ndarray, Any]
+def _checked_trace(weight: np.ndarray, diagonal: np.ndarray, dtype: Any) -> float:
+    """``sum_i w_i k(x_i, x_i)``, which bounds all sums that follow; refused where these would overflow."""
+    with np.errstate(over="ignore"):
+        trace = float(weight @ diagonal)
+        check_kernel_sums(dtype, np.asarray(100.0 * trace).astype(dtype))
+    return trace
+
+
+def _default_landmarks(method: str, n_components: int) -> int:
+    """For pivots a tenth more than components: what is left out at the end is then worth leaving out."""
+    return n_components if method == "landmarks" else -(-11 * n_components // 10)
+
+
+@dataclass(frozen=True)
+class _Basis:
+    """F, (n_rows, m), with ``F F' ~ K``: features of the rows that are yet to be turned."""
+
+    F: np.ndarray
+    index: np.ndarray | None
+    points: Any
+    projected: Callable[[np.ndarray], np.ndarray]  # A -> B with F A = K(rows, points) B
 
 
 def _n_kept(values: np.ndarray, dtype: Any, n_components: int) -> int:
@@ -109,8 +146,22 @@ def _n_kept(values: np.ndarray, dtype: Any, n_components: int) -> int:
     return min(n_components, int(np.count_nonzero(values > max(share * largest, 1e-300))))
 
 
-def _exact(kernel: KernelData, n_components: int, weight: np.ndarray) -> Found:
-    """``diag(s) K diag(s) = P diag(l) P'`` for the roots s of the weights; D = diag(1/s) P diag(sqrt(l))."""
+def _turn(
+    F: np.ndarray, weight: np.ndarray, n_components: int, pool: RowPool
+) -> tuple[np.ndarray, np.ndarray]:
+    """The leading eigenvalues and eigenvectors of ``F' diag(w) F``."""
+    G = tall.gram(F, weight, pool)
+    check_kernel_sums(F.dtype, G)
+    values, V = eigh_descending(G, cancel=pool.cancel)
+    S = _n_kept(values, F.dtype, n_components)
+    return values[:S], V[:, :S]
+
+
+# ---- exact, or nearly ----
+
+
+def _exact(kernel: KernelData, n_components: int, weight: np.ndarray) -> _Basis:
+    """``diag(s) K diag(s) = P diag(l) P'`` for the roots s of the weights; F = diag(1/s) P diag(sqrt(l))."""
     n = len(kernel)
     if n > LARGEST:
         raise ValueError(
@@ -125,88 +176,53 @@ def _exact(kernel: KernelData, n_components: int, weight: np.ndarray) -> Found:
     K *= s[:, None]
     values, P = eigh_descending(0.5 * (K + K.T), min(n, n_components), kernel.cancel)
     S = _n_kept(values, kernel.dtype, n_components)
-    values, P, roots = values[:S], P[:, :S], np.sqrt(values[:S])
-    features = np.ascontiguousarray(P * roots / s[:, None], dtype=kernel.dtype)
-    return features, values, index, P / roots * s[:, None], points
+    P, roots = P[:, :S], np.sqrt(values[:S])
+    back = P / roots * s[:, None]
+    return _Basis(P * roots / s[:, None], index, points, lambda A: back @ A)
 
 
-def _turned(
-    F: np.ndarray, weight: np.ndarray, n_components: int, pool: RowPool
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """F V, the eigenvalues and V, the leading eigenvectors of ``F' diag(w) F``."""
-    blocks, weighted = row_blocks(len(F)), bool((weight != 1.0).any())
-
-    def gram(rows: slice) -> np.ndarray:
-        block = F[rows].astype(np.float64)
-        if weighted:
-            block *= np.sqrt(weight[rows])[:, None]
-        return block.T @ block
-
-    G = np.zeros((F.shape[1], F.shape[1]))
-    for first in range(0, len(blocks), 8):  # at most eight partial sums are held
-        for part in pool.map(gram, blocks[first : first + 8]):
-            G += part
-    check_kernel_sums(F.dtype, G)
-    values, V = eigh_descending(G, cancel=pool.cancel)
-    S = _n_kept(values, F.dtype, n_components)
-    values, V = values[:S], np.ascontiguousarray(V[:, :S])
-    D, W = np.empty((len(F), S), dtype=F.dtype), V.astype(F.dtype)
-
-    def turn(rows: slice) -> None:
-        np.matmul(F[rows], W, out=D[rows])
-
-    pool.map(turn, blocks)
-    return D, values, V
+def _randomized(
+    kernel: KernelData, n_components: int, weight: np.ndarray, rng: np.random.Generator, pool: RowPool
+) -> _Basis:
+    """``(K Q) (Q' K Q)^{-1} (K Q)'`` for an orthonormal basis Q of the range of products with K."""
+    n, s = len(kernel), np.sqrt(weight)[:, None]
+    every = np.arange(n)
+    Q = rng.standard_normal((n, min(n, n_components + OVERSAMPLING)))
+    for _ in range(1 + N_POWERS):
+        Q = tall.orthonormal(s * kernel.matmul(every, every, s * Q), pool)
+    Y = kernel.matmul(every, every, s * Q)
+    C = tall.tdot(Q, s * Y, pool)
+    check_kernel_sums(kernel.dtype, C)
+    values, U = eigh_descending(0.5 * (C + C.T), cancel=pool.cancel)
+    m = _n_kept(values, kernel.dtype, n)
+    U = U[:, :m] / np.sqrt(values[:m])
+    return _Basis(tall.dot(Y, U, pool), every, kernel.points(every), lambda A: s * tall.dot(Q, U @ A, pool))
 
 
-def _from_panel(panel: FeaturePanel, n_components: int, weight: np.ndarray) -> tuple:
-    D, values, V = _turned(panel.phi, weight, n_components, panel.pool)
-    return D, values, panel.coef(V)
+# ---- from landmarks ----
 
 
-def _from_rows(kernel: KernelData, n_components: int, weight: np.ndarray, how: tuple, pool: RowPool) -> Found:
-    """From landmarks among the rows, drawn with pivots or uniformly."""
-    method, n_landmarks, rng = how
-    panel = FeaturePanel(kernel, min(n_landmarks, len(kernel)), pool)
+def _from_rows(
+    panel: FeaturePanel, diagonal: np.ndarray, weight: np.ndarray, method: str, rng: np.random.Generator
+) -> _Basis:
+    """``F = K(rows, Z) L^{-T}`` for landmarks Z among the rows, drawn with pivots or uniformly."""
+    kernel = panel.kernel
     if method == "pivoted-cholesky":
-        index = add_random_pivots(panel, kernel.lengths(np.arange(len(kernel))) ** 2, weight, rng)
+        index = add_random_pivots(panel, diagonal, weight, rng)
     else:
         drawn = rng.choice(len(kernel), size=panel.room, replace=False, p=weight / weight.sum())
         index = drawn[_appended(panel, kernel.points(drawn))]
-    D, values, projection = _from_panel(panel, n_components, weight)
-    return D, values, index, projection, kernel.points(index)
+    return _Basis(panel.phi, index, kernel.points(index), panel.coef)
 
 
-def _from_points(
-    kernel: KernelData, n_components: int, weight: np.ndarray, points: Any, pool: RowPool
-) -> Found:
+def _from_points(kernel: KernelData, points: Any, pool: RowPool) -> _Basis:
+    """The same for landmarks that are given."""
     panel = FeaturePanel(kernel, n_points(points), pool)
     added = _appended(panel, points)
-    D, values, projection = _from_panel(panel, n_components, weight)
-    return D, values, None, projection, points[added]
+    return _Basis(panel.phi, None, points[added], panel.coef)
 
 
 def _appended(panel: FeaturePanel, points: Any) -> np.ndarray:
     """Add points some at a time; a mask of those that were added."""
     parts = row_blocks(n_points(points), APPENDED)
     return np.concatenate([panel.append(points[part]) for part in parts])
-
-
-def _randomized(
-    kernel: KernelData, n_components: int, weight: np.ndarray, rng: np.random.Generator, pool: RowPool
-) -> Found:
-    """``(K Q) (Q' K Q)^{-1} (K Q)'`` for an orthonormal basis Q of the range of products with K."""
-    n, s = len(kernel), np.sqrt(weight)[:, None]
-    every = np.arange(n)
-    Q = rng.standard_normal((n, min(n, n_components + OVERSAMPLING)))
-    for _ in range(1 + N_POWERS):
-        Q = np.linalg.qr(s * kernel.matmul(every, every, s * Q))[0]
-    Y = kernel.matmul(every, every, s * Q)
-    C = Q.T @ (s * Y)
-    check_kernel_sums(kernel.dtype, C)
-    values, U = eigh_descending(0.5 * (C + C.T), cancel=pool.cancel)
-    U = U[:, : _n_kept(values, kernel.dtype, n)]
-    U /= np.sqrt(values[: U.shape[1]])
-    D, values, V = _turned(Y @ U, weight, n_components, pool)
-    projection = s * (Q @ (U @ V))
-    return D.astype(kernel.dtype), values, every, projection, kernel.points(every)

@@ -117,19 +117,17 @@ class FeaturePanel:
         own = self.kernel.gram(points)
         check_kernel_sums(self.kernel.dtype, own, left)
         rest = own - left @ left.T
-        lower, added = np.zeros((q, q)), np.zeros(q, dtype=bool)
-        room = self.room
+        lower, added, c = np.zeros((q, q)), np.zeros(q, dtype=bool), 0  # c columns are in use
         least = np.maximum(least, self.least_pivot * np.maximum(own.diagonal(), 1e-300))
         for i in range(q):
-            pivot = rest[i, i] - lower[i] @ lower[i]
-            if room == 0 or not pivot > least[i]:
+            pivot = rest[i, i] - lower[i, :c] @ lower[i, :c]
+            if c == self.room or not pivot > least[i]:
                 continue
-            added[i], room = True, room - 1
             root = np.sqrt(pivot)
-            lower[i:, i] = (rest[i:, i] - lower[i:] @ lower[i]) / root
-            lower[i, i] = root
-        which = np.flatnonzero(added)
-        return left[which], np.tril(lower[np.ix_(which, which)]), added
+            lower[i:, c] = (rest[i:, i] - lower[i:, :c] @ lower[i, :c]) / root
+            lower[i, c] = root
+            added[i], c = True, c + 1
+        return left[added], np.tril(lower[added, :c]), added
 
     def _append_columns(self, points: Any, below: np.ndarray, pivots: np.ndarray) -> None:
         """``Phi_new = (K_new - Phi below') pivots^{-T}``, some rows at a time."""

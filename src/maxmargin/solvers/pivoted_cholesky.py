@@ -16,7 +16,7 @@ import numpy as np
 
 from .feature_panel import FeaturePanel
 
-MIN_BLOCK, MAX_BLOCK, BLOCKS = 16, 256, 4
+MIN_BLOCK, MAX_BLOCK = 16, 512  # candidates at a time
 MARGIN = 2.0  # rows whose residual is within this factor of the least pivot are as good as in the span
 
 
@@ -35,7 +35,7 @@ def add_random_pivots(
         sums = np.cumsum(mass)
         if not sums[-1] > 0.0:
             break
-        block = max(MIN_BLOCK, min(MAX_BLOCK, (panel.size + panel.room) // BLOCKS))
+        block = max(MIN_BLOCK, min(MAX_BLOCK, 2 * panel.room))
         drawn = np.searchsorted(sums, sums[-1] * rng.random(block), side="right")
         drawn = np.minimum(drawn, np.flatnonzero(mass)[-1])
         added = panel.append(panel.kernel.points(drawn), least=rng.random(block) * residual[drawn])
