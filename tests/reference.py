@@ -131,6 +131,8 @@ def lagrangian_primal(u, K, y, cost):
     """The primal value of f = sum_i u_i (k(x_i, .) + 1)."""
     f = (K + 1.0) @ u
     return 0.5 * u @ f + 0.5 * cost @ np.maximum(0.0, 1.0 - y * f) ** 2
+
+
 def pivot_law(K, weight, n_pivots):
     """The law of pivots drawn one after the other with P(i) ~ weight_i R_ii: {sequence: probability}."""
     if n_pivots == 0:

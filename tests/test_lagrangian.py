@@ -363,7 +363,7 @@ def test_a_function_of_the_eigen_features_has_the_same_objective_with_the_kernel
     X, y = standardised(load_digits)
     model = LagrangianSVC(kernel="rbf", n_components=60, solver=solver, kernel_gap=True, random_state=0)
     model.fit(X, y == 8)
-    assert len(model.support_) == 60
+    assert 60 <= len(model.support_) < 100
     u, target = model.dual_coef_[0], np.where(y == 8, 1.0, -1.0)
     outputs = model.decision_function(X)
     K, b = model.kernel_(model.support_vectors_, model.support_vectors_), model.intercept_[0]
