@@ -14,6 +14,8 @@ CASES = {  # solver, classes, rows, features, dtype
     "newton, 4 classes, 1,500 features": ("newton", 4, 30_000, 1_500, "float64"),
     "newton, 2 classes, wide": ("newton", 2, 2_500, 8_000, "float32"),
     "dual-cd, 2 classes": ("dual-cd", 2, 20_000, 500, "float32"),
+    "Lagrangian, linear, 2 classes": ("lagrangian", 2, 200_000, 100, "float64"),
+    "Lagrangian, rbf, 10 classes": ("rbf", 10, 3_500, 50, "float64"),
     "kernel, 2 classes": ("kernel", 2, 60_000, 100, "float32"),
     "kernel, 10 classes": ("kernel", 10, 60_000, 100, "float32"),
 }
@@ -21,7 +23,7 @@ CASES = {  # solver, classes, rows, features, dtype
 
 def child(name, tries):
     """Fits again and again, and says so, until each fit has been interrupted."""
-    from maxmargin import KernelSVC, LinearSVC
+    from maxmargin import KernelSVC, LagrangianSVC, LinearSVC
 
     signal.signal(
         signal.SIGINT, signal.default_int_handler
@@ -34,7 +36,11 @@ def child(name, tries):
         print("fitting", flush=True)
         try:
             endless = {"C": 100.0, "tol": 1e-300, "max_iter": 10**9, "n_jobs": 2}
-            model = KernelSVC(**endless) if solver == "kernel" else LinearSVC(solver=solver, **endless)
+            if solver in ("lagrangian", "rbf"):
+                kernel = "linear" if solver == "lagrangian" else solver
+                model = LagrangianSVC(solver="lagrangian", kernel=kernel, **endless)
+            else:
+                model = KernelSVC(**endless) if solver == "kernel" else LinearSVC(solver=solver, **endless)
             model.fit(X, y)
             print("finished", flush=True)
         except KeyboardInterrupt:

@@ -108,6 +108,31 @@ def kernel_svm_bounds(a, b, K, y, cost, loss):
     return primal, a @ y - half_norm - (0.5 * np.sum(a**2 / cost) if squared else 0.0)
 
 
+def lagrangian_dual(K, y, cost):
+    """The Lagrangian SVM on its textbook dual; returns a >= 0 and its dual value, or None where it gives up.
+
+    max e'a - 1/2 a'(HH' + diag(1/cost)) a   s.t.  a >= 0,  HH' = diag(y) (K + 1 1') diag(y)
+    """
+    Q = np.outer(y, y) * (K + 1.0) + np.diag(1.0 / cost)
+    best = None
+    units = (1.0, cost.max(), cost.min(), 1.0 / Q.max())
+    for unit, eps in itertools.product(units, (1e-11, 1e-9)):  # the solver likes numbers near 1
+        try:
+            a = unit * solve_qp(unit * Q, -np.ones(len(y)), lower=np.zeros(len(y)), eps=eps)
+        except AssertionError:
+            continue
+        a = np.maximum(a, 0.0)
+        value = a.sum() - 0.5 * a @ Q @ a
+        best = (a, value) if best is None or value > best[1] else best
+    return best
+
+
+def lagrangian_primal(u, K, y, cost):
+    """The primal value of f = sum_i u_i (k(x_i, .) + 1)."""
+    f = (K + 1.0) @ u
+    return 0.5 * u @ f + 0.5 * cost @ np.maximum(0.0, 1.0 - y * f) ** 2
+
+
 def pivot_law(K, weight, n_pivots):
     """The law of pivots drawn one after the other with P(i) ~ weight_i R_ii: {sequence: probability}."""
     if n_pivots == 0:

@@ -5,6 +5,7 @@ from .budget import SparseKernelClassifier
 from .calibrated import CalibratedSVC
 from .features import KernelEigenMap
 from .kernel_svc import KernelSVC
+from .lagrangian import LagrangianSVC
 from .linear import LinearSVC
 from .online import BudgetPerceptron, KernelPegasos, KernelPerceptron
 
@@ -18,6 +19,7 @@ __all__ = [
     "KernelPerceptron",
     "KernelSVC",
     "LaSVM",
+    "LagrangianSVC",
     "LinearSVC",
     "SparseKernelClassifier",
     "__version__",

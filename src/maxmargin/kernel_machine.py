@@ -11,10 +11,11 @@ from sklearn.utils.validation import check_consistent_length
 from .base import NOT_GIVEN, CodedClassifier
 from .checks import check_scale, check_weights
 from .grouped import GroupedMatrix, columns_of_groups
-from .kernel_data import KernelData
+from .kernel_data import KernelData, points_of
 from .kernels import FromFunction, Kernel, Precomputed, kernel_from_name
 from .layout import is_sparse
 from .rows import Rows, WeightedRows, canonical
+from .solvers.result import SolverResult
 from .threads import effective_n_threads
 
 
@@ -136,6 +137,27 @@ class KernelClassifier(KernelRows, CodedClassifier):
         self.dual_coef_ = np.ascontiguousarray(coef.T, dtype=np.float64)
         self.intercept_ = np.zeros(coef.shape[1])
         self.n_support_ = len(coef)
+
+    def _keep_columns(self, results: list[SolverResult], data: WeightedRows) -> None:
+        """Keep columns that were solved one by one, each with a coefficient for every row it was given."""
+        rows, values = [], []
+        for t, result in enumerate(results):
+            own = np.flatnonzero(result.coef)
+            rows.append(self.code_.column(data.labels, t)[0][own])
+            values.append(result.coef[own])
+        used = np.zeros(len(data.rows), dtype=bool)
+        used[np.concatenate(rows)] = True
+        support = np.flatnonzero(used)
+        support = support[np.argsort(data.labels[support], kind="stable")]  # class by class
+        place = np.empty(len(used), dtype=np.int64)
+        place[support] = np.arange(len(support))
+        coef = np.zeros((len(results), len(support)))
+        for t, (own, value) in enumerate(zip(rows, values, strict=True)):
+            coef[t, place[own]] = value
+        chosen = data.rows.index[support]
+        points = points_of(self.kernel_, data.rows.X, chosen)
+        self._keep(points, coef.T, chosen, data.labels[support])
+        self.intercept_ = np.array([result.intercept for result in results])
 
     def _group(self, coef: np.ndarray, starts: np.ndarray) -> None:
         """Remember groups of support vectors, and their columns, where these are less than half of all."""

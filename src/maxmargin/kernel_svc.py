@@ -13,7 +13,7 @@ from sklearn.base import clone
 from . import _native
 from .checks import check_choice, check_costs, check_flag, check_grid, check_number
 from .class_blocks import ClassBlocks
-from .kernel_data import KernelData, points_of
+from .kernel_data import KernelData
 from .kernel_machine import KernelClassifier
 from .memory import available_bytes, lazy_array
 from .rows import WeightedRows
@@ -276,22 +276,5 @@ class KernelSVC(KernelClassifier):
         return SvmProblem(kernel, targets, self.C * weight, LOSSES[self.loss] == "squared-hinge")
 
     def _store(self, results: list[SolverResult], data: WeightedRows) -> None:
-        rows, values = [], []
-        for t, result in enumerate(results):
-            own = np.flatnonzero(result.coef)
-            rows.append(self.code_.column(data.labels, t)[0][own])
-            values.append(result.coef[own])
-        used = np.zeros(len(data.rows), dtype=bool)
-        used[np.concatenate(rows)] = True
-        support = np.flatnonzero(used)
-        support = support[np.argsort(data.labels[support], kind="stable")]  # class by class
-        place = np.empty(len(used), dtype=np.int64)
-        place[support] = np.arange(len(support))
-        coef = np.zeros((len(results), len(support)))
-        for t, (own, value) in enumerate(zip(rows, values, strict=True)):
-            coef[t, place[own]] = value
-        chosen = data.rows.index[support]
-        points = points_of(self.kernel_, data.rows.X, chosen)
-        self._keep(points, coef.T, chosen, data.labels[support])
-        self.intercept_ = np.array([result.intercept for result in results])
+        self._keep_columns(results, data)
         self._last_rows = (data.rows.X.shape[0], self.classes_.tolist(), self.code_.n_columns)
