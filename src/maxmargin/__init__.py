@@ -4,6 +4,7 @@ from .baselines import KernelMatchingPursuit, LaSVM
 from .budget import SparseKernelClassifier
 from .calibrated import CalibratedSVC
 from .kernel_svc import KernelSVC
+from .least_squares import LeastSquaresClassifier
 from .linear import LinearSVC
 from .online import BudgetPerceptron, KernelPegasos, KernelPerceptron
 
@@ -16,6 +17,7 @@ __all__ = [
     "KernelPerceptron",
     "KernelSVC",
     "LaSVM",
+    "LeastSquaresClassifier",
     "LinearSVC",
     "SparseKernelClassifier",
     "__version__",
