@@ -6,6 +6,7 @@ from .calibrated import CalibratedSVC
 from .features import KernelEigenMap
 from .kernel_svc import KernelSVC
 from .lagrangian import LagrangianSVC
+from .least_squares import LeastSquaresClassifier
 from .linear import LinearSVC
 from .online import BudgetPerceptron, KernelPegasos, KernelPerceptron
 
@@ -20,6 +21,7 @@ __all__ = [
     "KernelSVC",
     "LaSVM",
     "LagrangianSVC",
+    "LeastSquaresClassifier",
     "LinearSVC",
     "SparseKernelClassifier",
     "__version__",

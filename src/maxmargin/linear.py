@@ -15,9 +15,14 @@ from .solvers.dual_cd import dual_cd
 from .solvers.margins import Intercept, MarginProblem
 from .solvers.newton import newton
 from .solvers.result import SolverResult, Stop
+from .solvers.truncated_newton import truncated_newton
 from .threads import effective_n_threads
 
+SOLVERS = ("auto", "newton", "dual-cd", "truncated-newton")
 LARGEST_NEWTON = 2000  # order of the largest Newton system that solver="auto" takes on
+FEW_ROWS = 500  # the same for wide data with the squared hinge
+HARD = 10.0  # mean of cost times squared norm from which on coordinates depend on each other
+TIGHT = 1e-5  # tol from which on coordinate descent takes too many epochs
 
 
 class LinearSVC(CodedClassifier):
@@ -45,10 +50,11 @@ class LinearSVC(CodedClassifier):
         How the columns' outputs become class scores: margins for one-vs-rest, votes for one-vs-one.
     class_weight : dict or "balanced", optional
         Factors of the sample weights.
-    solver : {"auto", "newton", "dual-cd"}, default="auto"
+    solver : {"auto", "newton", "dual-cd", "truncated-newton"}, default="auto"
         "newton" costs one factorisation of order min(n_samples, n_features) a step and few steps; "dual-cd"
-        many cheap epochs, and a copy of the rows. "auto" takes the first up to order 2000; ``solver_`` says
-        which was taken.
+        many cheap epochs, and a copy of the rows; "truncated-newton", for the squared hinge only, products with
+        the rows. "auto" takes the first up to order 2000 (wide data with the squared hinge: 500 rows), and
+        beyond it the second, or the third for a large C or a ``tol`` of at most 1e-5; ``solver_`` says which.
     tol : float, default=1e-4
         Bound on the relative duality gap ``(primal - dual) / max(|primal|, |dual|)``.
     max_iter : int, default=1000
@@ -127,16 +133,28 @@ class LinearSVC(CodedClassifier):
         check_choice("loss", self.loss, ("hinge", "squared-hinge", "squared_hinge"))
         check_flag("fit_intercept", self.fit_intercept)
         check_flag("penalize_intercept", self.penalize_intercept)
-        check_choice("solver", self.solver, ("auto", "newton", "dual-cd"))
+        check_choice("solver", self.solver, SOLVERS)
+        if self.solver == "truncated-newton" and self.loss == "hinge":
+            raise ValueError(
+                "solver='truncated-newton' needs a loss with a curvature, loss='squared-hinge'; got "
+                "loss='hinge'. Take solver='auto', 'newton' or 'dual-cd'."
+            )
         self._check_stopping()
 
     def _prepare(self, data: WeightedRows) -> None:
         check_costs(self.C, data.weight)
         check_scale(data.rows.X, data.rows.sqnorms(), self.C * float(data.weight.sum()))
-        self.solver_ = self.solver
-        if self.solver == "auto":
-            order = min(len(data.rows), data.rows.n_features)
-            self.solver_ = "newton" if order <= LARGEST_NEWTON else "dual-cd"
+        self.solver_ = self._chosen(data) if self.solver == "auto" else self.solver
+
+    def _chosen(self, data: WeightedRows) -> str:
+        """The solver that was fastest on such data; docs/theory/linear-svm.md has the measurements."""
+        n, d = len(data.rows), data.rows.n_features
+        if self.loss == "hinge":
+            return "newton" if min(n, d) <= LARGEST_NEWTON else "dual-cd"
+        if d <= min(n, LARGEST_NEWTON) or n <= FEW_ROWS:
+            return "newton"
+        hard = n >= d and self.C * float(data.weight @ data.rows.sqnorms()) >= HARD * n
+        return "truncated-newton" if hard or self.tol <= TIGHT else "dual-cd"
 
     def _solve(
         self, data: WeightedRows, targets: np.ndarray, column: int, stop: Stop, callback: Callback | None
@@ -148,6 +166,8 @@ class LinearSVC(CodedClassifier):
         )
         if self.solver_ == "newton":
             return newton(problem, stop=stop, callback=callback)
+        if self.solver_ == "truncated-newton":
+            return truncated_newton(problem, stop=stop, callback=callback)
         return dual_cd(problem, stop=stop, seed=self._seed + column, callback=callback)
 
     def _store(self, results: list[SolverResult], data: WeightedRows) -> None:
