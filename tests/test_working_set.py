@@ -291,6 +291,41 @@ def test_a_solver_goes_on_bit_for_bit(small_steps, monkeypatch, loss, cache_byte
 
 
 @pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize(("n", "dtype", "tol"), [(300, np.float64, 1e-6), (1300, np.float32, 1e-3)])
+@pytest.mark.parametrize("held", [True, False])
+def test_the_short_way_ends_where_the_long_one_does(monkeypatch, loss, n, dtype, tol, held):
+    """Few samples, all rows in memory: computed by the core, or asked for where the matrix is given."""
+    X, y, weight = noisy(n, n=n, noise=0.3)
+    X = X.astype(dtype)
+    kernel, rows = (Precomputed(), naive(HALF, X).astype(dtype)) if held else (HALF, X)
+    problems = [problem_of(rows, y, 3.0 * weight, loss, kernel, n_threads) for n_threads in (1, 2, 4)]
+    monkeypatch.setattr(working_set.WorkingSets, "step", None)
+    stop, states = Stop(tol=tol, max_iter=2000), []
+    one, two, four = (
+        working_sets(
+            problem,
+            stop=stop,
+            cache_bytes=2 * n * n * np.dtype(dtype).itemsize,
+            callback=lambda check, state: states.append(state.copy()),
+        )
+        for problem in problems
+    )
+    monkeypatch.undo()
+    for other in (two, four, working_sets(problems[0], stop=stop, cache_bytes=UNLIMITED, state=states[0])):
+        np.testing.assert_array_equal(other.coef, one.coef)
+        assert other.intercept == one.intercept
+    assert 0.0 <= one.history[-1].hit_rate < 1.0
+    assert np.count_nonzero(one.coef) * n <= one.history[-1].kernel_values <= n * n
+    monkeypatch.setattr(working_set, "SMALL", 0)
+    other = working_sets(problems[0], stop=stop, cache_bytes=UNLIMITED)
+    assert other.status is one.status is Status.CONVERGED
+    assert one.history[-1].dual <= other.objective * (1 + 1e-12)
+    assert other.history[-1].dual <= one.objective * (1 + 1e-12)
+    if n <= working_set.POLISHED:
+        np.testing.assert_allclose(one.coef, other.coef, atol=1e-9)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
 def test_threads_change_no_bit(small_steps, loss):
     X, y, weight = noisy(9, n=300)
     coefs = [
@@ -450,6 +485,59 @@ def test_a_polish_never_makes_a_point_worse(seed, n, log_C, loss):
         kernel_svm_bounds(better, 0.0, K, y, problem.cost, loss)  # feasible
         assert gap(better) <= gap(a) * (1 + 1e-12)
     assert gap(better) <= 1e-9 * problem.cost.sum()
+
+
+@settings(max_examples=60)
+@given(
+    seed=st.integers(0, 10**6),
+    n=st.integers(2, 50),
+    log_C=st.floats(-4, 4),
+    loss=st.sampled_from(LOSSES),
+    single=st.booleans(),
+)
+def test_the_core_polishes_as_the_reference_does(seed, n, log_C, loss, single):
+    X, y, weight = noisy(seed, n)
+    problem = problem_of(X.astype(np.float32) if single else X, y, 10.0**log_C * weight, loss)
+    rng = np.random.default_rng(seed)
+    a = working_set.balanced(problem, rng.uniform(0, 1, size=n) * np.minimum(problem.cost, 10.0) * y)
+    everyone, known = np.arange(n), (rng.random(n) < 0.5).astype(np.uint8)
+    rows, asked = problem.kernel.between(everyone, everyone), []
+    kept = rows.copy()
+    rows[known == 0] = np.nan
+
+    def fetch(which):
+        asked.extend(which.tolist())
+        rows[which] = kept[which]
+        known[which] = 1
+        return which
+
+    expected, gradient = polish(problem, a, lambda: False)
+    found, g = a.copy(), y.copy()
+    fixed = (problem.lower, problem.upper, y, problem.cost, problem.squared)
+    solved = _native.svm_polish(rows, known, found, g, *fixed, 60.0, fetch, _native.NEVER)
+    assert len(set(asked)) == len(asked)
+    if not solved:  # it has met a flat face, and has touched nothing
+        np.testing.assert_array_equal(found, a)
+        np.testing.assert_array_equal(g, y)
+        return
+    scale = 1.0 + np.abs(expected).max()
+    np.testing.assert_allclose(g, gradient, atol=1e-9 * scale)
+    np.testing.assert_allclose(g, y - kept.astype(float) @ found - problem.ridge * found, atol=1e-11 * scale)
+    gaps = [
+        problem.gap(slice(None), c, r, problem.intercept(slice(None), c, r))
+        for c, r in ((found, g), (expected, gradient))
+    ]
+    assert gaps[0] <= gaps[1] + 1e-12 * problem.cost.sum()
+    assert ((problem.lower <= found) & (found <= problem.upper)).all()
+
+
+def test_the_core_leaves_flat_faces_alone():
+    problem = problem_of(np.ones((6, 2)), np.array([1.0, -1.0] * 3), np.ones(6))
+    a, g = 0.25 * problem.y, problem.y.copy()
+    known, rows = np.ones(6, dtype=np.uint8), np.ones((6, 6))
+    fixed = (problem.lower, problem.upper, problem.y, problem.cost, False)
+    assert not _native.svm_polish(rows, known, a, g, *fixed, 60.0, lambda which: which, _native.NEVER)
+    np.testing.assert_array_equal(a, 0.25 * problem.y)
 
 
 @pytest.mark.parametrize("n", [700, 1000])

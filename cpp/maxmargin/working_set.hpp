@@ -63,32 +63,49 @@ inline double bent_zero(std::vector<std::pair<double, double>>& residuals, doubl
     return weight > 0.0 ? moment / weight : before;
 }
 
-inline double best_intercept(const Samples& s, std::vector<std::pair<double, double>>& residuals) {
-    double positive = 0.0, moment = 0.0, total = 0.0, sum = 0.0;
-    residuals.resize(s.n);
+// The largest g of those that may grow and the least of those that may fall.
+struct Ends {
+    double up = -std::numeric_limits<double>::infinity(), down = std::numeric_limits<double>::infinity();
+
+    explicit Ends(const Samples& s) {
+        for (std::size_t i = 0; i < s.n; ++i) {
+            if (s.may_grow(i)) up = std::max(up, s.g[i]);
+            if (s.may_fall(i)) down = std::min(down, s.g[i]);
+        }
+    }
+    bool apart() const { return std::isfinite(up) && std::isfinite(down) && up > down; }
+};
+
+inline double best_intercept(const Samples& s, const Ends& ends,
+                             std::vector<std::pair<double, double>>& residuals) {
+    double positive = 0.0, moment = 0.0, total = 0.0, sum = 0.0, below = 0.0;
+    // The slope of the hinge's gap is negative below the one end and positive above the other.
+    const bool between = !s.squared && ends.apart();
+    residuals.clear();
     for (std::size_t i = 0; i < s.n; ++i) {
         const double r = s.residual(i);
-        residuals[i] = {r, s.squared && s.y[i] > 0.0 ? -s.cost[i] : s.cost[i]};
         total += s.cost[i], sum += s.a[i];
         if (s.y[i] > 0.0) positive += s.cost[i], moment += s.cost[i] * r;
+        if (between && r < ends.down)
+            below += s.cost[i];
+        else if (!between || r <= ends.up)
+            residuals.emplace_back(r, s.squared && s.y[i] > 0.0 ? -s.cost[i] : s.cost[i]);
     }
     if (s.squared) return bent_zero(residuals, positive, moment - sum);
-    return weighted_median(residuals, positive - sum, 64.0 * std::numeric_limits<double>::epsilon() * total);
+    return weighted_median(residuals, positive - sum - below,
+                           64.0 * std::numeric_limits<double>::epsilon() * total);
 }
 
 inline Look look(const Samples& s, std::vector<std::pair<double, double>>& scratch) {
-    constexpr double NONE = -std::numeric_limits<double>::infinity();
-    Look seen{s.n > 0 ? best_intercept(s, scratch) : 0.0, 0.0, 0.0};
-    double up = NONE, down = NONE;
+    const Ends ends(s);
+    Look seen{s.n > 0 ? best_intercept(s, ends, scratch) : 0.0, 0.0, 0.0};
     for (std::size_t i = 0; i < s.n; ++i) {
         const double r = s.residual(i) - seen.b, missing = std::max(0.0, s.y[i] * r);
         seen.gap += s.squared
                         ? 0.5 * s.cost[i] * missing * missing - s.a[i] * r + 0.5 * s.a[i] * s.a[i] / s.cost[i]
                         : s.cost[i] * missing - s.a[i] * r;
-        if (s.may_grow(i)) up = std::max(up, s.g[i]);
-        if (s.may_fall(i)) down = std::max(down, -s.g[i]);
     }
-    if (up > NONE && down > NONE) seen.violation = std::max(0.0, up + down);
+    if (ends.apart()) seen.violation = ends.up - ends.down;
     return seen;
 }
 

@@ -174,7 +174,7 @@ static void test_grid() {
 }
 
 void test_kernel_block() {
-    blas() = {naive_gemm<float>, naive_gemm<double>, nullptr, nullptr};
+    blas() = {naive_gemm<float>, naive_gemm<double>, nullptr, nullptr, nullptr};
     for (std::size_t every : {1u, 2u, 9u})
         for (KernelKind kind : {KernelKind::linear, KernelKind::rbf, KernelKind::laplacian}) {
             test_kernel<float>({kind, 0.01, 0.0, 0.0}, every);

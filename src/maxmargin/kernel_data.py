@@ -55,8 +55,11 @@ class KernelData:
 
     def __post_init__(self) -> None:
         """What every block needs to know of the rows: once is enough."""
-        if self.compiled and self.stats is None:
+        if not self.compiled:
+            return
+        if self.stats is None:
             self.stats = _native.row_stats(self.X, n_threads=self.n_threads)
+        if self._filler is None:
             self._filler = _native.RowFiller(self.X, self.kernel, self.stats)  # type: ignore[arg-type]
 
     @property
