@@ -5,6 +5,7 @@ from .budget import SparseKernelClassifier
 from .calibrated import CalibratedSVC
 from .kernel_svc import KernelSVC
 from .linear import LinearSVC
+from .linear_program import LinearProgramSVC
 from .online import BudgetPerceptron, KernelPegasos, KernelPerceptron
 
 __version__ = "0.1.0"
@@ -16,6 +17,7 @@ __all__ = [
     "KernelPerceptron",
     "KernelSVC",
     "LaSVM",
+    "LinearProgramSVC",
     "LinearSVC",
     "SparseKernelClassifier",
     "__version__",
