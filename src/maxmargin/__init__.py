@@ -3,6 +3,7 @@
 from .baselines import KernelMatchingPursuit, LaSVM
 from .budget import SparseKernelClassifier
 from .calibrated import CalibratedSVC
+from .features import KernelEigenMap
 from .kernel_svc import KernelSVC
 from .linear import LinearSVC
 from .linear_program import LinearProgramSVC
@@ -12,6 +13,7 @@ __version__ = "0.1.0"
 __all__ = [
     "BudgetPerceptron",
     "CalibratedSVC",
+    "KernelEigenMap",
     "KernelMatchingPursuit",
     "KernelPegasos",
     "KernelPerceptron",
