@@ -26,6 +26,7 @@ ESTIMATORS = [
     maxmargin.LinearProgramSVC(tol=1e-8, penalty=None, code="one-vs-one"),
     maxmargin.LinearProgramSVC(tol=1e-8, multi_class="joint"),
     maxmargin.LinearProgramSVC(tol=1e-8, kernel="rbf"),
+    maxmargin.LinearProgramSVC(tol=1e-8, kernel="rbf", features="eigen", n_components=20, random_state=0),
     maxmargin.KernelPerceptron(random_state=0),
     maxmargin.BudgetPerceptron(budget=50, random_state=0),
     maxmargin.KernelPegasos(random_state=0),

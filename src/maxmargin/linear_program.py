@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .checks import check_choice, check_costs, check_flag, check_number, check_scale
+from .eigen_features import METHODS, EigenFeatures, eigen_features
 from .kernel_machine import KernelClassifier
 from .kernels import Kernel, Linear
 from .rows import Rows, WeightedRows
@@ -21,6 +22,8 @@ from .solvers.lp_warm import WorkingSet
 from .solvers.result import SolverResult, Stop
 from .threads import effective_n_threads
 
+OF_SOME_FITS = ("coef_", "support_", "support_vectors_", "dual_coef_", "n_support_", "trace_captured_")
+
 
 class LinearProgramSVC(KernelClassifier):
     """An SVM whose norm is the 1-norm: a linear program, with few coefficients that are not exactly 0.
@@ -29,8 +32,9 @@ class LinearProgramSVC(KernelClassifier):
 
         ||w||_1 + C sum_i s_i max(0, 1 - y_i (<w, phi(x_i)> + b)),
 
-    where s_i is the sample's weight times its class's. phi(x) is x itself (``kernel=None``) or the vector of
-    kernel values k(x, x_j) with all training rows. ``penalty=None`` leaves ||w||_1 out and
+    where s_i is the sample's weight times its class's. phi(x) is x itself (``kernel=None``), the vector of
+    kernel values k(x, x_j) with all training rows (``features="columns"``), or that of the kernel's leading
+    eigen features (``features="eigen"``). ``penalty=None`` leaves ||w||_1 out and
     minimises the mean of the hinge losses. ``multi_class="joint"`` solves for all classes at once,
 
         min  sum_g ||w_g||_1 + C sum_i s_i sum_{g != y_i} max(0, 1 - (f_{y_i}(x_i) - f_g(x_i))).
@@ -49,6 +53,12 @@ class LinearProgramSVC(KernelClassifier):
         None for the features as they are; else as in :class:`KernelSVC`.
     gamma, degree, coef0
         As in :class:`KernelSVC`.
+    features : {"columns", "eigen"}, default="columns"
+        With a kernel: sparse in kernel functions, or in the features of :class:`KernelEigenMap`.
+    n_components : int, default=100
+        Eigen features, at most.
+    eigen_method : str, default="auto"
+        How they are computed: "exact", "randomized", "pivoted-cholesky", "landmarks" or "auto".
     fit_intercept : bool, default=True
     code : {"one-vs-rest", "one-vs-one"} or Code, default="one-vs-rest"
     decoder : str or Decoder, default="auto"
@@ -65,18 +75,20 @@ class LinearProgramSVC(KernelClassifier):
         Begin with the features and samples that the last fit ended with, where X has the same shape and y
         the same classes.
     random_state : int, RandomState or None
-        For ``gamma="median"`` alone: there is nothing else random.
+        For ``gamma="median"`` and eigen features.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n_columns, n_features), or (n_classes, n_features) where joint
-        Without a kernel. Zeros are exact.
+        Without a kernel, or for eigen features. Zeros are exact.
     support_, support_vectors_, dual_coef_
-        With a kernel: rows with a coefficient, as in :class:`KernelSVC`.
+        With a kernel: rows with a coefficient, as in :class:`KernelSVC`; for eigen features the landmarks.
+    trace_captured_ : float
+        The share of the kernel's trace in the eigen features.
     intercept_ : ndarray of shape (n_columns,) or (n_classes,)
         Those of a joint program sum to 0, since only their differences matter.
     n_nonzero_ : int
-        Features (with a kernel: support vectors) with a coefficient in some column.
+        Features (raw, kernel functions or eigen features) with a coefficient in some column.
     objective_ : float
         The primal value, summed over the columns.
     dual_gap_ : float
@@ -108,6 +120,9 @@ class LinearProgramSVC(KernelClassifier):
         gamma: Any = "scale",
         degree: float = 3,
         coef0: float = 0.0,
+        features: str = "columns",
+        n_components: int = 100,
+        eigen_method: str = "auto",
         fit_intercept: bool = True,
         code: Any = "one-vs-rest",
         decoder: Any = "auto",
@@ -126,6 +141,9 @@ class LinearProgramSVC(KernelClassifier):
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
+        self.features = features
+        self.n_components = n_components
+        self.eigen_method = eigen_method
         self.fit_intercept = fit_intercept
         self.code = code
         self.decoder = decoder
@@ -147,6 +165,9 @@ class LinearProgramSVC(KernelClassifier):
                 f"multi_class='joint' has no code; leave code at 'one-vs-rest' (got {self.code!r}) or take "
                 "multi_class='code'."
             )
+        check_choice("features", self.features, ("columns", "eigen"))
+        check_number("n_components", self.n_components, at_least=1, integer=True)
+        check_choice("eigen_method", self.eigen_method, METHODS)
         check_flag("fit_intercept", self.fit_intercept)
         check_flag("warm_start", self.warm_start)
         self._check_kernel()
@@ -155,6 +176,11 @@ class LinearProgramSVC(KernelClassifier):
     @property
     def _joint(self) -> bool:
         return bool(self.multi_class == "joint")
+
+    @property
+    def _in_columns(self) -> bool:
+        """Whether features are kernel functions at the rows."""
+        return self.kernel is not None and bool(self.features == "columns")
 
     def _kernel_parameter(self) -> Kernel:
         return Linear() if self.kernel is None else super()._kernel_parameter()
@@ -165,19 +191,33 @@ class LinearProgramSVC(KernelClassifier):
             check_scale(data.rows.X, data.rows.sqnorms(), 1.0)
         else:
             super()._prepare(data)
+        self._eigen: EigenFeatures | None = None
+        if self.kernel is not None and not self._in_columns:
+            self._eigen = eigen_features(
+                self._kernel_data(data),
+                self.n_components,
+                method=self.eigen_method,
+                rng=self._rng(2),
+                weight=data.weight,
+            )
 
     # ---- solving ----
 
     def _solve_all(
         self, data: WeightedRows, stop: Stop, callback: Callback | None, n_threads: int
     ) -> list[SolverResult]:
+        given = data
+        if self._eigen is not None:
+            rows = Rows(self._eigen.features, np.arange(len(data.rows)))
+            given = WeightedRows(rows, data.labels, data.weight)
         last = self._last_working_sets(data) if self.warm_start else []
 
         def solve(column: int, stop: Stop, n_inner: int) -> SolverResult:
             which, pairs = self._column(data, column)
-            part = data.take(which, n_inner, stop.cancel)
-            program = self._program(self._features(part), pairs, part.weight)
-            state = last[column].state(program, part.rows.index) if last else None
+            part = given.take(which, n_inner, stop.cancel)
+            features = KernelColumns(self._kernel_data(part)) if self._in_columns else RawFeatures(part.rows)
+            program = self._program(features, pairs, part.weight)
+            state = last[column].state(program, data.rows.index[which]) if last else None
             return generate(program, stop=stop, state=state, callback=callback)
 
         n_columns = 1 if self._joint else self.code_.n_columns
@@ -190,9 +230,6 @@ class LinearProgramSVC(KernelClassifier):
         which, targets = self.code_.column(data.labels, column)
         return which, TwoClasses(targets)
 
-    def _features(self, data: WeightedRows) -> Features:
-        return RawFeatures(data.rows) if self.kernel is None else KernelColumns(self._kernel_data(data))
-
     def _program(self, features: Features, pairs: Pairs, weight: np.ndarray) -> HingeProgram:
         cost = self.C * weight if self.penalty else weight / weight.sum()
         return HingeProgram(features, pairs, cost, self.penalty is not None, bool(self.fit_intercept))
@@ -201,13 +238,15 @@ class LinearProgramSVC(KernelClassifier):
 
     def _store(self, results: Sequence[Any], data: WeightedRows) -> None:
         coef = self._joined(results, data)
-        for name in ("coef_", "support_", "support_vectors_", "dual_coef_", "n_support_"):
+        for name in OF_SOME_FITS:
             self.__dict__.pop(name, None)
         used = np.flatnonzero(coef.any(axis=1))
-        if self.kernel is None:
-            self.coef_ = np.ascontiguousarray(coef.T)
-        else:
+        if self._in_columns:
             self._keep(self._kernel_data(data).points(used), coef[used], data.rows.index[used])
+        else:
+            self.coef_ = np.ascontiguousarray(coef.T)
+        if self._eigen is not None:
+            self._keep_landmarks(self._eigen, coef, data)
         self.n_nonzero_ = len(used)
         self.intercept_ = np.concatenate([result.intercepts for result in results])
         self.__dict__.pop("_working_sets", None)
@@ -216,7 +255,7 @@ class LinearProgramSVC(KernelClassifier):
 
     def _joined(self, results: Sequence[Any], data: WeightedRows) -> np.ndarray:
         """Coefficients of all columns, (n_features, n_outputs)."""
-        if self.kernel is None:
+        if not self._in_columns:
             return np.concatenate([result.coef for result in results]).T
         coef = np.zeros((len(data.rows), sum(len(result.coef) for result in results)))
         for column, result in enumerate(results):
@@ -224,18 +263,25 @@ class LinearProgramSVC(KernelClassifier):
             coef[which, column : column + len(result.coef)] = result.coef.T
         return coef
 
+    def _keep_landmarks(self, eigen: EigenFeatures, coef: np.ndarray, data: WeightedRows) -> None:
+        """Functions of eigen features are kernel expansions at the landmarks."""
+        support = None if eigen.index is None else data.rows.index[eigen.index]
+        self._keep(eigen.points, eigen.projection @ coef, support)
+        self.trace_captured_ = eigen.trace_captured
+        self._eigen = None
+
     def _keep_working_sets(self, results: Sequence[Any], data: WeightedRows) -> None:
         self._working_sets = []
         for column, result in enumerate(results):
             which, pairs = self._column(data, column)
-            index, by_row = data.rows.index[which], self.kernel is not None
+            index, by_row = data.rows.index[which], self._in_columns
             self._working_sets.append(WorkingSet.of(result.state, index, pairs.width, by_row))
         self._last_kind = self._kind(data)
 
     def _kind(self, data: WeightedRows) -> tuple[Any, ...]:
         """What two fits must have in common for one to begin where the other ended."""
         n_outputs = len(self.classes_) if self._joint else -self.code_.n_columns
-        kind = (self.kernel is None, bool(self.fit_intercept), n_outputs)
+        kind = (self.kernel is None, self.features, bool(self.fit_intercept), n_outputs)
         return (data.rows.X.shape, self.classes_.tolist(), *kind)
 
     def _last_working_sets(self, data: WeightedRows) -> list[WorkingSet]:
