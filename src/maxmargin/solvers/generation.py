@@ -127,16 +127,21 @@ class Generation:
     """One restricted program a step."""
 
     def __init__(self, program: HingeProgram, state: State, cancel: np.ndarray, deadline: float) -> None:
-        self.program, self.state, self.deadline = program, state, deadline
-        self.master = Master(program, cancel)
-        self.master.add_pairs(state.pairs)
-        self.master.add_coefficients(state.coefficients)
-        if len(state.held):
-            self.master.hold(state.held)
-        if len(state.basic_rows):
-            self.master.set_basic(state.basic_pairs, state.basic_rows)
+        self.program, self.state, self.cancel, self.deadline = program, state, cancel, deadline
+        self.master = self._new_master(None)
         self.W, self.b, self.pi = state.W.copy(), state.b.copy(), state.pi.copy()
+        self.sharpened = False
         self.outcome: Outcome | None = None  # of the restricted program, as it is
+
+    def _new_master(self, unit: float | None) -> Master:
+        master, state = Master(self.program, self.cancel, unit), self.state
+        master.add_pairs(state.pairs)
+        master.add_coefficients(state.coefficients)
+        if len(state.held):
+            master.hold(state.held)
+        if len(state.basic_rows):
+            master.set_basic(state.basic_pairs, state.basic_rows)
+        return master
 
     def certify(self) -> Certificate:
         """Bounds of the whole program; remembers the best point, and what is violated at the present one."""
@@ -165,7 +170,7 @@ class Generation:
             return True
         if self.outcome == "infeasible":
             self._release(self._nearest_held())
-        elif self.outcome == "optimal" and not self._join():
+        elif self.outcome == "optimal" and not self._join() and not self._sharpen():
             return True
         self.outcome = self.master.solve(self.deadline)
         found = self.master.solution() if self.outcome != "infeasible" else None
@@ -173,6 +178,14 @@ class Generation:
             self.W, self.b, self.pi = found
         self._remember()
         return False
+
+    def _sharpen(self) -> bool:
+        """Once all have joined, and rounding is what is left: another unit, from the objective found."""
+        unit = self.state.best_primal / len(self.master.pairs)
+        if self.sharpened or not 0.0 < unit < 0.1 * self.master.unit:
+            return False
+        self.master, self.sharpened = self._new_master(unit), True
+        return True
 
     def _join(self) -> bool:
         pairs, coefficients = self._violated_pairs(), self._attractive_coefficients()

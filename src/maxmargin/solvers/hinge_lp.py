@@ -19,7 +19,8 @@ from .lp_pairs import Pairs
 from .result import FLOAT_EPS
 
 NEAR = 1e-6  # margins so little below 1 are rounding where all of them are
-REACH = 1e3  # without a penalty, a bound holds for coefficients so many times as large as those found
+REACH = 1e3  # a bound that pays for rounding holds for coefficients so many times as large as those found
+ROUNDED = 1e-9  # what prices on features of one scale may be off by, as a share of all multipliers
 
 
 @dataclass(frozen=True)
@@ -72,12 +73,15 @@ class HingeProgram:
     def dual(self, pi: np.ndarray, prices: np.ndarray, W: np.ndarray) -> float:
         """A lower bound from ``feasible`` multipliers, whose prices are given.
 
-        With a penalty they are scaled until no price exceeds 1. Without one, prices that are not 0 are paid
-        for by coefficients up to ``REACH`` times those of ``W``.
+        With a penalty they are scaled until no price exceeds 1. Where prices exceed it by rounding alone, as
+        they do where it is 0, what they exceed it by is paid for by coefficients up to ``REACH`` times those
+        of ``W``: the larger of both bounds counts.
         """
-        total = float(pi.sum())
-        if self.penalised:
-            return total / max(1.0, float(np.abs(prices).max(initial=0.0)))
-        scale = self.features.scale[:, None]
+        total, scale = float(pi.sum()), self.features.scale[:, None]
+        largest = float(np.abs(prices).max(initial=0.0))
+        scaled = total / max(1.0, largest) if self.penalised else 0.0
+        excess = np.maximum(0.0, np.abs(prices / scale) - (1.0 / scale if self.penalised else 0.0))
+        if largest == 0.0 or float(excess.max(initial=0.0)) > ROUNDED * total:
+            return scaled if largest > 0.0 else total
         reach = REACH * max(1.0, float(np.abs(W * scale).max(initial=0.0)))
-        return max(0.0, total - reach * float(np.abs(prices / scale).sum()))
+        return max(scaled, total - reach * float(excess.sum()))

@@ -49,11 +49,11 @@ OUTCOMES: dict[Any, Outcome] = {
 class Master:
     """The program restricted to some coefficients (output, feature) and some pairs."""
 
-    def __init__(self, program: HingeProgram, cancel: np.ndarray) -> None:
+    def __init__(self, program: HingeProgram, cancel: np.ndarray, unit: float | None = None) -> None:
         self.program = program
         self.scale = program.features.scale
         self.penalty = (1.0 if program.penalised else 0.0) / self.scale
-        self.unit = _unit(program.cost, self.penalty)
+        self.unit = _unit(program.cost, self.penalty) if unit is None else unit
         self.n_intercepts = _n_intercepts(program)
         self.coefficients = np.zeros((0, 2), dtype=np.int64)  # (output, feature) of the rows after intercepts
         self.pairs = np.zeros(0, dtype=np.int64)
