@@ -17,11 +17,13 @@ import numpy as np
 from .drive import Callback, Certificate, drive
 from .hinge_lp import HingeProgram
 from .lp_master import Master, Outcome
+from .lp_refine import refined
 from .result import SolverResult, State, Status, Stop
 
 WHOLE = 200_000  # entries of a program that is handed over whole
 SAMPLE = 8  # a start comes from every eighth sample
 LEAST_SAMPLE = 500
+NEAR_SHARE = 0.25  # of the pairs are at work after a start: those with margins nearest to 1
 ROUGH = 1e-2  # the gap to which a start is solved
 FIRST = 50  # coefficients at first
 NEW = 50  # coefficients that join in a round, at least, where so many are attractive
@@ -112,7 +114,7 @@ def _start_from_sample(program: HingeProgram, n_sample: int, stop: Stop) -> Stat
     W = np.zeros((program.features.n_features, program.pairs.n_outputs))
     W[: len(solved.W)] = solved.W
     missing = 1.0 - program.margins(W, solved.b).ravel()
-    near = np.argsort(np.abs(missing), kind="stable")[: 2 * program.pairs.width * n_sample]
+    near = np.argsort(np.abs(missing), kind="stable")[: int(NEAR_SHARE * len(missing))]
     at_work = np.union1d(near[np.isfinite(missing[near])], basic)
     state = new_state(program, at_work, solved.coefficients[used])
     state.W[:], state.b[:] = W, solved.b
@@ -130,7 +132,7 @@ class Generation:
         self.program, self.state, self.cancel, self.deadline = program, state, cancel, deadline
         self.master = self._new_master(None)
         self.W, self.b, self.pi = state.W.copy(), state.b.copy(), state.pi.copy()
-        self.sharpened = False
+        self.refined = self.sharpened = False
         self.outcome: Outcome | None = None  # of the restricted program, as it is
 
     def _new_master(self, unit: float | None) -> Master:
@@ -170,22 +172,33 @@ class Generation:
             return True
         if self.outcome == "infeasible":
             self._release(self._nearest_held())
-        elif self.outcome == "optimal" and not self._join() and not self._sharpen():
-            return True
+        elif self.outcome == "optimal" and not self._join():
+            return self._sharpen()
+        self._solve()
+        return False
+
+    def _solve(self) -> None:
         self.outcome = self.master.solve(self.deadline)
         found = self.master.solution() if self.outcome != "infeasible" else None
         if found is not None:
             self.W, self.b, self.pi = found
+        self.refined = False
         self._remember()
-        return False
 
     def _sharpen(self) -> bool:
-        """Once all have joined, and rounding is what is left: another unit, from the objective found."""
+        """All have joined, and rounding is what is left: refine, then take another unit; True if stuck."""
+        if not self.refined:
+            self.refined = True
+            found = refined(self.master, self.W, self.b, self.pi)
+            if found is not None:
+                self.W, self.b, self.pi = found
+                return False
         unit = self.state.best_primal / len(self.master.pairs)
         if self.sharpened or not 0.0 < unit < 0.1 * self.master.unit:
-            return False
+            return True
         self.master, self.sharpened = self._new_master(unit), True
-        return True
+        self._solve()
+        return False
 
     def _join(self) -> bool:
         pairs, coefficients = self._violated_pairs(), self._attractive_coefficients()

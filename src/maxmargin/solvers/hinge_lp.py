@@ -19,7 +19,7 @@ from .lp_pairs import Pairs
 from .result import FLOAT_EPS
 
 NEAR = 1e-6  # margins so little below 1 are rounding where all of them are
-REACH = 1e3  # a bound that pays for rounding holds for coefficients so many times as large as those found
+REACH = 10.0  # a bound that pays for rounding holds for coefficients so many times as large as those found
 ROUNDED = 1e-9  # what prices on features of one scale may be off by, as a share of all multipliers
 
 

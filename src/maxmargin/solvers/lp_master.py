@@ -110,7 +110,7 @@ class Master:
         counts, index, value = [], [np.zeros(0, dtype=np.int32)], [np.zeros(0)]
         for start in range(0, len(along), step):
             some = along[start : start + step]
-            block = self._columns(some) if by_pair else self.entries(some, pairs).T
+            block = self.columns(some) if by_pair else self.entries(some, pairs).T
             r, c = np.nonzero(block)
             counts.append(np.bincount(r, minlength=len(some)))
             index.append(c.astype(np.int32))
@@ -119,7 +119,8 @@ class Master:
         starts = np.concatenate([np.zeros(1), ends[:-1]]).astype(np.int32)[: len(along)]
         return starts, np.concatenate(index), np.concatenate(value)
 
-    def _columns(self, pairs: np.ndarray) -> np.ndarray:
+    def columns(self, pairs: np.ndarray) -> np.ndarray:
+        """Entries of some pairs in all rows, intercepts first, (len(pairs), n_rows)."""
         intercepts = self.program.pairs.signs(pairs, np.arange(self.n_intercepts))
         return np.hstack([intercepts, self.entries(self.coefficients, pairs)])
 
@@ -182,16 +183,29 @@ class Master:
         program = self.program
         multipliers, values = -np.asarray(found.row_dual), np.asarray(found.col_value)
         W = np.zeros((program.features.n_features, program.pairs.n_outputs))
-        outputs, features = self.coefficients.T
-        W[features, outputs] = multipliers[self.n_intercepts :] / self.scale[features]
-        b = np.zeros(program.pairs.n_outputs)
-        b[: self.n_intercepts] = multipliers[: self.n_intercepts]
+        W, b = self.moved(W, np.zeros(program.pairs.n_outputs), multipliers)
         pi = np.zeros((len(program.features), program.pairs.width))
         pi.ravel()[self.pairs] = values * self.unit
         pi.ravel()[self.held] = program.cost[self.held // program.pairs.width]
         if not (np.isfinite(W).all() and np.isfinite(b).all() and np.isfinite(pi).all()):
             return None
         return W, b, pi
+
+    def moved(self, W: np.ndarray, b: np.ndarray, step: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(W, b) plus a step in the rows' multipliers."""
+        W, b = W.copy(), b.copy()
+        outputs, features = self.coefficients.T
+        W[features, outputs] += step[self.n_intercepts :] / self.scale[features]
+        b[: self.n_intercepts] += step[: self.n_intercepts]
+        return W, b
+
+    def short_of_bounds(self, pi: np.ndarray) -> np.ndarray:
+        """What the rows, on features of one scale, lack to their nearest bounds, from all multipliers."""
+        A = self.program.pairs.spread(pi)
+        outputs, features = self.coefficients.T
+        prices = self.program.features.sum(A)[features, outputs] / self.scale[features]
+        bounds = np.sign(prices) * self.penalty[features]
+        return np.concatenate([-A.sum(axis=0)[: self.n_intercepts], bounds - prices])
 
 
 def _interrupter(cancel: np.ndarray, halt: np.ndarray, deadline: float) -> Callable[..., None]:

@@ -128,26 +128,23 @@ class WrongClasses:
         return own.astype(np.float64) - (wrong[:, None] == outputs)
 
     def balanced(self, pi: np.ndarray) -> np.ndarray:
-        """Multipliers are flows from g to y_i, which must be a circulation: Osborne's balancing scales them.
+        """Multipliers are flows from g to y_i: of each class the heavier of what enters and leaves is scaled.
 
-        The flow from g to y is multiplied by r_y / r_g until what enters each class leaves it; a common
-        factor then brings all below what they were. Where that does not converge, there is no flow at all.
+        Flows only shrink, so that the sweeps converge, to a circulation; where they have not, there is no
+        flow at all.
         """
         G = self.n_outputs
         flow = np.zeros((G, G))  # into the row's class from the column's
         np.add.at(flow, self.labels, pi)
-        total, r = flow.sum(), np.ones(G)
+        factor, total = np.ones((G, G)), flow.sum()
         for _ in range(SWEEPS):
-            scaled = flow * r[:, None] / r
+            scaled = flow * factor
             if np.abs(scaled.sum(axis=1) - scaled.sum(axis=0)).max() <= BALANCED * total:
-                break
+                return pi * factor[self.labels]
             for g in range(G):
-                into, out = (flow[g] / r).sum() * r[g], (flow[:, g] * r).sum() / r[g]
-                if into <= 1e-12 * total or out <= 1e-12 * total:
-                    return np.zeros_like(pi)
-                r[g] *= np.sqrt(out / into)
-        else:
-            return np.zeros_like(pi)
-        factor = r[:, None] / r
-        factor /= max(1.0, float(np.where(flow > 0.0, factor, 0.0).max()))
-        return pi * factor[self.labels]
+                into, out = float(flow[g] @ factor[g]), float(flow[:, g] @ factor[:, g])
+                if into > out:
+                    factor[g] *= out / into
+                elif out > into:
+                    factor[:, g] *= into / out
+        return np.zeros_like(pi)
