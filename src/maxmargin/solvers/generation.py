@@ -108,6 +108,8 @@ def _start_from_sample(program: HingeProgram, n_sample: int, stop: Stop) -> Stat
     solved = start(sample, rough)
     iteration = Generation(sample, solved, stop.cancel, time.perf_counter() + rough.max_seconds)
     drive(solved, iteration.step, iteration.certify, rough)
+    if len(solved.basic_rows) == 0:  # stopped before its first program
+        return new_state(program, np.flatnonzero(program.pairs.exists()), solved.coefficients)
     basic = solved.pairs[solved.basic_pairs]
     n_intercepts = len(solved.basic_rows) - len(solved.coefficients)
     used = ~solved.basic_rows[n_intercepts:]
