@@ -108,6 +108,7 @@ def test_the_joint_program_equals_the_referee(monkeypatch, problem, penalised, i
     X, labels, cost = problem
     monkeypatch.setattr(generation, "WHOLE", 200_000 if whole else 0)
     monkeypatch.setattr(generation, "FIRST", 3)
+    monkeypatch.setattr(generation, "LEAST_SAMPLE", 3)
     program = HingeProgram(raw(X), WrongClasses(labels, 3), cost, penalised, intercept)
     result = generate(program, stop=Stop(tol=1e-9))
     check_against_referee(result, X, labels, cost, 3, penalised=penalised, intercept=intercept)
@@ -120,6 +121,7 @@ def test_kernel_columns_equal_the_referee(monkeypatch, problem, gamma, whole):
     X, y, cost = problem
     monkeypatch.setattr(generation, "WHOLE", 200_000 if whole else 0)
     monkeypatch.setattr(generation, "FIRST", 3)
+    monkeypatch.setattr(generation, "LEAST_SAMPLE", 3)
     kernel = RBF(gamma=gamma)
     program = HingeProgram(KernelColumns(KernelData(kernel, X, np.arange(len(X)))), TwoClasses(y), cost)
     check_against_referee(generate(program, stop=Stop(tol=1e-9)), kernel(X, X), y, cost)

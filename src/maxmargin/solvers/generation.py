@@ -62,7 +62,7 @@ def start(program: HingeProgram, stop: Stop) -> State:
     pairs = np.flatnonzero(program.pairs.exists())
     if n * program.pairs.width * d <= WHOLE:
         return new_state(program, pairs, _coefficients(np.arange(outputs * d), d))
-    if n_sample >= max(LEAST_SAMPLE, 4 * d):
+    if n_sample >= LEAST_SAMPLE and (n_sample >= 4 * d or program.features.by_sample):
         return _start_from_sample(program, n_sample, stop)
     return new_state(program, pairs, _attractive(program))
 
