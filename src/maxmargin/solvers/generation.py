@@ -236,7 +236,7 @@ class Generation:
         worth = prices / master.penalty - 1.0 if penalised else prices / self.program.cost.sum()
         worth[master.coefficients[:, 0], master.coefficients[:, 1]] = 0.0
         flat = worth.ravel()
-        chosen = np.argsort(-flat, kind="stable")[: max(NEW, len(master.coefficients) // 2)]
+        chosen = np.argsort(-flat, kind="stable")[: max(NEW, len(master.coefficients))]
         return _coefficients(np.sort(chosen[flat[chosen] > SLACK]), worth.shape[1])
 
     def _remember(self) -> None:
