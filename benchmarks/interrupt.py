@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 
 import numpy as np
 
@@ -18,12 +19,14 @@ CASES = {  # solver, classes, rows, features, dtype
     "Lagrangian, rbf, 10 classes": ("rbf", 10, 3_500, 50, "float64"),
     "kernel, 2 classes": ("kernel", 2, 60_000, 100, "float32"),
     "kernel, 10 classes": ("kernel", 10, 60_000, 100, "float32"),
+    "program, 2 classes": ("program", 2, 20_000, 300, "float64"),
+    "program, 4 classes": ("program", 4, 20_000, 300, "float32"),
 }
 
 
 def child(name, tries):
     """Fits again and again, and says so, until each fit has been interrupted."""
-    from maxmargin import KernelSVC, LagrangianSVC, LinearSVC
+    from maxmargin import KernelSVC, LagrangianSVC, LinearProgramSVC, LinearSVC
 
     signal.signal(
         signal.SIGINT, signal.default_int_handler
@@ -36,11 +39,13 @@ def child(name, tries):
         print("fitting", flush=True)
         try:
             endless = {"C": 100.0, "tol": 1e-300, "max_iter": 10**9, "n_jobs": 2}
-            if solver in ("lagrangian", "rbf"):
-                kernel = "linear" if solver == "lagrangian" else solver
-                model = LagrangianSVC(solver="lagrangian", kernel=kernel, **endless)
-            else:
-                model = KernelSVC(**endless) if solver == "kernel" else LinearSVC(solver=solver, **endless)
+            others = {
+                "kernel": KernelSVC,
+                "program": LinearProgramSVC,
+                "lagrangian": partial(LagrangianSVC, solver="lagrangian"),
+                "rbf": partial(LagrangianSVC, solver="lagrangian", kernel="rbf"),
+            }
+            model = others[solver](**endless) if solver in others else LinearSVC(solver=solver, **endless)
             model.fit(X, y)
             print("finished", flush=True)
         except KeyboardInterrupt:

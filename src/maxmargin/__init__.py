@@ -8,6 +8,7 @@ from .kernel_svc import KernelSVC
 from .lagrangian import LagrangianSVC
 from .least_squares import LeastSquaresClassifier
 from .linear import LinearSVC
+from .linear_program import LinearProgramSVC
 from .online import BudgetPerceptron, KernelPegasos, KernelPerceptron
 
 __version__ = "0.1.0"
@@ -22,6 +23,7 @@ __all__ = [
     "LaSVM",
     "LagrangianSVC",
     "LeastSquaresClassifier",
+    "LinearProgramSVC",
     "LinearSVC",
     "SparseKernelClassifier",
     "__version__",
