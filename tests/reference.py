@@ -106,3 +106,38 @@ def kernel_svm_bounds(a, b, K, y, cost, loss):
     half_norm = 0.5 * a @ K @ a
     primal = half_norm + cost @ (0.5 * xi**2 if squared else xi)
     return primal, a @ y - half_norm - (0.5 * np.sum(a**2 / cost) if squared else 0.0)
+
+
+def all_pairs_primal(X, labels, cost, n_classes):
+    """The all-pairs M-SVM in (w_g, b_g, xi_ig), as printed; returns W, b and the objective.
+
+    min 1/2 sum_g ||w_g||^2 + sum_i cost_i sum_{g != y_i} xi_ig
+    s.t. <w_{y_i} - w_g, x_i> + b_{y_i} - b_g >= 1 - xi_ig,  xi >= 0,  sum_g b_g = 0
+    """
+    n, d = X.shape
+    pairs = [(i, g) for i in range(n) for g in range(n_classes) if g != labels[i]]
+    n_weights, n_pairs = n_classes * (d + 1), len(pairs)
+    G = np.zeros((n_pairs, n_weights + n_pairs))
+    for k, (i, g) in enumerate(pairs):
+        row = np.append(X[i], 1.0)
+        G[k, labels[i] * (d + 1) : (labels[i] + 1) * (d + 1)] = -row
+        G[k, g * (d + 1) : (g + 1) * (d + 1)] = row
+        G[k, n_weights + k] = -1.0
+    P = np.zeros(n_weights + n_pairs)
+    P[:n_weights] = np.tile(np.append(np.ones(d), 0.0), n_classes)
+    c = np.append(np.zeros(n_weights), [cost[i] for i, _ in pairs])
+    A = np.zeros((1, len(P)))
+    A[0, d : n_weights : d + 1] = 1.0
+    lower = np.append(np.full(n_weights, -np.inf), np.zeros(n_pairs))
+    scale = max(1.0, cost.max())
+    x = solve_qp(np.diag(P / scale), c / scale, A=A, b=np.zeros(1), lower=lower, G=G, h=-np.ones(n_pairs))
+    W = x[:n_weights].reshape(n_classes, d + 1)
+    return W[:, :-1], W[:, -1], all_pairs_objective(X @ W[:, :-1].T, W[:, :-1] @ W[:, :-1].T, W[:, -1], labels, cost)
+
+
+def all_pairs_objective(F, norms, b, labels, cost):
+    """From outputs without intercepts, (n, n_classes), and the products of the functions."""
+    scores = F + b
+    xi = np.maximum(0.0, 1.0 - scores[np.arange(len(labels)), labels][:, None] + scores)
+    xi[np.arange(len(labels)), labels] = 0.0
+    return 0.5 * np.trace(norms) + cost @ xi.sum(axis=1)
