@@ -132,7 +132,11 @@ def all_pairs_primal(X, labels, cost, n_classes):
     scale = max(1.0, cost.max())
     x = solve_qp(np.diag(P / scale), c / scale, A=A, b=np.zeros(1), lower=lower, G=G, h=-np.ones(n_pairs))
     W = x[:n_weights].reshape(n_classes, d + 1)
-    return W[:, :-1], W[:, -1], all_pairs_objective(X @ W[:, :-1].T, W[:, :-1] @ W[:, :-1].T, W[:, -1], labels, cost)
+    return (
+        W[:, :-1],
+        W[:, -1],
+        all_pairs_objective(X @ W[:, :-1].T, W[:, :-1] @ W[:, :-1].T, W[:, -1], labels, cost),
+    )
 
 
 def all_pairs_objective(F, norms, b, labels, cost):

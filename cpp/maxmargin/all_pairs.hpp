@@ -45,8 +45,9 @@ inline void pairs_step(const double* t, double u, std::size_t n, double* p) {
         }
         (sum > q ? low : high) = q;
         double next = q + (sum - q) / slope;
-        if (!(next >= low && next <= high)) next = 0.5 * (low + high);
-        if (next == q || std::abs(next - q) <= 1e-15 * high) break;
+        if (next == q) break;
+        if (!(next > low && next < high)) next = 0.5 * (low + high);  // Newton's steps may go in a circle
+        if (std::abs(next - q) <= 1e-15 * high) break;
         q = next;
     }
     for (std::size_t g = 0; g < n; ++g) p[g] = std::clamp(t[g] - q, 0.0, u);

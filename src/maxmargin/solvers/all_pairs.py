@@ -13,10 +13,10 @@ import numpy as np
 
 from .. import _native
 from .._native import one_blas_thread
-from .all_pairs_problem import AllPairsProblem, Point
+from .all_pairs_problem import AllPairsProblem
 from .drive import Callback, Certificate, drive
 from .pair_sets import optimal_pairs, pair_set
-from .result import SolverResult, State, Stop
+from .result import FLOAT_EPS, SolverResult, State, Stop
 
 FEW_PAIRS = 600  # a working set is solved at once
 PAIRS = 1500  # in a working set, at most
@@ -113,7 +113,7 @@ class Descent:
         problem, state, tol = self.problem, self.state, self.stop.tol
         pairs = pair_set(problem, self.point, PAIRS)
         value = self.point.dual + self.point.gap
-        accuracy = max(min(0.05 * self.point.gap, 1e-3 * tol * value), 4.0 * problem.tiny)
+        accuracy = max(min(0.05 * self.point.gap, 1e-3 * tol * value), FLOAT_EPS * value)
         self.point = optimal_pairs(
             problem, self.point, pairs, accuracy, lambda gap: max(1.5 * gap, 0.3 * tol * value)
         )

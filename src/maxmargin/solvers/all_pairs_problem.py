@@ -7,9 +7,9 @@ Its dual has a variable for each pair of a sample and a wrong class,
 
     max_a  sum_ig a_ig - 1/2 sum_g B_g' K B_g     s.t.  0 <= a_ig <= c_i,  sum_i B_ig = 0 for every g,
 
-with the coefficients B_ig = [g = y_i] sum_h a_ih - a_ig, so that f_g = sum_i B_ig k(., x_i). Their rows sum to
-zero, hence sum_g f_g = 0. For a feasible a, primal minus dual is sum_ig (c_i max(0, z_ig) - a_ig z_ig), a sum
-of terms none of which is negative.
+with the coefficients B_ig = [g = y_i] sum_h a_ih - a_ig, so that f_g = sum_i B_ig k(., x_i). Their rows sum
+to zero, hence sum_g f_g = 0. For a feasible a, primal minus dual is sum_ig (c_i max(0, z_ig) - a_ig z_ig), a
+sum of terms none of which is negative.
 """
 
 from __future__ import annotations

@@ -18,6 +18,7 @@ from .result import FLOAT_EPS
 
 MOST_STEPS = 80
 PATIENCE = 12  # steps that gain nothing: far from the optimum there may be several
+SHIFTS = 10.0 ** np.arange(-14.0, -5.0)  # of a matrix that rounding leaves indefinite, as shares of its size
 CLOSE_TO_BOUND = 0.995  # share of the way to the nearest bound that a step may go
 
 
@@ -68,6 +69,8 @@ class _Iterate:
         stiffness = np.maximum(np.diag(problem.H), 1e-3 * np.diag(problem.H).max(initial=1e-300))
         distance = np.minimum(0.5 * problem.u, 1.0 / stiffness)
         self.x = np.clip(start, distance, problem.u - distance)
+        self.weight = float(np.mean(np.diag(problem.H)) or 1.0)
+        self.M = problem.H + self.weight * (problem.E.T @ problem.E)  # the same where the equations hold
         self.r = problem.u - self.x
         self.m = np.zeros(len(problem.e))
         slope = problem.H @ self.x - problem.q
@@ -91,7 +94,7 @@ class _Iterate:
 
     def step(self) -> bool:
         """One predictor-corrector step; False where the linear system cannot be solved."""
-        x, r, l, v = self.x, self.r, self.l, self.v  # noqa: E741
+        x, r, l, v = self.x, self.r, self.l, self.v
         try:
             self._factor(l / x + v / r)
         except np.linalg.LinAlgError:
@@ -113,17 +116,25 @@ class _Iterate:
         return finite and both > 1e-12
 
     def _factor(self, barrier: np.ndarray) -> None:
+        """Factors of H with the barrier; where rounding leaves it indefinite, of a little more than it."""
         p = self.problem
-        M = p.H.copy()
-        M[np.diag_indices_from(M)] += barrier
-        self.factor = cho_factor(M, lower=True, overwrite_a=True, check_finite=False)
+        largest = float(np.abs(np.diag(self.M)).max())
+        for shift in (0.0, *(largest * SHIFTS)):
+            M = self.M.copy()
+            M[np.diag_indices_from(M)] += barrier + shift
+            try:
+                self.factor = cho_factor(M, lower=True, overwrite_a=True, check_finite=False)
+                break
+            except np.linalg.LinAlgError:
+                if shift == largest * SHIFTS[-1]:
+                    raise
         self.solved_E = cho_solve(self.factor, p.E.T, check_finite=False)
         self.schur = np.linalg.pinv(p.E @ self.solved_E, rcond=1e-13, hermitian=True)
 
     def _direction(self, comp_l: np.ndarray, comp_v: np.ndarray) -> tuple[np.ndarray, ...]:
         """Steps that make ``x l`` and ``r v`` change by these amounts, to first order."""
         p = self.problem
-        right = -self.dual + comp_l / self.x - comp_v / self.r
+        right = -self.dual - self.weight * (p.E.T @ self.primal) + comp_l / self.x - comp_v / self.r
         free = cho_solve(self.factor, right, check_finite=False)
         dm = self.schur @ (p.E @ free + self.primal)
         dx = free - self.solved_E @ dm
