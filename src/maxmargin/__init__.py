@@ -4,6 +4,7 @@ from .all_pairs import AllPairsSVC
 from .baselines import KernelMatchingPursuit, LaSVM
 from .budget import SparseKernelClassifier
 from .calibrated import CalibratedSVC
+from .features import KernelEigenMap
 from .kernel_svc import KernelSVC
 from .linear import LinearSVC
 from .online import BudgetPerceptron, KernelPegasos, KernelPerceptron
@@ -13,6 +14,7 @@ __all__ = [
     "AllPairsSVC",
     "BudgetPerceptron",
     "CalibratedSVC",
+    "KernelEigenMap",
     "KernelMatchingPursuit",
     "KernelPegasos",
     "KernelPerceptron",

@@ -24,6 +24,12 @@ from .solvers.drive import Callback
 from .solvers.result import SolverResult, Status, Stop
 from .threads import effective_n_threads
 
+LAYOUT = {  # of rows that the core takes: what scikit-learn's validation is asked for
+    "accept_sparse": "csr",
+    "dtype": [np.float64, np.float32],
+    "order": "C",
+    "accept_large_sparse": True,
+}
 NOT_GIVEN = object()  # at prediction there is no y, which is not the same as y=None
 SUCCESS = (Status.CONVERGED, Status.BUDGET_FULL, Status.NO_LOSS_LEFT, Status.STOPPED)
 SEVERITY = [
@@ -145,15 +151,7 @@ class CodedClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
     def _validated(self, X: Any, y: Any = NOT_GIVEN) -> Any:
         """X in the core's layout and, at fit time, y; refused where they are not what they should be."""
         targets = {"reset": False} if y is NOT_GIVEN else {"y": y}
-        checked = validate_data(
-            self,
-            X,
-            **targets,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            order="C",
-            accept_large_sparse=True,
-        )
+        checked = validate_data(self, X, **targets, **LAYOUT)
         return as_rows(checked) if y is NOT_GIVEN else (as_rows(checked[0]), checked[1])
 
     def _canonical(self, X: Any, labels: np.ndarray, weight: np.ndarray, n_threads: int) -> WeightedRows:

@@ -18,13 +18,17 @@ from .rows import Rows, WeightedRows, canonical
 from .threads import effective_n_threads
 
 
-class KernelClassifier(CodedClassifier):
-    """A classifier ``f_t(x) = sum_j a_jt k(x, z_j) + b_t``, one f for each column t of its code.
+class KernelRows:
+    """What an estimator with the parameters ``kernel, gamma, degree, coef0`` does with its rows.
 
-    A subclass has the parameters ``kernel, gamma, degree, coef0`` beside those of every classifier, and sets
-    in ``_store``, by ``_keep``, the support vectors and their coefficients. ``_rng(stream)`` gives its
-    generators of random numbers.
+    ``_rng(stream)`` gives its generators of random numbers, all of them from ``_seed``.
     """
+
+    kernel: Any
+    gamma: Any
+    degree: Any
+    coef0: Any
+    _seed: int
 
     def _check_kernel(self) -> None:
         """Refuse kernel parameters that are out of range; sets nothing."""
@@ -46,26 +50,13 @@ class KernelClassifier(CodedClassifier):
             return X.ndim == 1
         return not hasattr(X, "shape") and (len(X) == 0 or not _is_vector(X[0]))
 
-    def _validated(self, X: Any, y: Any = NOT_GIVEN) -> Any:
-        if not self._takes_objects(X):
-            return self._precomputed_checked(super()._validated(X, y), y is not NOT_GIVEN)
-        objects = _object_array(X)
-        if y is NOT_GIVEN:
-            return objects
-        y = np.asarray(y)
-        if y.ndim != 1:
-            raise ValueError(f"y should be a 1d array, got an array of shape {y.shape} instead.")
-        check_consistent_length(objects, y)
-        return objects, y
-
-    def _precomputed_checked(self, checked: Any, fitting: bool) -> Any:
-        if fitting and isinstance(self._kernel_parameter(), Precomputed):
-            if is_sparse(checked[0]):
+    def _check_precomputed(self, X: Any) -> None:
+        """Refuse what is no kernel matrix to fit to, where X has to be one."""
+        if isinstance(self._kernel_parameter(), Precomputed):
+            if is_sparse(X):
                 raise ValueError("a precomputed kernel matrix must be dense; call X.toarray() first.")
-            shape = checked[0].shape
-            if shape[0] != shape[1]:
-                raise ValueError(f"Precomputed matrix must be a square matrix to fit; got shape {shape}.")
-        return checked
+            if X.shape[0] != X.shape[1]:
+                raise ValueError(f"Precomputed matrix must be a square matrix to fit; got shape {X.shape}.")
 
     def _canonical(self, X: Any, labels: np.ndarray, weight: np.ndarray, n_threads: int) -> WeightedRows:
         check_weights(weight)
@@ -88,6 +79,36 @@ class KernelClassifier(CodedClassifier):
     def _kernel_data(self, data: WeightedRows) -> KernelData:
         rows = data.rows
         return KernelData(self.kernel_, rows.X, rows.index, rows.n_threads, cancel=rows.cancel)
+
+    def __sklearn_tags__(self) -> Any:
+        """Sparse input is accepted; a precomputed kernel is pairwise."""
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        return tags
+
+
+class KernelClassifier(KernelRows, CodedClassifier):
+    """A classifier ``f_t(x) = sum_j a_jt k(x, z_j) + b_t``, one f for each column t of its code.
+
+    A subclass has the parameters of :class:`KernelRows` beside those of every classifier, and sets in
+    ``_store``, by ``_keep``, the support vectors and their coefficients.
+    """
+
+    def _validated(self, X: Any, y: Any = NOT_GIVEN) -> Any:
+        if not self._takes_objects(X):
+            checked = super()._validated(X, y)
+            if y is not NOT_GIVEN:
+                self._check_precomputed(checked[0])
+            return checked
+        objects = object_array(X)
+        if y is NOT_GIVEN:
+            return objects
+        y = np.asarray(y)
+        if y.ndim != 1:
+            raise ValueError(f"y should be a 1d array, got an array of shape {y.shape} instead.")
+        check_consistent_length(objects, y)
+        return objects, y
 
     # ---- prediction ----
 
@@ -139,18 +160,12 @@ class KernelClassifier(CodedClassifier):
         outputs += self.intercept_
         return outputs
 
-    def __sklearn_tags__(self) -> Any:
-        """Sparse input is accepted; a precomputed kernel is pairwise."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
-        return tags
-
 
 def _is_vector(item: Any) -> bool:
     return isinstance(item, list | tuple | np.ndarray) and all(isinstance(v, Real) for v in item)
 
 
-def _object_array(X: Any) -> np.ndarray:
+def object_array(X: Any) -> np.ndarray:
     """A sequence as a 1-d array of its items, strings as an array of strings."""
     if isinstance(X, np.ndarray) and X.ndim == 1:
         objects = X

@@ -56,6 +56,11 @@ class FeaturePanel:
         return self._phi[:, : self.size]
 
     @property
+    def room(self) -> int:
+        """How many points can still be added."""
+        return int(self._phi.shape[1]) - self.size
+
+    @property
     def n_bytes(self) -> int:
         """The memory that Phi takes, when it is full."""
         return int(self._phi.nbytes)
@@ -67,15 +72,17 @@ class FeaturePanel:
 
     # ---- growing ----
 
-    def append(self, points: Any) -> np.ndarray:
+    def append(self, points: Any, least: np.ndarray | None = None) -> np.ndarray:
         """Add points, but for those in the span of the others; a mask of those that were added.
 
-        What is computed depends on the points added alone, not on those refused: so the panel can be computed
-        again from its points, bit for bit.
+        Where ``least`` is given, a point is added only if its pivot, the squared distance from the span of
+        the points before it, is above its entry there. What is computed depends on the points added alone,
+        not on those refused: so the panel can be computed again from its points, bit for bit.
         """
         which = np.arange(n_points(points))
+        least = np.zeros(len(which)) if least is None else least
         while True:
-            below, pivots, kept = self._extended_factor(points[which])
+            below, pivots, kept = self._extended_factor(points[which], least[which])
             which = which[kept]
             if kept.all():
                 break
@@ -100,7 +107,7 @@ class FeaturePanel:
         self.points = self.points[: self.size] if self.size else None
         return self.size
 
-    def _extended_factor(self, points: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _extended_factor(self, points: Any, least: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The new rows of L, left of the diagonal block and in it, and which points they belong to."""
         q = n_points(points)
         left = np.zeros((q, self.size))
@@ -110,18 +117,17 @@ class FeaturePanel:
         own = self.kernel.gram(points)
         check_kernel_sums(self.kernel.dtype, own, left)
         rest = own - left @ left.T
-        lower, added = np.zeros((q, q)), np.zeros(q, dtype=bool)
-        room = self._phi.shape[1] - self.size
+        lower, added, c = np.zeros((q, q)), np.zeros(q, dtype=bool), 0  # c columns are in use
+        least = np.maximum(least, self.least_pivot * np.maximum(own.diagonal(), 1e-300))
         for i in range(q):
-            pivot = rest[i, i] - lower[i] @ lower[i]
-            if room == 0 or not pivot > self.least_pivot * max(own[i, i], 1e-300):
+            pivot = rest[i, i] - lower[i, :c] @ lower[i, :c]
+            if c == self.room or not pivot > least[i]:
                 continue
-            added[i], room = True, room - 1
             root = np.sqrt(pivot)
-            lower[i:, i] = (rest[i:, i] - lower[i:] @ lower[i]) / root
-            lower[i, i] = root
-        which = np.flatnonzero(added)
-        return left[which], np.tril(lower[np.ix_(which, which)]), added
+            lower[i:, c] = (rest[i:, i] - lower[i:, :c] @ lower[i, :c]) / root
+            lower[i, c] = root
+            added[i], c = True, c + 1
+        return left[added], np.tril(lower[added, :c]), added
 
     def _append_columns(self, points: Any, below: np.ndarray, pivots: np.ndarray) -> None:
         """``Phi_new = (K_new - Phi below') pivots^{-T}``, some rows at a time."""
@@ -199,6 +205,17 @@ class FeaturePanel:
             return (self._phi[rows, :b].T @ block).astype(np.float64)
 
         return np.asarray(self.pool.sum(work, self.blocks))
+
+    def sqnorms(self, first: int = 0) -> np.ndarray:
+        """Squared norms of the rows of Phi, of its columns from ``first`` on, in double."""
+        out = np.empty(len(self._phi))
+
+        def work(rows: slice) -> None:
+            block = self._phi[rows, first : self.size]
+            out[rows] = np.einsum("ij,ij->i", block, block, dtype=np.float64)
+
+        self.pool.map(work, self.blocks)
+        return out
 
     def gram(self, which: np.ndarray, weight: np.ndarray, b: int, *, alone: bool = True) -> np.ndarray:
         """``Phi[which, :b]' diag(weight) Phi[which, :b]`` in double.
