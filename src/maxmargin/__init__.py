@@ -7,6 +7,7 @@ from .calibrated import CalibratedSVC
 from .features import KernelEigenMap
 from .kernel_svc import KernelSVC
 from .linear import LinearSVC
+from .linear_program import LinearProgramSVC
 from .online import BudgetPerceptron, KernelPegasos, KernelPerceptron
 
 __version__ = "0.1.0"
@@ -20,6 +21,7 @@ __all__ = [
     "KernelPerceptron",
     "KernelSVC",
     "LaSVM",
+    "LinearProgramSVC",
     "LinearSVC",
     "SparseKernelClassifier",
     "__version__",

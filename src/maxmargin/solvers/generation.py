@@ -1,0 +1,243 @@
+"""Hinge programs by column and constraint generation (Dedieu, Mazumder and Wang 2022), in their dual.
+
+Few coefficients are not 0 at the optimum, and pairs with a margin above 1 do not count. So a restricted
+program holds the coefficients and the pairs that have mattered so far. Its optimum is priced on everything
+else: pairs whose margin is below 1 and coefficients whose price exceeds the penalty join, until neither is
+left. Pairs that a start shows to be far below 1 are held at their cost meanwhile, and join once their margin
+is above 1. A certificate of the whole program comes from each round. A program that is small joins at once.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from .drive import Callback, Certificate, drive
+from .hinge_lp import HingeProgram
+from .lp_master import Master, Outcome
+from .lp_refine import refined
+from .result import SolverResult, State, Status, Stop
+
+WHOLE = 200_000  # entries of a program that is handed over whole
+SAMPLE = 8  # a start comes from every eighth sample
+LEAST_SAMPLE = 500
+NEAR_SHARE = 0.25  # of the pairs are at work after a start: those with margins nearest to 1
+ROUGH = 1e-2  # the gap to which a start is solved
+FIRST = 50  # coefficients at first
+NEW = 50  # coefficients that join in a round, at least, where so many are attractive
+SLACK = 1e-9  # violations below it are rounding
+
+
+@dataclass(frozen=True)
+class ProgramResult(SolverResult):
+    """``coef`` is (n_outputs, n_features); ``intercepts`` of all outputs; ``state`` is the last one."""
+
+    intercepts: np.ndarray = field(default_factory=lambda: np.zeros(1))
+    state: State = field(default_factory=State, repr=False)
+
+
+def generate(
+    program: HingeProgram, *, stop: Stop, state: State | None = None, callback: Callback | None = None
+) -> ProgramResult:
+    """Minimise a ``HingeProgram`` to ``stop.tol``.
+
+    A ``state`` starts with its coefficients, pairs and basis at work; costs may have changed since.
+    """
+    deadline = time.perf_counter() + stop.max_seconds
+    state = start(program, stop) if state is None else state
+    iteration = Generation(program, state, stop.cancel, deadline)
+    left = replace(stop, max_seconds=max(0.0, deadline - time.perf_counter()))
+    status, history = drive(state, iteration.step, iteration.certify, left, callback)
+    b = state.b - state.b.mean() if len(state.b) > 1 else state.b
+    A = program.pairs.spread(state.pi)
+    return ProgramResult(state.W.T.copy(), float(b[0]), status, history, A, intercepts=b, state=state)
+
+
+def start(program: HingeProgram, stop: Stop) -> State:
+    """Everything of a small program at work; else what a sample of its rows leaves at work, or a guess."""
+    n, outputs, d = len(program.features), program.pairs.n_outputs, program.features.n_features
+    n_sample = n // SAMPLE
+    pairs = np.flatnonzero(program.pairs.exists())
+    if n * program.pairs.width * d <= WHOLE:
+        return new_state(program, pairs, _coefficients(np.arange(outputs * d), d))
+    if n_sample >= max(LEAST_SAMPLE, 4 * d):
+        return _start_from_sample(program, n_sample, stop)
+    return new_state(program, pairs, _attractive(program))
+
+
+def new_state(program: HingeProgram, pairs: np.ndarray, coefficients: np.ndarray) -> State:
+    """A state with these pairs and coefficients at work, at W = 0."""
+    n, outputs, d = len(program.features), program.pairs.n_outputs, program.features.n_features
+    return State(
+        W=np.zeros((d, outputs)),
+        b=np.zeros(outputs),
+        pi=np.zeros((n, program.pairs.width)),
+        best_primal=np.inf,
+        pairs=pairs,
+        coefficients=coefficients,
+        held=np.zeros(0, dtype=np.int64),
+        basic_pairs=np.zeros(len(pairs), dtype=bool),
+        basic_rows=np.zeros(0, dtype=bool),
+    )
+
+
+def _coefficients(numbers: np.ndarray, d: int) -> np.ndarray:
+    """(output, feature) of the numbers output * d + feature."""
+    return np.stack(np.divmod(numbers, d), axis=1)
+
+
+def _attractive(program: HingeProgram) -> np.ndarray:
+    """The coefficients with the largest prices, on features of one scale, when every pair is at its cost."""
+    pi = program.feasible(np.where(program.pairs.exists(), program.cost[:, None], 0.0))
+    prices = np.abs(program.prices(pi) / program.features.scale[:, None]).T.ravel()
+    chosen = np.sort(np.argsort(-prices, kind="stable")[:FIRST])
+    return _coefficients(chosen, program.features.n_features)
+
+
+def _start_from_sample(program: HingeProgram, n_sample: int, stop: Stop) -> State:
+    """Solve for the first samples; of the others, those with margins near 1 are at work."""
+    sample = program.first(n_sample)
+    rough = replace(
+        stop,
+        tol=max(stop.tol, ROUGH),
+        max_iter=max(1, stop.max_iter // 2),
+        max_seconds=stop.max_seconds / 4,
+    )
+    solved = start(sample, rough)
+    iteration = Generation(sample, solved, stop.cancel, time.perf_counter() + rough.max_seconds)
+    drive(solved, iteration.step, iteration.certify, rough)
+    basic = solved.pairs[solved.basic_pairs]
+    n_intercepts = len(solved.basic_rows) - len(solved.coefficients)
+    used = ~solved.basic_rows[n_intercepts:]
+    W = np.zeros((program.features.n_features, program.pairs.n_outputs))
+    W[: len(solved.W)] = solved.W
+    missing = 1.0 - program.margins(W, solved.b).ravel()
+    near = np.argsort(np.abs(missing), kind="stable")[: int(NEAR_SHARE * len(missing))]
+    at_work = np.union1d(near[np.isfinite(missing[near])], basic)
+    state = new_state(program, at_work, solved.coefficients[used])
+    state.W[:], state.b[:] = W, solved.b
+    state.held = np.setdiff1d(np.flatnonzero(missing > 0.0), at_work)
+    state.basic_pairs = np.isin(at_work, basic)
+    state.basic_rows = np.concatenate([solved.basic_rows[:n_intercepts], np.zeros(used.sum(), dtype=bool)])
+    state.n_iter, state.seconds = solved.n_iter, solved.seconds
+    return state
+
+
+class Generation:
+    """One restricted program a step."""
+
+    def __init__(self, program: HingeProgram, state: State, cancel: np.ndarray, deadline: float) -> None:
+        self.program, self.state, self.cancel, self.deadline = program, state, cancel, deadline
+        self.master = self._new_master(None)
+        self.W, self.b, self.pi = state.W.copy(), state.b.copy(), state.pi.copy()
+        self.refined = self.sharpened = False
+        self.outcome: Outcome | None = None  # of the restricted program, as it is
+
+    def _new_master(self, unit: float | None) -> Master:
+        master, state = Master(self.program, self.cancel, unit), self.state
+        master.add_pairs(state.pairs)
+        master.add_coefficients(state.coefficients)
+        if len(state.held):
+            master.hold(state.held)
+        if len(state.basic_rows):
+            master.set_basic(state.basic_pairs, state.basic_rows)
+        return master
+
+    def certify(self) -> Certificate:
+        """Bounds of the whole program; remembers the best point, and what is violated at the present one."""
+        program, state = self.program, self.state
+        self.Z = program.margins(self.W, self.b)
+        factor = program.stretch(self.W, self.Z)
+        primal = program.primal(self.W * factor, self.Z * factor)
+        if primal < state.best_primal:
+            state.best_primal = primal
+            state.W[:], state.b[:] = self.W * factor, self.b * factor
+        feasible = program.feasible(self.pi)
+        self.prices = program.prices(feasible)
+        dual = program.dual(feasible, self.prices, self.W)
+        if dual > state.get("best_dual", -np.inf):
+            state.pi[:] = feasible
+        return Certificate(
+            primal=state.best_primal,
+            dual=dual,
+            n_support=int(np.count_nonzero(state.pi.any(axis=1))),
+            tiny=program.tiny,
+        )
+
+    def step(self) -> Status | bool:
+        """Let violated pairs and attractive coefficients join, and solve."""
+        if self.outcome == "failed":
+            return True
+        if self.outcome == "infeasible":
+            self._release(self._nearest_held())
+        elif self.outcome == "optimal" and not self._join():
+            return self._sharpen()
+        self._solve()
+        return False
+
+    def _solve(self) -> None:
+        self.outcome = self.master.solve(self.deadline)
+        found = self.master.solution() if self.outcome != "infeasible" else None
+        if found is not None:
+            self.W, self.b, self.pi = found
+        self.refined = False
+        self._remember()
+
+    def _sharpen(self) -> bool:
+        """All have joined, and rounding is what is left: refine, then take another unit; True if stuck."""
+        if not self.refined:
+            self.refined = True
+            found = refined(self.master, self.W, self.b, self.pi)
+            if found is not None:
+                self.W, self.b, self.pi = found
+                return False
+        unit = self.state.best_primal / len(self.master.pairs)
+        if self.sharpened or not 0.0 < unit < 0.1 * self.master.unit:
+            return True
+        self.master, self.sharpened = self._new_master(unit), True
+        self._solve()
+        return False
+
+    def _join(self) -> bool:
+        pairs, coefficients = self._violated_pairs(), self._attractive_coefficients()
+        self._release(pairs)
+        if len(coefficients):
+            self.master.add_coefficients(coefficients)
+        return bool(len(pairs) or len(coefficients))
+
+    def _release(self, pairs: np.ndarray) -> None:
+        """Let pairs join, of which some may have been held."""
+        if len(pairs):
+            self.master.add_pairs(pairs)
+            held = np.setdiff1d(self.master.held, pairs)
+            if len(held) < len(self.master.held):
+                self.master.hold(held)
+
+    def _nearest_held(self) -> np.ndarray:
+        """Held pairs with the largest margins, as many as are at work."""
+        held = self.master.held
+        order = np.argsort(-self.Z.ravel()[held], kind="stable")
+        return np.sort(held[order[: max(100, len(self.master.pairs))]])
+
+    def _violated_pairs(self) -> np.ndarray:
+        missing = 1.0 - self.Z.ravel()
+        missing[self.master.held] *= -1.0
+        missing[self.master.pairs] = 0.0
+        return np.flatnonzero(missing > SLACK)
+
+    def _attractive_coefficients(self) -> np.ndarray:
+        master = self.master
+        prices = np.abs(self.prices / master.scale[:, None]).T
+        penalised = self.program.penalised
+        worth = prices / master.penalty - 1.0 if penalised else prices / self.program.cost.sum()
+        worth[master.coefficients[:, 0], master.coefficients[:, 1]] = 0.0
+        flat = worth.ravel()
+        chosen = np.argsort(-flat, kind="stable")[: max(NEW, len(master.coefficients) // 2)]
+        return _coefficients(np.sort(chosen[flat[chosen] > SLACK]), worth.shape[1])
+
+    def _remember(self) -> None:
+        state, master = self.state, self.master
+        state.pairs, state.coefficients, state.held = master.pairs, master.coefficients, master.held
+        state.basic_pairs, state.basic_rows = master.basic()

@@ -1,0 +1,230 @@
+"""The restricted dual program inside HiGHS: rows are coefficients at work, columns are pairs at work.
+
+    max  sum_p pi_p    s.t.  |h_r + sum_p e_p x_pr pi_p| <= q_r,   h_t + sum_p e_pt pi_p = 0,
+                             0 <= pi_p <= c_p,
+
+where h comes from pairs that are held at their cost. Its basis is as large as the number of coefficients,
+however many samples there are, and every variable has two finite bounds, so that any basis is dual feasible
+after some variables have changed their bound: the dual simplex method goes on from the last basis after rows,
+columns and bounds have changed. The coefficients are the rows' multipliers.
+
+Features are divided by their scale, and multipliers by a unit between costs and penalties, since HiGHS's
+tolerances are absolute.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, Literal
+
+import highspy
+import numpy as np
+
+from .hinge_lp import HingeProgram
+
+CHUNK = 1 << 22  # entries of a block that is held at a time
+OPTIONS: dict[str, bool | int | float | str] = {
+    "output_flag": False,
+    "threads": 1,
+    "parallel": "off",
+    "presolve": "off",
+    "solver": "simplex",
+    "simplex_strategy": 1,  # dual, serial
+    "primal_feasibility_tolerance": 1e-10,
+    "dual_feasibility_tolerance": 1e-10,
+    "small_matrix_value": 1e-12,
+}
+BASIC = highspy.HighsBasisStatus.kBasic
+INFEASIBLE = highspy.HighsModelStatus.kInfeasible
+Outcome = Literal["optimal", "interrupted", "infeasible", "failed"]
+OUTCOMES: dict[Any, Outcome] = {
+    highspy.HighsModelStatus.kOptimal: "optimal",
+    highspy.HighsModelStatus.kInterrupt: "interrupted",
+    INFEASIBLE: "infeasible",
+}
+
+
+class Master:
+    """The program restricted to some coefficients (output, feature) and some pairs."""
+
+    def __init__(self, program: HingeProgram, cancel: np.ndarray, unit: float | None = None) -> None:
+        self.program = program
+        self.scale = program.features.scale
+        self.penalty = (1.0 if program.penalised else 0.0) / self.scale
+        self.unit = _unit(program.cost, self.penalty) if unit is None else unit
+        self.n_intercepts = _n_intercepts(program)
+        self.coefficients = np.zeros((0, 2), dtype=np.int64)  # (output, feature) of the rows after intercepts
+        self.pairs = np.zeros(0, dtype=np.int64)
+        self.held = np.zeros(0, dtype=np.int64)  # pairs at their cost
+        self._shift = np.zeros((program.features.n_features, program.pairs.n_outputs))
+        self._cancel, self._halt = cancel, np.zeros(1, dtype=np.uint8)
+        self._highs = highspy._core._Highs()
+        for name, value in OPTIONS.items():
+            self._highs.setOptionValue(name, value)
+        zeros = np.zeros(self.n_intercepts)
+        starts = np.zeros(self.n_intercepts, dtype=np.int32)
+        none = np.zeros(0, dtype=np.int32)
+        self._highs.addRows(self.n_intercepts, zeros, zeros, 0, starts, none, np.zeros(0))
+
+    def add_coefficients(self, coefficients: np.ndarray) -> None:
+        """Rows for some (output, feature); their entries are those of the pairs at work."""
+        lower, upper = self._bounds(coefficients)
+        starts, index, value = self._sparse(coefficients, self.pairs, by_pair=False)
+        self._highs.addRows(len(lower), lower, upper, len(index), starts, index, value)
+        self.coefficients = np.concatenate([self.coefficients, coefficients])
+
+    def add_pairs(self, pairs: np.ndarray) -> None:
+        """Columns for some pairs, with entries in the rows of intercepts and coefficients at work."""
+        upper = self.program.cost[pairs // self.program.pairs.width] / self.unit
+        starts, index, value = self._sparse(self.coefficients, pairs, by_pair=True)
+        n = len(pairs)
+        self._highs.addCols(n, -np.ones(n), np.zeros(n), upper, len(index), starts, index, value)
+        self.pairs = np.concatenate([self.pairs, pairs])
+
+    def _bounds(self, coefficients: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        outputs, features = coefficients.T
+        shift, penalty = self._shift[features, outputs] / self.scale[features], self.penalty[features]
+        return (-penalty - shift) / self.unit, (penalty - shift) / self.unit
+
+    def hold(self, pairs: np.ndarray) -> None:
+        """Hold these pairs, and no others, at their cost: the bounds of all rows move."""
+        self.held = pairs
+        at_cost = np.zeros((len(self.program.features), self.program.pairs.width))
+        at_cost.ravel()[pairs] = self.program.cost[pairs // self.program.pairs.width]
+        A = self.program.pairs.spread(at_cost)
+        self._shift = self.program.features.sum(A)
+        intercepts = -A.sum(axis=0)[: self.n_intercepts] / self.unit
+        lower, upper = self._bounds(self.coefficients)
+        for row, bounds in enumerate(zip([*intercepts, *lower], [*intercepts, *upper])):
+            self._highs.changeRowBounds(row, *bounds)
+
+    def _sparse(
+        self, coefficients: np.ndarray, pairs: np.ndarray, by_pair: bool
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Entries of rows and columns, compressed by column (with intercepts) or by row."""
+        n_other = len(coefficients) + self.n_intercepts if by_pair else len(pairs)
+        along = pairs if by_pair else coefficients
+        step = max(1, CHUNK // max(1, n_other))
+        counts, index, value = [], [np.zeros(0, dtype=np.int32)], [np.zeros(0)]
+        for start in range(0, len(along), step):
+            some = along[start : start + step]
+            block = self.columns(some) if by_pair else self.entries(some, pairs).T
+            r, c = np.nonzero(block)
+            counts.append(np.bincount(r, minlength=len(some)))
+            index.append(c.astype(np.int32))
+            value.append(block[r, c])
+        ends = np.cumsum(np.concatenate(counts)) if counts else np.zeros(0)
+        starts = np.concatenate([np.zeros(1), ends[:-1]]).astype(np.int32)[: len(along)]
+        return starts, np.concatenate(index), np.concatenate(value)
+
+    def columns(self, pairs: np.ndarray) -> np.ndarray:
+        """Entries of some pairs in all rows, intercepts first, (len(pairs), n_rows)."""
+        intercepts = self.program.pairs.signs(pairs, np.arange(self.n_intercepts))
+        return np.hstack([intercepts, self.entries(self.coefficients, pairs)])
+
+    def entries(self, coefficients: np.ndarray, pairs: np.ndarray) -> np.ndarray:
+        """``e_pt x_pj / scale_j``, (len(pairs), len(coefficients))."""
+        outputs, features = coefficients.T
+        distinct, place = np.unique(features, return_inverse=True)
+        samples = pairs // self.program.pairs.width
+        values = self.program.features.block(samples, distinct) / self.scale[distinct]
+        return values[:, place] * self.program.pairs.signs(pairs, outputs)
+
+    # ---- solving ----
+
+    def set_basic(self, basic_pairs: np.ndarray, basic_rows: np.ndarray) -> None:
+        """Start from a basis: masks of the pairs and of the rows, intercepts first."""
+        basis = highspy.HighsBasis()
+        lower = highspy.HighsBasisStatus.kLower
+        basis.col_status = [BASIC if is_basic else lower for is_basic in basic_pairs]
+        basis.row_status = [BASIC if is_basic else lower for is_basic in basic_rows]
+        basis.valid = True
+        self._highs.setBasis(basis)
+
+    def basic(self) -> tuple[np.ndarray, np.ndarray]:
+        """Masks of the basic pairs and of the basic rows, intercepts first."""
+        basis = self._highs.getBasis()
+        return (
+            np.fromiter((s == BASIC for s in basis.col_status), dtype=bool, count=len(self.pairs)),
+            np.fromiter((s == BASIC for s in basis.row_status), dtype=bool),
+        )
+
+    def solve(self, deadline: float) -> Outcome:
+        """Run the dual simplex method, from the last basis where there is one."""
+        self._run(deadline)
+        status = self._highs.getModelStatus()
+        if status not in OUTCOMES or (status == INFEASIBLE and len(self.held) == 0):
+            self._highs.clearSolver()  # rounding: once more without the old basis
+            self._run(deadline)
+            status = self._highs.getModelStatus()
+        return OUTCOMES.get(status, "failed")
+
+    def _run(self, deadline: float) -> None:
+        """HiGHS works on a thread of its own, so that Ctrl-C reaches the caller at once."""
+        self._halt[0] = 0
+        self._highs.setCallback(_interrupter(self._cancel, self._halt, deadline), None)
+        self._highs.startCallback(highspy.cb.HighsCallbackType.kCallbackSimplexInterrupt)
+        worker = threading.Thread(target=self._highs.run)
+        worker.start()
+        try:
+            worker.join()
+        except BaseException:
+            self._halt[0] = 1
+            worker.join()
+            raise
+
+    def solution(self) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+        """``W, b, pi`` of the whole program, zero where nothing is at work; None where HiGHS has nothing."""
+        found = self._highs.getSolution()
+        if not (found.value_valid and found.dual_valid):
+            return None
+        program = self.program
+        multipliers, values = -np.asarray(found.row_dual), np.asarray(found.col_value)
+        W = np.zeros((program.features.n_features, program.pairs.n_outputs))
+        W, b = self.moved(W, np.zeros(program.pairs.n_outputs), multipliers)
+        pi = np.zeros((len(program.features), program.pairs.width))
+        pi.ravel()[self.pairs] = values * self.unit
+        pi.ravel()[self.held] = program.cost[self.held // program.pairs.width]
+        if not (np.isfinite(W).all() and np.isfinite(b).all() and np.isfinite(pi).all()):
+            return None
+        return W, b, pi
+
+    def moved(self, W: np.ndarray, b: np.ndarray, step: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(W, b) plus a step in the rows' multipliers."""
+        W, b = W.copy(), b.copy()
+        outputs, features = self.coefficients.T
+        W[features, outputs] += step[self.n_intercepts :] / self.scale[features]
+        b[: self.n_intercepts] += step[: self.n_intercepts]
+        return W, b
+
+    def short_of_bounds(self, pi: np.ndarray) -> np.ndarray:
+        """What the rows, on features of one scale, lack to their nearest bounds, from all multipliers."""
+        A = self.program.pairs.spread(pi)
+        outputs, features = self.coefficients.T
+        prices = self.program.features.sum(A)[features, outputs] / self.scale[features]
+        bounds = np.sign(prices) * self.penalty[features]
+        return np.concatenate([-A.sum(axis=0)[: self.n_intercepts], bounds - prices])
+
+
+def _interrupter(cancel: np.ndarray, halt: np.ndarray, deadline: float) -> Callable[..., None]:
+    def call(kind: Any, message: str, given: Any, answer: Any, data: Any) -> None:
+        if answer is not None and (cancel[0] or halt[0] or time.perf_counter() >= deadline):
+            answer.user_interrupt = True
+
+    return call
+
+
+def _unit(cost: np.ndarray, penalty: np.ndarray) -> float:
+    """Half way, in digits, between the costs and the penalties."""
+    middle = float(np.median(cost))
+    most = float(penalty.max(initial=0.0))
+    return float(np.sqrt(middle) * np.sqrt(most)) if most > 0.0 else middle
+
+
+def _n_intercepts(program: HingeProgram) -> int:
+    """Of several outputs only differences count, so that the last one's intercept is 0."""
+    if not program.intercept:
+        return 0
+    return max(1, program.pairs.n_outputs - 1)

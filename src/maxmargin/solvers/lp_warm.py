@@ -1,0 +1,60 @@
+"""What a program ended with, in terms of the given rows, so that the next fit can begin with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .generation import new_state
+from .hinge_lp import HingeProgram
+from .result import State
+
+
+@dataclass(frozen=True)
+class WorkingSet:
+    """Coefficients and pairs at work, pairs held, and the basis; rows by their place in the given X.
+
+    ``by_row`` says that features are rows as well, as kernel columns are.
+    """
+
+    coefficients: np.ndarray
+    pairs: np.ndarray
+    held: np.ndarray
+    basic_pairs: np.ndarray
+    basic_rows: np.ndarray
+    by_row: bool
+
+    @classmethod
+    def of(cls, state: State, index: np.ndarray, width: int, by_row: bool) -> WorkingSet:
+        """From the last state of a program whose sample i is row ``index[i]`` of X."""
+        coefficients = state.coefficients.copy()
+        if by_row:
+            coefficients[:, 1] = index[coefficients[:, 1]]
+        pairs, held = (index[p // width] * width + p % width for p in (state.pairs, state.held))
+        return cls(coefficients, pairs, held, state.basic_pairs, state.basic_rows, by_row)
+
+    def state(self, program: HingeProgram, index: np.ndarray) -> State:
+        """A start for a program on rows ``index`` of X; the basis is kept if none of its rows is gone."""
+        width = program.pairs.width
+        place = np.full(int(index.max()) + 1, -1)
+        place[index] = np.arange(len(index))
+        pairs, known_pairs = _renumbered(self.pairs, place, width)
+        held, _ = _renumbered(self.held, place, width)
+        coefficients, known = self.coefficients, np.ones(len(self.coefficients), dtype=bool)
+        if self.by_row:
+            features, known = _renumbered(coefficients[:, 1], place, 1)
+            coefficients = np.stack([coefficients[known, 0], features], axis=1)
+        state = new_state(program, pairs, coefficients)
+        state.held = held
+        if known.all() and known_pairs.all():
+            state.basic_pairs, state.basic_rows = self.basic_pairs, self.basic_rows
+        return state
+
+
+def _renumbered(numbers: np.ndarray, place: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
+    """Pairs of X's rows as pairs of samples, and which of them are still there."""
+    rows = numbers // width
+    samples = np.where(rows < len(place), place[np.minimum(rows, len(place) - 1)], -1)
+    known = samples >= 0
+    return samples[known] * width + numbers[known] % width, known
