@@ -5,6 +5,7 @@
 #include "maxmargin/dual_cd.hpp"
 #include "maxmargin/hash_rows.hpp"
 #include "maxmargin/hinge_round.hpp"
+#include "maxmargin/lasso.hpp"
 #include "maxmargin/row_gram.hpp"
 #include "maxmargin/row_products.hpp"
 #include "python.hpp"
@@ -91,6 +92,21 @@ static void bind_searches(nb::module_& m) {
         "scores"_a.noconvert(), "along"_a.noconvert(), "free_intercept"_a, "linear"_a, "quadratic"_a);
 }
 
+static void bind_lasso(nb::module_& m) {
+    m.def(
+        "lasso_epochs",
+        [](In<double, 2> G, Out<double, 1> w, Out<double, 1> gradient, std::size_t n_epochs, double still,
+           Cancel cancel) {
+            const std::size_t k = G.shape(0);
+            need(G.shape(1) == k && w.shape(0) == k && gradient.shape(0) == k, "products of the features");
+            nb::gil_scoped_release released;
+            return lasso_epochs(G.data(), k, w.data(), gradient.data(), n_epochs, still,
+                                python_poll(cancel.data()));
+        },
+        "G"_a.noconvert(), "w"_a.noconvert(), "gradient"_a.noconvert(), "n_epochs"_a, "still"_a,
+        "cancel"_a.noconvert());
+}
+
 void bind_linear(nb::module_& m) {
     nb::class_<Matrix> matrix(m, "Matrix");
     bind_dense<float>(matrix);
@@ -174,6 +190,7 @@ void bind_linear(nb::module_& m) {
         },
         "X"_a, "index"_a.noconvert(), "out"_a.noconvert());
     bind_searches(m);
+    bind_lasso(m);
     m.def(
         "dual_cd_epoch",
         [](const Matrix& X, Index index, In<double, 1> y, In<double, 1> upper, In<double, 1> ridge,

@@ -6,6 +6,7 @@
 #include "maxmargin/dual_cd.hpp"
 #include "maxmargin/hash_rows.hpp"
 #include "maxmargin/hinge_round.hpp"
+#include "maxmargin/lasso.hpp"
 #include "maxmargin/row_gram.hpp"
 #include "maxmargin/row_products.hpp"
 
@@ -130,10 +131,26 @@ static void test_round() {
     CHECK(std::abs(balance) < 1e-12);
 }
 
+static void test_lasso() {
+    const std::vector<double> G{2.0, 1.0, 0.5, 1.0, 2.0, 0.0, 0.5, 0.0, 0.0}, q{5.0, 0.5, 3.0};
+    std::vector<double> w(3), gradient = q;
+    w[2] = 1.0;  // of a feature without curvature, which goes to 0
+    for (std::size_t i = 0; i < 3; ++i) gradient[i] -= G[i * 3 + 2];
+    CHECK(lasso_epochs(G.data(), 3, w.data(), gradient.data(), 1000, 1e-30, [] {}) <= 1e-30);
+    CHECK(w[0] > 0.0 && w[2] == 0.0);
+    for (std::size_t i = 0; i < 2; ++i) {
+        double slope = q[i];
+        for (std::size_t j = 0; j < 3; ++j) slope -= G[i * 3 + j] * w[j];
+        CHECK(std::abs(slope - gradient[i]) < 1e-12);
+        CHECK(w[i] == 0.0 ? std::abs(slope) <= 1.0 + 1e-12 : std::abs(slope - std::copysign(1.0, w[i])) < 1e-9);
+    }
+}
+
 void test_linear() {
     blas().ssyrk = naive_syrk<float>, blas().dsyrk = naive_syrk<double>;
     test_products();
     test_fingerprints();
     test_descent();
     test_round();
+    test_lasso();
 }

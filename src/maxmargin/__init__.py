@@ -6,6 +6,7 @@ from .budget import SparseKernelClassifier
 from .calibrated import CalibratedSVC
 from .features import KernelEigenMap
 from .kernel_svc import KernelSVC
+from .least_squares import LeastSquaresClassifier
 from .linear import LinearSVC
 from .linear_program import LinearProgramSVC
 from .online import BudgetPerceptron, KernelPegasos, KernelPerceptron
@@ -22,6 +23,7 @@ __all__ = [
     "KernelSVC",
     "LaSVM",
     "LinearProgramSVC",
+    "LeastSquaresClassifier",
     "LinearSVC",
     "SparseKernelClassifier",
     "__version__",

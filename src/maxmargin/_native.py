@@ -31,6 +31,7 @@ __all__ = [
     "kernel_block",
     "kernel_grouped_matmul",
     "kernel_matmul",
+    "lasso_epochs",
     "lasvm_block",
     "lasvm_reprocess",
     "loss_conjugate",
@@ -497,6 +498,21 @@ def dual_cd_epoch(problem: Any, descent: Any, state: Any, cancel: NDArray[Any]) 
         state.epoch,
         cancel,
     )
+
+
+def lasso_epochs(
+    G: NDArray[Any],
+    w: NDArray[Any],
+    gradient: NDArray[Any],
+    n_epochs: int,
+    still: float,
+    cancel: NDArray[Any] = NEVER,
+) -> float:
+    """Epochs of coordinate descent on ``||w||_1 + 1/2 w'Gw - q'w``; w and ``q - Gw`` change in place.
+
+    Ends early once no coordinate's move is worth more than ``still``; returns the last epoch's largest.
+    """
+    return float(_core.lasso_epochs(G, w, gradient, n_epochs, still, cancel))
 
 
 # ---- all classes at once ----

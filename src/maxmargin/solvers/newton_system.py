@@ -63,7 +63,13 @@ def _solve(rows: Rows, weight: np.ndarray, right: np.ndarray, mean: np.ndarray |
 
 
 def _cholesky_solve(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Solve a symmetric positive definite system, scaled to a unit diagonal; rounding is met with a shift."""
+    """Solve a symmetric positive definite system; the matrix is overwritten."""
+    factor, scale = scaled_cholesky(matrix)
+    return scale[:, None] * dpotrs(factor, scale[:, None] * right, lower=1)[0]
+
+
+def scaled_cholesky(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """L and scales with ``L L' = scale matrix scale`` of unit diagonal; rounding is met with a shift."""
     scale = 1.0 / np.sqrt(matrix.diagonal())
     matrix *= scale
     matrix *= scale[:, None]
@@ -71,7 +77,7 @@ def _cholesky_solve(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
     while shift < 1.0:
         factor, failed_at = dpotrf(matrix, lower=1)
         if not failed_at:
-            return scale[:, None] * dpotrs(factor, scale[:, None] * right, lower=1)[0]
+            return factor, scale
         matrix.flat[:: len(matrix) + 1] += max(9.0 * shift, 64 * FLOAT_EPS)
         shift = max(10.0 * shift, 64 * FLOAT_EPS)
     raise FloatingPointError("the Newton system is not finite")
