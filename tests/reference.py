@@ -146,6 +146,8 @@ def all_pairs_objective(F, norms, b, labels, cost):
     xi = np.maximum(0.0, 1.0 - scores[np.arange(len(labels)), labels][:, None] + scores)
     xi[np.arange(len(labels)), labels] = 0.0
     return 0.5 * np.trace(norms) + cost @ xi.sum(axis=1)
+
+
 def pivot_law(K, weight, n_pivots):
     """The law of pivots drawn one after the other with P(i) ~ weight_i R_ii: {sequence: probability}."""
     if n_pivots == 0:
@@ -163,6 +165,8 @@ def pivot_law(K, weight, n_pivots):
 def nystroem_matrix(K, landmarks):
     """``K_nm K_mm^+ K_mn``."""
     return K[:, landmarks] @ np.linalg.pinv(K[np.ix_(landmarks, landmarks)], hermitian=True) @ K[landmarks]
+
+
 def hinge_program(Phi, labels, cost, penalised=True, intercept=True, n_classes=None):
     """The 1-norm SVM as printed in textbooks, in (w+, w-, b, xi); returns its minimum, W, b.
 
@@ -221,6 +225,8 @@ def hinge_program_bounds(W, b, A, Phi, labels, cost, penalised=True, intercept=T
         return primal, pi.sum() / max(1.0, price)
     assert price <= 1e-9 * pi.sum() * np.abs(Phi).max()
     return primal, pi.sum()
+
+
 def shortest_least_squares(X, y, weight, free):
     """min 1/2 sum_i weight_i (y_i - <w, x_i> - b)^2, the shortest w of several; and its value."""
     centre, level = (weight @ X / weight.sum(), weight @ y / weight.sum()) if free else (0.0, 0.0)
@@ -262,3 +268,28 @@ def lasso_primal(X, y, cost, free):
     x = solve_qp(P, c, A, y, lower=lower)
     w, b = x[:d] - x[d : 2 * d], x[2 * d] if free else 0.0
     return w, b, np.abs(w).sum() + 0.5 * cost @ (y - X @ w - b) ** 2
+
+
+def lagrangian_dual(K, y, cost):
+    """The Lagrangian SVM on its textbook dual; returns a >= 0 and its dual value, or None where it gives up.
+
+    max e'a - 1/2 a'(HH' + diag(1/cost)) a   s.t.  a >= 0,  HH' = diag(y) (K + 1 1') diag(y)
+    """
+    Q = np.outer(y, y) * (K + 1.0) + np.diag(1.0 / cost)
+    best = None
+    units = (1.0, cost.max(), cost.min(), 1.0 / Q.max())
+    for unit, eps in itertools.product(units, (1e-11, 1e-9)):  # the solver likes numbers near 1
+        try:
+            a = unit * solve_qp(unit * Q, -np.ones(len(y)), lower=np.zeros(len(y)), eps=eps)
+        except AssertionError:
+            continue
+        a = np.maximum(a, 0.0)
+        value = a.sum() - 0.5 * a @ Q @ a
+        best = (a, value) if best is None or value > best[1] else best
+    return best
+
+
+def lagrangian_primal(u, K, y, cost):
+    """The primal value of f = sum_i u_i (k(x_i, .) + 1)."""
+    f = (K + 1.0) @ u
+    return 0.5 * u @ f + 0.5 * cost @ np.maximum(0.0, 1.0 - y * f) ** 2

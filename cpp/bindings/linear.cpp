@@ -182,13 +182,16 @@ void bind_linear(nb::module_& m) {
         "n_threads"_a, "cancel"_a.noconvert());
     m.def(
         "rows_sqnorm",
-        [](const Matrix& X, Index index, Out<double, 1> out) {
+        [](const Matrix& X, Index index, Out<double, 1> out, int n_threads, Cancel cancel) {
             need_rows(X, index);
             need(out.shape(0) == index.shape(0), "one norm a row");
             nb::gil_scoped_release released;
-            X.visit([&](const auto& rows) { rows_sqnorm(rows, index.data(), index.shape(0), out.data()); });
+            X.visit([&](const auto& rows) {
+                rows_sqnorm(rows, index.data(), index.shape(0), out.data(), n_threads,
+                            python_poll(cancel.data()));
+            });
         },
-        "X"_a, "index"_a.noconvert(), "out"_a.noconvert());
+        "X"_a, "index"_a.noconvert(), "out"_a.noconvert(), "n_threads"_a, "cancel"_a.noconvert());
     bind_searches(m);
     bind_lasso(m);
     m.def(

@@ -23,6 +23,7 @@ void add_rows_gram(const DenseRows<T>& X, const std::int64_t* index, const doubl
         const std::size_t n = std::min(GRAM_TILE, to - start);
         for (std::size_t i = 0; i < n; ++i) {
             const T* x = X.row(std::size_t(index[start + i]));
+            if (start + i + AHEAD < to) X.prefetch(std::size_t(index[start + i + AHEAD]));
             const double root = std::sqrt(weight[start + i]);
             for (std::size_t k = 0; k < X.n_cols; ++k)
                 tile[i * X.n_cols + k] = T(root * (double(x[k]) - centre[k]));

@@ -23,9 +23,12 @@ void rows_dot(const Rows& X, const std::int64_t* index, std::size_t n, const dou
     const std::size_t size = 256;
     Pool::instance().run((n + size - 1) / size, n_threads,
                          [&](std::size_t block) {
-                             for (std::size_t i = block * size; i < std::min(n, (block + 1) * size); ++i)
+                             const std::size_t end = std::min(n, (block + 1) * size);
+                             for (std::size_t i = block * size; i < end; ++i) {
+                                 if (i + AHEAD < end) X.prefetch(std::size_t(index[i + AHEAD]));
                                  for (std::size_t t = 0; t < n_vectors; ++t)
                                      out[i * n_vectors + t] = X.dot(std::size_t(index[i]), W + t * X.n_cols);
+                             }
                          },
                          poll);
 }
@@ -41,6 +44,7 @@ void rows_sum(const Rows& X, const std::int64_t* index, std::size_t n, const dou
         [&](std::size_t block) {
             const std::size_t end = std::min(n, (block + 1) * size);
             for (std::size_t i = block * size; i < end; ++i) {
+                if (i + AHEAD < end && u[i + AHEAD] != 0.0) X.prefetch(std::size_t(index[i + AHEAD]));
                 if (u[i] == 0.0) continue;
                 X.add_to(std::size_t(index[i]), u[i], partial.data() + block * d);
             }
@@ -52,8 +56,18 @@ void rows_sum(const Rows& X, const std::int64_t* index, std::size_t n, const dou
 }
 
 template <class Rows>
-void rows_sqnorm(const Rows& X, const std::int64_t* index, std::size_t n, double* out) {
-    for (std::size_t i = 0; i < n; ++i) out[i] = X.sqnorm(std::size_t(index[i]));
+void rows_sqnorm(const Rows& X, const std::int64_t* index, std::size_t n, double* out, int n_threads,
+                 const Poll& poll) {
+    const std::size_t size = 4096;
+    Pool::instance().run((n + size - 1) / size, n_threads,
+                         [&](std::size_t block) {
+                             const std::size_t end = std::min(n, (block + 1) * size);
+                             for (std::size_t i = block * size; i < end; ++i) {
+                                 if (i + AHEAD < end) X.prefetch(std::size_t(index[i + AHEAD]));
+                                 out[i] = X.sqnorm(std::size_t(index[i]));
+                             }
+                         },
+                         poll);
 }
 
 }  // namespace maxmargin

@@ -10,6 +10,17 @@
 
 namespace maxmargin {
 
+inline constexpr std::size_t AHEAD = 6;  // rows in any order are asked for so many rows before they are read
+
+// Ask for the memory of n values, as far as a few cache lines: the processor itself goes on from there.
+template <class T>
+void prefetch(const T* first, std::size_t n) {
+#if defined(__GNUC__) || defined(__clang__)
+    const char *at = reinterpret_cast<const char*>(first), *end = reinterpret_cast<const char*>(first + n);
+    for (int line = 0; line < 16 && at < end; ++line, at += 64) __builtin_prefetch(at);
+#endif
+}
+
 template <class T>
 struct DenseRows {
     using value_type = T;
@@ -18,6 +29,7 @@ struct DenseRows {
 
     const T* row(std::size_t i) const { return data + i * n_cols; }
     std::span<const T> values(std::size_t i) const { return {row(i), n_cols}; }
+    void prefetch(std::size_t i) const { maxmargin::prefetch(row(i), n_cols); }
     double dot(std::size_t i, const double* w) const { return simd().of<T>().dot(row(i), w, n_cols); }
     void add_to(std::size_t i, double a, double* w) const { simd().of<T>().axpy(a, row(i), w, n_cols); }
     double sqnorm(std::size_t i) const { return simd().of<T>().sqnorm(row(i), n_cols); }
@@ -40,6 +52,11 @@ struct CsrRows {
 
     std::span<const T> values(std::size_t i) const {
         return {data + indptr[i], std::size_t(indptr[i + 1] - indptr[i])};
+    }
+    void prefetch(std::size_t i) const {
+        const std::size_t n = std::size_t(indptr[i + 1] - indptr[i]);
+        maxmargin::prefetch(data + indptr[i], n);
+        maxmargin::prefetch(indices + indptr[i], n);
     }
     double dot(std::size_t i, const double* w) const {
         // Four sums, because one would wait for each addition to end.

@@ -98,7 +98,7 @@ static void test_descent() {
         order[i] = std::int64_t(i);
         y[i] = data.dense[std::size_t(data.index[i]) * data.d] + 0.3 > 0 ? 1.0 : -1.0;
     }
-    rows_sqnorm(data.as_csr(), data.index.data(), n, sqnorm.data());
+    rows_sqnorm(data.as_csr(), data.index.data(), n, sqnorm.data(), 2, {});
     const DualProblem problem{data.index.data(), y.data(), upper.data(), ridge.data(), sqnorm.data(), 1.0};
     for (std::uint64_t epoch = 0; epoch < 3000; ++epoch) {
         if (epoch % 20 == 0) {  // everybody again

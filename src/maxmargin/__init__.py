@@ -6,6 +6,7 @@ from .budget import SparseKernelClassifier
 from .calibrated import CalibratedSVC
 from .features import KernelEigenMap
 from .kernel_svc import KernelSVC
+from .lagrangian import LagrangianSVC
 from .least_squares import LeastSquaresClassifier
 from .linear import LinearSVC
 from .linear_program import LinearProgramSVC
@@ -22,8 +23,9 @@ __all__ = [
     "KernelPerceptron",
     "KernelSVC",
     "LaSVM",
-    "LinearProgramSVC",
+    "LagrangianSVC",
     "LeastSquaresClassifier",
+    "LinearProgramSVC",
     "LinearSVC",
     "SparseKernelClassifier",
     "__version__",

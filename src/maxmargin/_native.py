@@ -49,6 +49,7 @@ __all__ = [
     "rows_sum",
     "simd_name",
     "smo_block",
+    "squared_hinge_step",
     "step_length",
     "svm_look",
     "svm_rounds",
@@ -435,10 +436,12 @@ def rows_sum(
     return out
 
 
-def rows_sqnorm(X: Any, index: NDArray[Any]) -> NDArray[Any]:
+def rows_sqnorm(
+    X: Any, index: NDArray[Any], n_threads: int = 1, cancel: NDArray[Any] = NEVER
+) -> NDArray[Any]:
     """Squared norms of the chosen rows, in double."""
     out = np.empty(len(index))
-    _core.rows_sqnorm(_matrix(X), index, out)
+    _core.rows_sqnorm(_matrix(X), index, out, n_threads, cancel)
     return out
 
 
@@ -471,6 +474,20 @@ def step_length(iteration: Any, along: NDArray[Any], linear: float, quadratic: f
     scores = iteration.state.scores + iteration.state.b[0]
     free = iteration.problem.intercept == "free"
     return float(_core.step_length(*_round(iteration), scores, along, free, linear, quadratic))
+
+
+def squared_hinge_step(
+    y: NDArray[Any],
+    cost: NDArray[Any],
+    scores: NDArray[Any],
+    along: NDArray[Any],
+    linear: float,
+    quadratic: float,
+) -> float:
+    """How far to go: 1, or where ``linear t + quadratic t^2 / 2`` plus losses at scores + t along is flat."""
+    return float(
+        _core.step_length(y, cost, cost, 1.0, False, scores, along, False, linear, quadratic)
+    )  # anchors (the second cost) are of the hinge alone
 
 
 def _round(iteration: Any) -> tuple[Any, ...]:

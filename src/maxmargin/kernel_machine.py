@@ -15,6 +15,7 @@ from .kernel_data import KernelData
 from .kernels import FromFunction, Kernel, Precomputed, kernel_from_name
 from .layout import is_sparse
 from .rows import Rows, WeightedRows, canonical
+from .solvers.result import SolverResult
 from .threads import effective_n_threads
 
 
@@ -134,6 +135,21 @@ class KernelClassifier(KernelRows, CodedClassifier):
         self.dual_coef_ = np.ascontiguousarray(coef.T, dtype=np.float64)
         self.intercept_ = np.zeros(coef.shape[1])
         self.n_support_ = len(coef)
+
+    def _keep_columns(self, results: list[SolverResult], data: WeightedRows) -> None:
+        """Keep columns that were solved one by one, each with a coefficient for every row it was given."""
+        columns = [self.code_.column(data.labels, t)[0] for t in range(len(results))]
+        used = np.zeros(len(data.rows), dtype=bool)
+        for which, result in zip(columns, results, strict=True):
+            used[which[result.coef != 0.0]] = True
+        support, place = np.flatnonzero(used), np.cumsum(used) - 1
+        coef = np.zeros((len(support), len(results)))
+        for t, (which, result) in enumerate(zip(columns, results, strict=True)):
+            own = result.coef != 0.0
+            coef[place[which[own]], t] = result.coef[own]
+        points = self._kernel_data(data).points(support)
+        self._keep(points, coef, data.rows.index[support], data.labels[support])
+        self.intercept_ = np.array([result.intercept for result in results])
 
     def _group(self, coef: np.ndarray, starts: np.ndarray) -> None:
         """Remember groups of support vectors, and their columns, where these are less than half of all."""

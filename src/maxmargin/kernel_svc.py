@@ -232,16 +232,5 @@ class KernelSVC(KernelClassifier):
         return SvmProblem(kernel, targets, self.C * weight, LOSSES[self.loss] == "squared-hinge")
 
     def _store(self, results: list[SolverResult], data: WeightedRows) -> None:
-        columns = [self.code_.column(data.labels, t)[0] for t in range(len(results))]
-        used = np.zeros(len(data.rows), dtype=bool)
-        for which, result in zip(columns, results, strict=True):
-            used[which[result.coef != 0.0]] = True
-        support, place = np.flatnonzero(used), np.cumsum(used) - 1
-        coef = np.zeros((len(support), len(results)))
-        for t, (which, result) in enumerate(zip(columns, results, strict=True)):
-            own = result.coef != 0.0
-            coef[place[which[own]], t] = result.coef[own]
-        points = self._kernel_data(data).points(support)
-        self._keep(points, coef, data.rows.index[support], data.labels[support])
-        self.intercept_ = np.array([result.intercept for result in results])
+        self._keep_columns(results, data)
         self._last_rows = (data.rows.X.shape[0], self.classes_.tolist(), self.code_.n_columns)

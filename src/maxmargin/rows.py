@@ -51,7 +51,7 @@ class Rows:
 
     def sqnorms(self) -> np.ndarray:
         """Squared norms."""
-        return _native.rows_sqnorm(self.X, self.index)
+        return _native.rows_sqnorm(self.X, self.index, self.n_threads, self.cancel)
 
     def mean(self, weight: np.ndarray) -> np.ndarray:
         """The weighted mean of the rows."""
@@ -59,6 +59,8 @@ class Rows:
 
     def gram(self, weight: np.ndarray, centre: np.ndarray | None = None) -> np.ndarray:
         """``(X[index] - centre)' diag(weight) (X[index] - centre)``; a centre must be ``mean(weight)``."""
+        if not self.n_features:
+            return np.zeros((0, 0))
         centre = np.zeros(self.n_features) if centre is None else centre
         return _native.rows_gram(self.X, self.index, weight, centre, self.n_threads, self.cancel)
 
@@ -126,13 +128,25 @@ def canonical(
     """
     kept = np.flatnonzero(weight > 0.0)
     fingerprint = _native.hash_rows(X, n_threads)[kept]
-    order = np.lexsort((weight[kept], labels[kept], fingerprint))
+    order = _sorted_pairs(fingerprint, labels[kept], weight[kept])
     index, fingerprint = kept[order], fingerprint[order]
     starts = np.arange(len(index))
     if merge_duplicates:
         starts = starts[_opens_group(X, index, labels[index], fingerprint)]
     merged = np.add.reduceat(weight[index], starts) if len(index) else weight[index]
     return WeightedRows(Rows(X, index[starts], n_threads), labels[index[starts]], merged)
+
+
+def _sorted_pairs(fingerprint: np.ndarray, labels: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """``np.lexsort((weight, labels, fingerprint))``, given that few fingerprints are alike."""
+    order = np.argsort(fingerprint)
+    ordered = fingerprint[order]
+    alike = np.flatnonzero(ordered[1:] == ordered[:-1])
+    if len(alike):
+        places = np.union1d(alike, alike + 1)
+        rows = np.sort(order[places])
+        order[places] = rows[np.lexsort((weight[rows], labels[rows], fingerprint[rows]))]
+    return order
 
 
 def _opens_group(

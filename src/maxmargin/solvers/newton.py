@@ -48,18 +48,24 @@ def newton(
     )
 
 
-def _start(problem: MarginProblem, stop: Stop) -> State:
-    """At zero, or at the solution for a random sample of the rows when there are many."""
-    n, d = len(problem.y), problem.rows.n_features
-    state = State(
-        w=np.zeros(d),
-        b=np.zeros(1),
+def start_at(problem: MarginProblem, w: np.ndarray, b: float) -> State:
+    """A state to begin with, at some primal point."""
+    n = len(problem.y)
+    return State(
+        w=np.array(w, dtype=np.float64),
+        b=np.array([b], dtype=np.float64),
         anchor=np.zeros(n),
         dual_share=np.zeros(n),
         sharpness=FIRST_SHARPNESS,
         n_iter=0,
         seconds=0.0,
     )
+
+
+def _start(problem: MarginProblem, stop: Stop) -> State:
+    """At zero, or at the solution for a random sample of the rows when there are many."""
+    n, d = len(problem.y), problem.rows.n_features
+    state = start_at(problem, np.zeros(d), 0.0)
     n_sample = n // SAMPLE
     few = n_sample < 4 * d or n_sample < 1000 or len(np.unique(problem.y[:n_sample])) < 2
     if not few:
@@ -72,8 +78,9 @@ def _start(problem: MarginProblem, stop: Stop) -> State:
         started = iteration.state
         state.w[:], state.b[:], state.sharpness = started.w, started.b, SHARPNESS_AFTER_SAMPLE
         state.n_iter, state.seconds = started.n_iter, started.seconds
-        margins = problem.y * (problem.rows.dot(state.w) + state.b[0])
-        state.anchor[:] = np.clip(state.sharpness * (1.0 - margins), 0.0, 1.0)
+        if problem.loss.name == "hinge":
+            margins = problem.y * (problem.rows.dot(state.w) + state.b[0])
+            state.anchor[:] = np.clip(state.sharpness * (1.0 - margins), 0.0, 1.0)
     return state
 
 

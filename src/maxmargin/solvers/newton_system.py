@@ -41,7 +41,7 @@ def newton_direction(
 def _solve(rows: Rows, weight: np.ndarray, right: np.ndarray, mean: np.ndarray | None = None) -> np.ndarray:
     """``(I + (X - mean)' diag(weight) (X - mean))^{-1} right``."""
     n, d = len(rows), rows.n_features
-    if n == 0:
+    if min(n, d) == 0:
         return right.copy()
     if min(n, d) > LARGEST_FACTOR:
         return np.column_stack([_conjugate_gradients(rows, weight, column, mean) for column in right.T])
