@@ -137,9 +137,9 @@ class AllPairsSVC(KernelClassifier):
     ) -> list[SolverResult]:
         kernel = self._kernel_data(data)
         K = np.ascontiguousarray(kernel.gram(kernel.points(slice(None))))
-        problem = AllPairsProblem(
-            0.5 * (K + K.T), data.labels.astype(np.int64), self.C * data.weight, len(self.classes_)
-        )
+        _make_symmetric(K)
+        labels = data.labels.astype(np.int64)
+        problem = AllPairsProblem(K, labels, self.C * data.weight, len(self.classes_))
         return [all_pairs(problem, stop=stop, seed=self._seed, callback=callback)]
 
     def _store(self, results: list[SolverResult], data: WeightedRows) -> None:
@@ -151,3 +151,12 @@ class AllPairsSVC(KernelClassifier):
         points = self._kernel_data(data).points(support)
         self._keep(points, coef[support], data.rows.index[support], data.labels[support])
         self.intercept_ = intercepts
+
+
+def _make_symmetric(K: np.ndarray, tile: int = 256) -> None:
+    """The mean of K and its transpose, in place and by tiles, as rounding may have left them different."""
+    for i in range(0, len(K), tile):
+        for j in range(0, i + 1, tile):
+            below, above = K[i : i + tile, j : j + tile], K[j : j + tile, i : i + tile]
+            below[:] = 0.5 * (below + above.T)
+            above[:] = below.T

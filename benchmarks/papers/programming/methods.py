@@ -14,8 +14,9 @@ from maxmargin import (
     LinearSVC,
 )
 
-COSTS = tuple(10.0 ** np.arange(-3.0, 4.0))
-KERNEL_COSTS = tuple(10.0 ** np.arange(-1.0, 4.0))
+COSTS = tuple(10.0 ** np.arange(-3.0, 3.0))
+PROGRAM_COSTS = tuple(10.0 ** np.arange(-2.0, 2.0))
+KERNEL_COSTS = tuple(10.0 ** np.arange(-1.0, 3.0))
 WIDTHS = (0.5, 2.0, 8.0)  # gamma as multiples of the median heuristic's, chosen with the kernel SVM
 
 
@@ -44,7 +45,7 @@ METHODS = [
     _linear("hinge LP", lambda C: LinearProgramSVC(penalty=None, tol=1e-3), (1.0,)),
     _linear("1-norm SVM", lambda C: LinearSVC(C, tol=1e-3)),
     _linear("2-norm SVM", lambda C: LinearSVC(C, loss="squared-hinge", tol=1e-3)),
-    _linear("L1 SVM", lambda C: LinearProgramSVC(C, tol=1e-3)),
+    _linear("L1 SVM", lambda C: LinearProgramSVC(C, tol=1e-3), PROGRAM_COSTS),
     _linear("Lagrangian SVM", lambda C: LagrangianSVC(C)),
     REFERENCE,
     Method(
@@ -53,7 +54,7 @@ METHODS = [
         lambda C, gamma, s: LinearProgramSVC(
             C, kernel="rbf", gamma=gamma, features="eigen", n_components=s, tol=1e-2, random_state=0
         ),
-        COSTS[2:],
+        KERNEL_COSTS,
         nonlinear=True,
     ),
     Method(
@@ -73,12 +74,14 @@ AT_ONCE = [
         KERNEL_COSTS,
         nonlinear=True,
     ),
-    Method("at once", "L1 SVM, one-vs-rest", lambda C, gamma, s: LinearProgramSVC(C, tol=1e-3)),
+    Method(
+        "at once", "L1 SVM, one-vs-rest", lambda C, gamma, s: LinearProgramSVC(C, tol=1e-3), PROGRAM_COSTS
+    ),
     Method(
         "at once",
         "joint L1 SVM",
         lambda C, gamma, s: LinearProgramSVC(C, multi_class="joint", tol=1e-3),
-        COSTS[:5],
+        PROGRAM_COSTS,
     ),
 ]
 

@@ -6,6 +6,7 @@ Exit status: 0 where all is as in expected.toml, 1 where a cell is not, 77 where
 import argparse
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import expected
@@ -30,10 +31,15 @@ def main():
     output.mkdir(parents=True, exist_ok=True)
     if options.records is None:
         start = time.perf_counter()
-        measure(plan, options.only, lambda some: records.write(some, output / "records.csv"))
+        measure(
+            replace(plan, sets=tuple(options.sets or plan.sets)),
+            lambda some: records.write(some, output / "records.csv"),
+        )
         print(f"measured in {time.perf_counter() - start:.0f} seconds", file=sys.stderr)
     # Read back even if just measured: the report is a function of the file.
-    measured = records.read(options.records or output / "records.csv")
+    paths = options.records or [output / "records.csv"]
+    measured = [record for path in paths for record in records.read(path)]
+    records.write(measured, output / "records.csv")
     found = claims(measured)
     heading = f"One fit for each line, of the {variant} run; the cost by a rule that sees no test row."
     (output / "report.md").write_text(report.markdown(measured, found, heading), encoding="utf-8")
@@ -51,8 +57,8 @@ def main():
 def _options():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="few rows of two sets: seconds")
-    parser.add_argument("--only", nargs="+", metavar="'SET METHOD'", help="some lines of the table")
-    parser.add_argument("--records", type=Path, help="report on the records of an earlier run")
+    parser.add_argument("--sets", nargs="+", choices=FULL.sets, help="some of the sets")
+    parser.add_argument("--records", type=Path, nargs="+", help="report on the records of earlier runs")
     parser.add_argument("--update", action="store_true", help="make this run's numbers the expected ones")
     parser.add_argument("--output", type=Path, help="folder for the report (results/ beside this file)")
     return parser.parse_args()
