@@ -22,9 +22,9 @@ from .checks import check_kernel_sums
 from .kernel_data import KernelData, n_points
 from .solvers import tall
 from .solvers.eigen import eigh_descending
-from .solvers.feature_panel import FeaturePanel
+from .solvers.landmark_panel import LEADING, LandmarkPanel
 from .solvers.pivoted_cholesky import add_random_pivots
-from .solvers.row_pool import RowPool, row_blocks
+from .solvers.row_pool import RowPool
 
 __all__ = ["METHODS", "EigenFeatures", "eigen_features"]
 
@@ -32,6 +32,7 @@ METHODS = ("auto", "exact", "landmarks", "pivoted-cholesky", "randomized")
 SMALL = 1000  # rows up to which "auto" is exact
 LARGEST = 5000  # rows of which "exact" holds the kernel matrix
 OVERSAMPLING, N_POWERS = 10, 1  # of "randomized"
+ROUNDING = {np.dtype(np.float32): 2e-5, np.dtype(np.float64): 1e-11}  # of the entries of D'D / l_S
 APPENDED = 512  # landmarks at a time
 
 
@@ -96,10 +97,11 @@ def eigen_features(
             basis = _from_points(kernel, landmarks, pool)
         else:
             n_landmarks = _default_landmarks(method, n_components) if landmarks is None else int(landmarks)
-            panel = FeaturePanel(kernel, min(n_landmarks, len(kernel)), pool)
+            panel = LandmarkPanel(kernel, min(n_landmarks, len(kernel)), pool)
             basis = _from_rows(panel, diagonal, weight, method, rng)
         values, V = _turn(basis.F, weight, n_components, pool)
-        features = tall.dot(basis.F, V, pool, place).astype(kernel.dtype, copy=False)
+        F, W = (basis.F.phi, basis.F.finished(V)) if isinstance(basis.F, LandmarkPanel) else (basis.F, V)
+        features = tall.dot(F, W, pool, place).astype(kernel.dtype, copy=False)
         projection = basis.projected(V)
     captured = min(1.0, float(values.sum()) / trace) if trace > 0.0 else 0.0
     return EigenFeatures(features, values, basis.index, projection, captured, basis.points, method)
@@ -131,9 +133,9 @@ def _default_landmarks(method: str, n_components: int) -> int:
 
 @dataclass(frozen=True)
 class _Basis:
-    """F, (n_rows, m), with ``F F' ~ K``: features of the rows that are yet to be turned."""
+    """Features F of the rows, (n_rows, m), with ``F F' ~ K``, that are yet to be turned."""
 
-    F: np.ndarray
+    F: np.ndarray | LandmarkPanel
     index: np.ndarray | None
     points: Any
     projected: Callable[[np.ndarray], np.ndarray]  # A -> B with F A = K(rows, points) B
@@ -147,13 +149,16 @@ def _n_kept(values: np.ndarray, dtype: Any, n_components: int) -> int:
 
 
 def _turn(
-    F: np.ndarray, weight: np.ndarray, n_components: int, pool: RowPool
+    F: np.ndarray | LandmarkPanel, weight: np.ndarray, n_components: int, pool: RowPool
 ) -> tuple[np.ndarray, np.ndarray]:
     """The leading eigenvalues and eigenvectors of ``F' diag(w) F``."""
-    G = tall.gram(F, weight, pool)
+    G, rounding = F.whole_gram(weight) if isinstance(F, LandmarkPanel) else (tall.gram(F, weight, pool), 0.0)
     check_kernel_sums(F.dtype, G)
     values, V = eigh_descending(G, cancel=pool.cancel)
     S = _n_kept(values, F.dtype, n_components)
+    if S and isinstance(F, LandmarkPanel) and rounding > ROUNDING[F.dtype] * values[S - 1]:
+        F.finish()
+        return _turn(F, weight, n_components, pool)
     return values[:S], V[:, :S]
 
 
@@ -203,7 +208,7 @@ def _randomized(
 
 
 def _from_rows(
-    panel: FeaturePanel, diagonal: np.ndarray, weight: np.ndarray, method: str, rng: np.random.Generator
+    panel: LandmarkPanel, diagonal: np.ndarray, weight: np.ndarray, method: str, rng: np.random.Generator
 ) -> _Basis:
     """``F = K(rows, Z) L^{-T}`` for landmarks Z among the rows, drawn with pivots or uniformly."""
     kernel = panel.kernel
@@ -212,17 +217,18 @@ def _from_rows(
     else:
         drawn = rng.choice(len(kernel), size=panel.room, replace=False, p=weight / weight.sum())
         index = drawn[_appended(panel, kernel.points(drawn))]
-    return _Basis(panel.phi, index, kernel.points(index), panel.coef)
+    return _Basis(panel, index, kernel.points(index), panel.coef)
 
 
 def _from_points(kernel: KernelData, points: Any, pool: RowPool) -> _Basis:
     """The same for landmarks that are given."""
-    panel = FeaturePanel(kernel, n_points(points), pool)
+    panel = LandmarkPanel(kernel, n_points(points), pool)
     added = _appended(panel, points)
-    return _Basis(panel.phi, None, points[added], panel.coef)
+    return _Basis(panel, None, points[added], panel.coef)
 
 
-def _appended(panel: FeaturePanel, points: Any) -> np.ndarray:
+def _appended(panel: LandmarkPanel, points: Any) -> np.ndarray:
     """Add points some at a time; a mask of those that were added."""
-    parts = row_blocks(n_points(points), APPENDED)
-    return np.concatenate([panel.append(points[part]) for part in parts])
+    n = n_points(points)
+    starts = [0, *range(min(n, LEADING), n, APPENDED)]
+    return np.concatenate([panel.append(points[i:j]) for i, j in zip(starts, [*starts[1:], n])])

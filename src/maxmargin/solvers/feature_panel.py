@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,7 @@ from ..checks import check_kernel_sums
 from ..kernel_data import KernelData, join_points, n_points
 from .row_pool import RowPool, row_blocks
 
-AT_ONCE = 16384  # rows whose kernel values are computed in one call
+AT_ONCE = 8192  # rows whose kernel values are computed in one call
 TRIANGLE = 192  # columns at a time of a product with a triangular matrix
 
 
@@ -54,6 +55,11 @@ class FeaturePanel:
     def phi(self) -> np.ndarray:
         """Phi, (n_rows, size)."""
         return self._phi[:, : self.size]
+
+    @property
+    def dtype(self) -> Any:
+        """The precision of Phi."""
+        return self._phi.dtype
 
     @property
     def room(self) -> int:
@@ -116,37 +122,32 @@ class FeaturePanel:
             left = solve_triangular(self.factor, cross, lower=True, check_finite=False).T
         own = self.kernel.gram(points)
         check_kernel_sums(self.kernel.dtype, own, left)
-        rest = own - left @ left.T
-        lower, added, c = np.zeros((q, q)), np.zeros(q, dtype=bool), 0  # c columns are in use
         least = np.maximum(least, self.least_pivot * np.maximum(own.diagonal(), 1e-300))
-        for i in range(q):
-            pivot = rest[i, i] - lower[i, :c] @ lower[i, :c]
-            if c == self.room or not pivot > least[i]:
-                continue
-            root = np.sqrt(pivot)
-            lower[i:, c] = (rest[i:, i] - lower[i:, :c] @ lower[i, :c]) / root
-            lower[i, c] = root
-            added[i], c = True, c + 1
-        return left[added], np.tril(lower[added, :c]), added
+        lower, added = _cholesky(own - left @ left.T, least, self.room)
+        return left[added], lower, added
 
     def _append_columns(self, points: Any, below: np.ndarray, pivots: np.ndarray) -> None:
-        """``Phi_new = (K_new - Phi below') pivots^{-T}``, some rows at a time."""
-        start = self.size
-        right = np.linalg.inv(pivots).T.astype(self._phi.dtype)
+        """``Phi_new = (K_new - Phi below') pivots^{-T}``."""
+        self._fill_columns(points, below, np.linalg.inv(pivots).T)
+
+    def _fill_columns(self, points: Any, below: np.ndarray, right: np.ndarray | None) -> None:
+        """``(K_new - Phi below') right`` in the next columns, some rows at a time; no product for None."""
+        start, q = self.size, len(below)
+        right = None if right is None else right.astype(self._phi.dtype)
         left = np.ascontiguousarray(below.T, dtype=self._phi.dtype)
+        memory = np.empty(min(AT_ONCE, len(self._phi)) * q, dtype=self._phi.dtype)
         for rows in row_blocks(len(self._phi), AT_ONCE):
-            K = self.kernel.block(rows, points)
+            n = rows.stop - rows.start
+            K = self.kernel.block(rows, points, out=memory[: n * q].reshape(n, q))
 
             def whiten(some: slice, rows: slice = rows, K: np.ndarray = K) -> None:
                 here = slice(rows.start + some.start, rows.start + some.stop)
                 block = K[some]
                 if start:
                     block -= self._phi[here, :start] @ left
-                for first in range(0, len(pivots), TRIANGLE):  # right is upper triangular
-                    last = min(first + TRIANGLE, len(pivots))
-                    self._phi[here, start + first : start + last] = block[:, :last] @ right[:last, first:last]
+                times_triangle(block, right, self._phi[here, start : start + q])
 
-            self.pool.map(whiten, row_blocks(len(K), AT_ONCE // 8))
+            self.pool.map(whiten, row_blocks(len(K)))
 
     def fill(self, points: Any, factor: np.ndarray, ends: list[int]) -> FeaturePanel:
         """Points whose factor is known, in an empty panel, block by block as they were appended elsewhere."""
@@ -248,3 +249,35 @@ class FeaturePanel:
         """``L^{-1} g``: a gradient in a as a gradient in v."""
         b = len(G)
         return np.asarray(solve_triangular(self._factor[:b, :b], G, lower=True, check_finite=False))
+
+
+def times_triangle(block: np.ndarray, right: np.ndarray | None, out: np.ndarray) -> None:
+    """``out = block @ right`` for an upper triangular matrix; for None, that is the identity."""
+    if right is None:
+        out[...] = block
+        return
+    for first in range(0, len(right), TRIANGLE):
+        last = min(first + TRIANGLE, len(right))
+        out[:, first:last] = block[:, :last] @ right[:last, first:last]
+
+
+def _cholesky(rest: np.ndarray, least: np.ndarray, room: int) -> tuple[np.ndarray, np.ndarray]:
+    """L and a mask of the rows kept: the first ones, at most ``room``, whose pivot is above ``least``."""
+    q, c = len(rest), 0  # c columns are in use
+    if q <= room:
+        with contextlib.suppress(np.linalg.LinAlgError):
+            lower = np.linalg.cholesky(rest)
+            if (lower.diagonal() ** 2 > least).all():
+                return lower, np.ones(q, dtype=bool)
+    lower, kept = np.zeros((q, q)), np.zeros(q, dtype=bool)
+    for i in range(q):
+        pivot = rest[i, i] - lower[i, :c] @ lower[i, :c]
+        if c == room:
+            break
+        if not pivot > least[i]:
+            continue
+        root = np.sqrt(pivot)
+        lower[i:, c] = (rest[i:, i] - lower[i:, :c] @ lower[i, :c]) / root
+        lower[i, c] = root
+        kept[i], c = True, c + 1
+    return np.tril(lower[kept, :c]), kept

@@ -16,7 +16,8 @@ import numpy as np
 
 from .feature_panel import FeaturePanel
 
-MIN_BLOCK, MAX_BLOCK = 16, 512  # candidates at a time
+MIN_BLOCK, MAX_BLOCK = 16, 768  # candidates at a time
+FIRST = 96  # of the first block, where there is much room: then most residuals have fallen, and more are kept
 MARGIN = 2.0  # rows whose residual is within this factor of the least pivot are as good as in the span
 
 
@@ -35,15 +36,18 @@ def add_random_pivots(
         sums = np.cumsum(mass)
         if not sums[-1] > 0.0:
             break
-        block = max(MIN_BLOCK, min(MAX_BLOCK, 2 * panel.room))
+        many = FIRST if panel.size == 0 and panel.room > 2 * FIRST else 3 * panel.room // 2
+        block = max(MIN_BLOCK, min(MAX_BLOCK, many))
         drawn = np.searchsorted(sums, sums[-1] * rng.random(block), side="right")
         drawn = np.minimum(drawn, np.flatnonzero(mass)[-1])
         added = panel.append(panel.kernel.points(drawn), least=rng.random(block) * residual[drawn])
         chosen = drawn[added]
+        pivots.append(chosen)
+        if not panel.room:
+            break
         if len(chosen):
             residual -= panel.sqnorms(panel.size - len(chosen))
             np.maximum(residual, 0.0, out=residual)
         # A pivot has no residual. Where none was kept, the first has none that rounding has not made.
         residual[chosen if len(chosen) else drawn] = 0.0
-        pivots.append(chosen)
     return np.concatenate([np.zeros(0, dtype=np.int64), *pivots])
