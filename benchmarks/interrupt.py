@@ -16,12 +16,14 @@ CASES = {  # solver, classes, rows, features, dtype
     "dual-cd, 2 classes": ("dual-cd", 2, 20_000, 500, "float32"),
     "kernel, 2 classes": ("kernel", 2, 60_000, 100, "float32"),
     "kernel, 10 classes": ("kernel", 10, 60_000, 100, "float32"),
+    "program, 2 classes": ("program", 2, 20_000, 300, "float64"),
+    "program, 4 classes": ("program", 4, 20_000, 300, "float32"),
 }
 
 
 def child(name, tries):
     """Fits again and again, and says so, until each fit has been interrupted."""
-    from maxmargin import KernelSVC, LinearSVC
+    from maxmargin import KernelSVC, LinearProgramSVC, LinearSVC
 
     signal.signal(
         signal.SIGINT, signal.default_int_handler
@@ -34,7 +36,8 @@ def child(name, tries):
         print("fitting", flush=True)
         try:
             endless = {"C": 100.0, "tol": 1e-300, "max_iter": 10**9, "n_jobs": 2}
-            model = KernelSVC(**endless) if solver == "kernel" else LinearSVC(solver=solver, **endless)
+            others = {"kernel": KernelSVC, "program": LinearProgramSVC}
+            model = others[solver](**endless) if solver in others else LinearSVC(solver=solver, **endless)
             model.fit(X, y)
             print("finished", flush=True)
         except KeyboardInterrupt:

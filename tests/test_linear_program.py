@@ -108,6 +108,7 @@ def test_the_joint_program_equals_the_referee(monkeypatch, problem, penalised, i
     X, labels, cost = problem
     monkeypatch.setattr(generation, "WHOLE", 200_000 if whole else 0)
     monkeypatch.setattr(generation, "FIRST", 3)
+    monkeypatch.setattr(generation, "LEAST_SAMPLE", 3)
     program = HingeProgram(raw(X), WrongClasses(labels, 3), cost, penalised, intercept)
     result = generate(program, stop=Stop(tol=1e-9))
     check_against_referee(result, X, labels, cost, 3, penalised=penalised, intercept=intercept)
@@ -120,6 +121,7 @@ def test_kernel_columns_equal_the_referee(monkeypatch, problem, gamma, whole):
     X, y, cost = problem
     monkeypatch.setattr(generation, "WHOLE", 200_000 if whole else 0)
     monkeypatch.setattr(generation, "FIRST", 3)
+    monkeypatch.setattr(generation, "LEAST_SAMPLE", 3)
     kernel = RBF(gamma=gamma)
     program = HingeProgram(KernelColumns(KernelData(kernel, X, np.arange(len(X)))), TwoClasses(y), cost)
     check_against_referee(generate(program, stop=Stop(tol=1e-9)), kernel(X, X), y, cost)
@@ -352,6 +354,46 @@ def test_infeasible_restrictions_are_widened(monkeypatch):
     assert model.objective_ == pytest.approx(
         LinearProgramSVC(C=0.01, tol=1e-9).fit(X, y).objective_, rel=1e-9
     )
+
+
+@SETTINGS
+@given(seed=st.integers(0, 10**6), n_classes=st.integers(2, 5), near=st.booleans())
+def test_balanced_multipliers_are_a_circulation_and_nowhere_larger(seed, n_classes, near):
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, n_classes, size=30)
+    pairs = WrongClasses(labels, n_classes)
+    pi = np.where(pairs.exists(), rng.exponential(size=(30, n_classes)), 0.0)
+    if near:  # a circulation but for rounding is hardly changed
+        pi = pairs.balanced(pi)
+        pi *= 1.0 + 1e-12 * rng.normal(size=pi.shape)
+    balanced = pairs.balanced(pi)
+    assert (balanced <= pi).all()
+    assert (balanced >= 0.0).all()
+    assert np.abs(pairs.spread(balanced).sum(axis=0)).max() <= 1e-12 * pi.sum()
+    if near:
+        assert balanced.sum() >= pi.sum() * (1 - 1e-10)
+
+
+def test_a_run_goes_on_from_a_state():
+    X, y = made(6000, 60)
+    program = HingeProgram(raw(X), TwoClasses(2.0 * y - 1.0), np.full(6000, 0.003))
+    states = []
+    whole = generate(program, stop=Stop(tol=1e-9), callback=lambda check, state: states.append(state.copy()))
+    assert len(states) > 2
+    for state in states[:-1]:
+        resumed = generate(program, stop=Stop(tol=1e-9), state=state)
+        assert resumed.status is Status.CONVERGED
+        assert resumed.objective == pytest.approx(whole.objective, rel=1e-10)
+        assert resumed.n_iter <= whole.n_iter + 1  # the last program is solved again, from its basis
+
+
+def test_a_start_that_is_cut_short_is_no_obstacle():
+    X, y = made(9000, 60)
+    program = HingeProgram(raw(X), TwoClasses(2.0 * y - 1.0), np.full(9000, 0.003))
+    late = generate(program, stop=Stop(tol=1e-9, max_seconds=1e-9))
+    assert late.status is Status.TIME_LIMIT
+    assert 0.0 < late.gap <= 1.0
+    assert generate(program, stop=Stop(tol=1e-9), state=late.state).status is Status.CONVERGED
 
 
 BAD_PARAMETERS = {

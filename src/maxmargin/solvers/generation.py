@@ -62,7 +62,7 @@ def start(program: HingeProgram, stop: Stop) -> State:
     pairs = np.flatnonzero(program.pairs.exists())
     if n * program.pairs.width * d <= WHOLE:
         return new_state(program, pairs, _coefficients(np.arange(outputs * d), d))
-    if n_sample >= max(LEAST_SAMPLE, 4 * d):
+    if n_sample >= LEAST_SAMPLE and (n_sample >= 4 * d or program.features.by_sample):
         return _start_from_sample(program, n_sample, stop)
     return new_state(program, pairs, _attractive(program))
 
@@ -108,6 +108,8 @@ def _start_from_sample(program: HingeProgram, n_sample: int, stop: Stop) -> Stat
     solved = start(sample, rough)
     iteration = Generation(sample, solved, stop.cancel, time.perf_counter() + rough.max_seconds)
     drive(solved, iteration.step, iteration.certify, rough)
+    if len(solved.basic_rows) == 0:  # stopped before its first program
+        return new_state(program, np.flatnonzero(program.pairs.exists()), solved.coefficients)
     basic = solved.pairs[solved.basic_pairs]
     n_intercepts = len(solved.basic_rows) - len(solved.coefficients)
     used = ~solved.basic_rows[n_intercepts:]
@@ -234,7 +236,7 @@ class Generation:
         worth = prices / master.penalty - 1.0 if penalised else prices / self.program.cost.sum()
         worth[master.coefficients[:, 0], master.coefficients[:, 1]] = 0.0
         flat = worth.ravel()
-        chosen = np.argsort(-flat, kind="stable")[: max(NEW, len(master.coefficients) // 2)]
+        chosen = np.argsort(-flat, kind="stable")[: max(NEW, len(master.coefficients))]
         return _coefficients(np.sort(chosen[flat[chosen] > SLACK]), worth.shape[1])
 
     def _remember(self) -> None:

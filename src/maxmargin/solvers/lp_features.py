@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
 
@@ -25,6 +25,10 @@ class Features(Protocol):
 
     def __len__(self) -> int:
         """Samples."""
+
+    @property
+    def by_sample(self) -> bool:
+        """Whether there is one feature for each sample, so that fewer samples have fewer of them."""
 
     @property
     def scale(self) -> np.ndarray:
@@ -52,6 +56,7 @@ class RawFeatures:
     """The columns of X."""
 
     rows: Rows
+    by_sample: bool = field(default=False, init=False)
 
     @property
     def n_features(self) -> int:
@@ -102,6 +107,7 @@ class KernelColumns:
     """
 
     kernel: KernelData
+    by_sample: bool = field(default=True, init=False)
 
     @property
     def n_features(self) -> int:

@@ -24,7 +24,7 @@ import numpy as np
 
 from .hinge_lp import HingeProgram
 
-CHUNK = 1 << 22  # entries of a block that is held at a time
+CHUNK = 1 << 20  # entries of a block that is held at a time
 OPTIONS: dict[str, bool | int | float | str] = {
     "output_flag": False,
     "threads": 1,
@@ -109,6 +109,8 @@ class Master:
         step = max(1, CHUNK // max(1, n_other))
         counts, index, value = [], [np.zeros(0, dtype=np.int32)], [np.zeros(0)]
         for start in range(0, len(along), step):
+            if self._cancel[0]:
+                raise RuntimeError("cancelled")
             some = along[start : start + step]
             block = self.columns(some) if by_pair else self.entries(some, pairs).T
             r, c = np.nonzero(block)
@@ -166,13 +168,20 @@ class Master:
         self._halt[0] = 0
         self._highs.setCallback(_interrupter(self._cancel, self._halt, deadline), None)
         self._highs.startCallback(highspy.cb.HighsCallbackType.kCallbackSimplexInterrupt)
-        worker = threading.Thread(target=self._highs.run)
-        worker.start()
+        done = threading.Event()  # a Thread whose join was interrupted counts as ended while it still runs
+
+        def work() -> None:
+            try:
+                self._highs.run()
+            finally:
+                done.set()
+
+        threading.Thread(target=work).start()
         try:
-            worker.join()
+            done.wait()
         except BaseException:
             self._halt[0] = 1
-            worker.join()
+            done.wait()
             raise
 
     def solution(self) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
