@@ -157,7 +157,10 @@ BAD_PARAMETERS = {
     "code": ("ovo", r"code must be a Code or one of \['one-vs-one', 'one-vs-rest'\]; got 'ovo'"),
     "decoder": ("vote", "decoder must be a Decoder or one of .*'votes'.*got 'vote'"),
     "class_weight": ("even", "class_weight must be None, 'balanced' or a dict; got 'even'"),
-    "solver": ("smo", r"solver must be one of \['auto', 'dual-cd', 'newton'\]; got 'smo'"),
+    "solver": (
+        "smo",
+        r"solver must be one of \['auto', 'dual-cd', 'newton', 'truncated-newton'\]; got 'smo'",
+    ),
     "tol": (0.0, r"tol must be a finite number > 0; got 0\.0"),
     "max_iter": (1.5, r"max_iter must be an integer >= 1; got 1\.5"),
     "max_seconds": (np.nan, "max_seconds must be a finite number > 0; got nan"),

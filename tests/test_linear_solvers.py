@@ -13,6 +13,7 @@ from maxmargin.solvers.dual_cd import dual_cd
 from maxmargin.solvers.margins import MarginProblem
 from maxmargin.solvers.newton import newton
 from maxmargin.solvers.result import State, Status, Stop
+from maxmargin.solvers.truncated_newton import feature_squares, truncated_newton
 
 SOLVERS = {"newton": newton, "dual-cd": dual_cd}
 LOSSES = {"hinge": Hinge(), "squared-hinge": SquaredHinge()}
@@ -228,3 +229,71 @@ def test_zero_rows_and_constant_features(solver, constant):
         0.5 * result.coef @ result.coef <= 1e-8 * result.objective
     )  # strong convexity turns gap to distance
     assert result.objective == pytest.approx(4.0)  # b = 1: the two negatives lose 2 each
+
+
+@settings(max_examples=60)
+@given(
+    seed=st.integers(0, 10**6),
+    n=st.integers(2, 30),
+    d=st.integers(1, 8),
+    C=st.floats(-5, 5),
+    intercept=st.sampled_from(INTERCEPTS),
+)
+def test_truncated_newton_equals_the_referee(seed, n, d, C, intercept):
+    X, y, weight = noisy(seed, n, d)
+    cost = weight * 10.0**C
+    _, _, best = svm_primal(X, y, cost, "squared-hinge", intercept)
+    result = truncated_newton(problem_of(X, y, cost, "squared-hinge", intercept), stop=Stop(tol=1e-10))
+    assert result.status is Status.CONVERGED
+    assert result.objective <= best * (1 + 1e-6)
+    assert result.history[-1].dual <= best * (1 + 1e-9)
+    assert all(check.gap >= -1e-10 for check in result.history)
+
+
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+@pytest.mark.parametrize("shape", [(400, 30), (60, 500)])
+def test_truncated_newton_ends_where_newton_ends(shape, intercept, container):
+    X, y, cost = noisy(3, *shape)
+    X[np.abs(X) < 0.5] = 0.0
+    stop = Stop(tol=1e-11)
+    exact = newton(problem_of(X, y, cost, "squared-hinge", intercept), stop=stop)
+    result = truncated_newton(problem_of(container(X), y, cost, "squared-hinge", intercept), stop=stop)
+    assert result.status is exact.status is Status.CONVERGED
+    assert result.objective == pytest.approx(exact.objective, rel=1e-10)
+    np.testing.assert_allclose(result.coef, exact.coef, atol=1e-4)
+    a = result.dual_coef * y
+    dual = svm_dual_objective(a, X, y, cost, "squared-hinge", intercept)
+    assert dual == pytest.approx(result.objective, rel=1e-9)
+
+
+def test_truncated_newton_goes_on_bit_for_bit_and_with_any_threads():
+    X, y, cost = noisy(9, n=3000, d=40)
+    problem, stop = problem_of(X, y, cost, "squared-hinge", "free"), Stop(tol=1e-12, max_iter=30)
+    saved: list[State] = []
+    whole = truncated_newton(
+        problem, stop=stop, callback=lambda check, state: saved.append(state.copy()) and False
+    )
+    resumed = truncated_newton(problem, stop=stop, state=saved[len(saved) // 2].copy())
+    np.testing.assert_array_equal(resumed.coef, whole.coef)
+    assert resumed.intercept == whole.intercept
+    assert resumed.n_iter == whole.n_iter
+    for n_threads in (2, 4):
+        rows = Rows(X, np.arange(len(y)), n_threads)
+        other = truncated_newton(MarginProblem(rows, y, cost, SquaredHinge(), "free"), stop=stop)
+        np.testing.assert_array_equal(other.coef, whole.coef)
+
+
+def test_truncated_newton_refuses_the_hinge():
+    X, y, cost = noisy(0)
+    with pytest.raises(ValueError, match=r"'squared-hinge'; got 'hinge'. Take solver='newton' or 'dual-cd'"):
+        truncated_newton(problem_of(X, y, cost, "hinge", "free"), stop=Stop())
+
+
+def test_squares_of_features_are_those_of_dense_and_sparse_rows():
+    X, _, weight = noisy(4)
+    X[np.abs(X) < 0.5] = 0.0
+    index = np.arange(len(weight))[::-1].copy()
+    expected = weight @ X[index] ** 2 / weight.sum()
+    for container in (np.asarray, sparse.csr_array):
+        np.testing.assert_allclose(feature_squares(Rows(container(X), index), weight), expected)

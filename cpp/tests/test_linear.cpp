@@ -142,7 +142,8 @@ static void test_lasso() {
         double slope = q[i];
         for (std::size_t j = 0; j < 3; ++j) slope -= G[i * 3 + j] * w[j];
         CHECK(std::abs(slope - gradient[i]) < 1e-12);
-        CHECK(w[i] == 0.0 ? std::abs(slope) <= 1.0 + 1e-12 : std::abs(slope - std::copysign(1.0, w[i])) < 1e-9);
+        CHECK(w[i] == 0.0 ? std::abs(slope) <= 1.0 + 1e-12
+                          : std::abs(slope - std::copysign(1.0, w[i])) < 1e-9);
     }
 }
 

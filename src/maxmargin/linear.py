@@ -15,8 +15,10 @@ from .solvers.dual_cd import dual_cd
 from .solvers.margins import Intercept, MarginProblem
 from .solvers.newton import newton
 from .solvers.result import SolverResult, Stop
+from .solvers.truncated_newton import truncated_newton
 from .threads import effective_n_threads
 
+SOLVERS = ("auto", "newton", "dual-cd", "truncated-newton")
 LARGEST_NEWTON = 2000  # order of the largest Newton system that solver="auto" takes on
 
 
@@ -127,16 +129,27 @@ class LinearSVC(CodedClassifier):
         check_choice("loss", self.loss, ("hinge", "squared-hinge", "squared_hinge"))
         check_flag("fit_intercept", self.fit_intercept)
         check_flag("penalize_intercept", self.penalize_intercept)
-        check_choice("solver", self.solver, ("auto", "newton", "dual-cd"))
+        check_choice("solver", self.solver, SOLVERS)
+        if self.solver == "truncated-newton" and self.loss == "hinge":
+            raise ValueError(
+                "solver='truncated-newton' needs a loss with a curvature, loss='squared-hinge'; got "
+                "loss='hinge'. Take solver='auto', 'newton' or 'dual-cd'."
+            )
         self._check_stopping()
 
     def _prepare(self, data: WeightedRows) -> None:
         check_costs(self.C, data.weight)
         check_scale(data.rows.X, data.rows.sqnorms(), self.C * float(data.weight.sum()))
-        self.solver_ = self.solver
-        if self.solver == "auto":
-            order = min(len(data.rows), data.rows.n_features)
-            self.solver_ = "newton" if order <= LARGEST_NEWTON else "dual-cd"
+        self.solver_ = self._chosen(data) if self.solver == "auto" else self.solver
+
+    def _chosen(self, data: WeightedRows) -> str:
+        """The solver that was fastest on data of this shape: docs/theory/linear-svm.md has the measurements."""
+        n, d = len(data.rows), data.rows.n_features
+        if d <= LARGEST_NEWTON and d <= n:
+            return "newton"
+        if self.loss == "hinge":
+            return "newton" if n <= LARGEST_NEWTON else "dual-cd"
+        return "newton" if n <= FEW_ROWS else "truncated-newton"
 
     def _solve(
         self, data: WeightedRows, targets: np.ndarray, column: int, stop: Stop, callback: Callback | None
@@ -148,6 +161,8 @@ class LinearSVC(CodedClassifier):
         )
         if self.solver_ == "newton":
             return newton(problem, stop=stop, callback=callback)
+        if self.solver_ == "truncated-newton":
+            return truncated_newton(problem, stop=stop, callback=callback)
         return dual_cd(problem, stop=stop, seed=self._seed + column, callback=callback)
 
     def _store(self, results: list[SolverResult], data: WeightedRows) -> None:

@@ -14,6 +14,8 @@ step, a one-dimensional monotone equation, so that the dual's equality constrain
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from .. import _native
@@ -33,12 +35,24 @@ SHARPNESS_AFTER_SAMPLE = 2.0
 SAMPLE = 8  # a start comes from every eighth sample, when that is still many times the features
 
 
+def exact_direction(iteration: NewtonIteration) -> tuple[np.ndarray, float]:
+    """The step to the minimum of the present quadratic."""
+    curvature = iteration.curvature(iteration.shares)
+    return newton_direction(iteration.problem, curvature, iteration.gradient, iteration.gradient_b)
+
+
 def newton(
-    problem: MarginProblem, *, stop: Stop, state: State | None = None, callback: Callback | None = None
+    problem: MarginProblem,
+    *,
+    stop: Stop,
+    state: State | None = None,
+    callback: Callback | None = None,
+    direction: Direction = exact_direction,
 ) -> SolverResult:
     """Minimise a ``MarginProblem`` with the hinge or the squared hinge to ``stop.tol``."""
     with one_blas_thread():
-        iteration = NewtonIteration(problem, state if state is not None else _start(problem, stop))
+        state = state if state is not None else _start(problem, stop, direction)
+        iteration = NewtonIteration(problem, state, direction)
         status, history = drive(
             iteration.state, iteration.step, lambda: iteration.certify(stop.tol), stop, callback
         )
@@ -62,7 +76,7 @@ def start_at(problem: MarginProblem, w: np.ndarray, b: float) -> State:
     )
 
 
-def _start(problem: MarginProblem, stop: Stop) -> State:
+def _start(problem: MarginProblem, stop: Stop, direction: Direction) -> State:
     """At zero, or at the solution for a random sample of the rows when there are many."""
     n, d = len(problem.y), problem.rows.n_features
     state = start_at(problem, np.zeros(d), 0.0)
@@ -73,7 +87,7 @@ def _start(problem: MarginProblem, stop: Stop) -> State:
             tol=0.01, max_iter=stop.max_iter // 2, max_seconds=stop.max_seconds / 4, cancel=stop.cancel
         )
         sample = problem.first(n_sample)
-        iteration = NewtonIteration(sample, _start(sample, rough))
+        iteration = NewtonIteration(sample, _start(sample, rough, direction), direction)
         drive(iteration.state, iteration.step, lambda: iteration.certify(rough.tol), rough)
         started = iteration.state
         state.w[:], state.b[:], state.sharpness = started.w, started.b, SHARPNESS_AFTER_SAMPLE
@@ -87,8 +101,8 @@ def _start(problem: MarginProblem, stop: Stop) -> State:
 class NewtonIteration:
     """One Newton step at a time on the present round's piecewise quadratic function."""
 
-    def __init__(self, problem: MarginProblem, state: State) -> None:
-        self.problem, self.state = problem, state
+    def __init__(self, problem: MarginProblem, state: State, direction: Direction) -> None:
+        self.problem, self.state, self.direction = problem, state, direction
         self.hinge = problem.loss.name == "hinge"
         if "scores" in state:
             self._evaluate()
@@ -121,7 +135,7 @@ class NewtonIteration:
 
     def _balance(self) -> None:
         """One more step of b, made in the shares: sharp rounds need it finer than b can be rounded."""
-        curvature = self._curvature(self.shares)
+        curvature = self.curvature(self.shares)
         total = float(curvature.sum())
         if total > 0.0:
             finer = self.problem.y * curvature / self.problem.cost * (self._imbalance() / total)
@@ -132,7 +146,8 @@ class NewtonIteration:
             return np.clip(self.state.anchor + self.state.sharpness * shortfall, 0.0, 1.0)
         return np.maximum(shortfall, 0.0)
 
-    def _curvature(self, shares: np.ndarray) -> np.ndarray:
+    def curvature(self, shares: np.ndarray) -> np.ndarray:
+        """The second derivative of each sample's part of the present round."""
         if self.hinge:
             return self.problem.cost * self.state.sharpness * ((shares > 0.0) & (shares < 1.0))
         return self.problem.cost * (shares > 0.0)
@@ -161,7 +176,7 @@ class NewtonIteration:
         if stale >= FRESH or (stale and relative_gap(bounds.primal, best, bounds.tiny) <= tol):
             self.refresh()
             bounds = self._bounds()
-        self.gap = bounds.primal - bounds.dual
+        self.primal, self.gap = bounds.primal, bounds.primal - bounds.dual
         return bounds
 
     def _bounds(self) -> Certificate:
@@ -182,7 +197,7 @@ class NewtonIteration:
             self.state.sharpness *= SHARPER
             self._settle()
         state, problem = self.state, self.problem
-        p, p_b = newton_direction(problem, self._curvature(self.shares), self.gradient, self.gradient_b)
+        p, p_b = self.direction(self)
         along = problem.rows.dot(p) + p_b
         penalty = problem.intercept_penalty
         t = _native.step_length(
@@ -202,3 +217,6 @@ class NewtonIteration:
         gradient_sq = self.gradient @ self.gradient + self.problem.intercept_penalty * self.gradient_b**2
         rounding = self.problem.tiny + FLOAT_EPS * float(self.dual_w @ self.dual_w)
         return bool(0.5 * gradient_sq <= max(SOLVED * self.gap, rounding))
+
+
+Direction = Callable[[NewtonIteration], tuple[np.ndarray, float]]
