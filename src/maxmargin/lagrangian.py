@@ -11,6 +11,7 @@ from .eigen_features import eigen_features
 from .kernel_machine import KernelClassifier
 from .kernels import Linear
 from .lagrangian_spaces import EigenSpace, KernelSpace, LinearSpace, Method
+from .linear import LARGEST_NEWTON
 from .rows import Rows, WeightedRows
 from .solvers.columns import solve_columns
 from .solvers.drive import Callback
@@ -55,7 +56,9 @@ class LagrangianSVC(KernelClassifier):
     solver : {"auto", "newton", "lagrangian"}, default="auto"
         "newton" takes a handful of steps, each with a factorisation for the violated margins. "lagrangian" is
         the iteration as published, with one factorisation in all and hundreds of steps, more with a larger
-        C. "auto" takes the first; both end at the same certificate.
+        C. "auto" takes the first, but for linear problems whose rows and features both number more than
+        2,000 "dual-cd", the coordinate descent of :class:`LinearSVC`. ``solver_`` says which it was; all end
+        at the same certificate.
     mu : float, optional
         Step of the published iteration, between 0 and 2 / max C_i, where C_i is C times a sample's weight.
         1.9 / max C_i by default.
@@ -77,9 +80,9 @@ class LagrangianSVC(KernelClassifier):
     n_jobs : int, optional
         Threads; None leaves the choice to the environment. The result does not depend on it.
     warm_start : bool, default=False
-        Start from the last fit, where it had as many rows and features and the same classes.
+        Start from the last fit, where it had as many rows of each class and as many features; not "dual-cd".
     random_state : int, RandomState or None
-        For eigen features, and ``gamma="median"``.
+        For eigen features, ``gamma="median"`` and "dual-cd".
 
     Attributes
     ----------
@@ -179,12 +182,19 @@ class LagrangianSVC(KernelClassifier):
             self.kernel_ = Linear()
         else:
             super()._prepare(data)
-        self.solver_ = "newton" if self.solver == "auto" else self.solver
+        self.solver_ = self.solver
+        if self.solver == "auto":
+            wide = min(len(data.rows), data.rows.X.shape[-1]) > LARGEST_NEWTON and self._is_linear()
+            self.solver_ = "dual-cd" if wide else "newton"
+
+    def _is_linear(self) -> bool:
+        """Whether the features of X are worked with."""
+        return isinstance(self.kernel_, Linear) and not isinstance(self.n_components, int | np.integer)
 
     def _space(self, data: WeightedRows) -> LinearSpace | KernelSpace:
         """Where to solve, by the kernel and the number of different rows."""
         asked, n = self.n_components, len(data.rows)
-        if isinstance(self.kernel_, Linear) and not isinstance(asked, int | np.integer):
+        if self._is_linear():
             return LinearSpace(data, self.C, self.solver_)
         if asked is None and n > LARGEST_HELD:
             raise ValueError(
@@ -215,7 +225,8 @@ class LagrangianSVC(KernelClassifier):
         def solve(column: int, stop: Stop, n_inner: int) -> SolverResult:
             which, targets = self.code_.column(data.labels, column)
             start = starts[column] if starts is not None and column < len(starts) else None
-            method = Method(self.solver_, self.mu, stop, callback, start)  # type: ignore[arg-type]
+            seed = self._seed + column
+            method = Method(self.solver_, self.mu, stop, callback, start, seed)  # type: ignore[arg-type]
             return space.solve(which, targets, n_inner, method)
 
         results = solve_columns(solve, self.code_.n_columns, stop, n_threads)

@@ -18,6 +18,7 @@ from .losses import SquaredHinge
 from .rows import Rows, WeightedRows
 from .solvers import kernel_newton, lagrangian, newton
 from .solvers.drive import Callback
+from .solvers.dual_cd import dual_cd
 from .solvers.margins import MarginProblem
 from .solvers.result import SolverResult, Stop, relative_gap
 from .solvers.ridge_systems import EigenSystem, FeatureSystem, KernelSystem, RidgeSystem
@@ -31,11 +32,12 @@ LARGEST_ITERATED = 10_000  # order of the largest matrix that the published iter
 class Method:
     """How a column is solved, and from where: ``start`` is what ``LinearSpace.start`` returned, or None."""
 
-    solver: Literal["newton", "lagrangian"]
+    solver: Literal["newton", "lagrangian", "dual-cd"]
     mu: float | None
     stop: Stop
     callback: Callback | None
     start: np.ndarray | None = None
+    seed: int = 0
 
 
 def _iterate(system: RidgeSystem, y: np.ndarray, method: Method) -> SolverResult:
@@ -76,8 +78,10 @@ class LinearSpace:
         """The column of some rows; ``coef`` is w."""
         rows = replace(self.rows.take(which), n_threads=n_threads, cancel=method.stop.cancel)
         cost = self.cost[which]
+        problem = MarginProblem(rows, y, cost, SquaredHinge(), "penalised")
+        if method.solver == "dual-cd":
+            return dual_cd(problem, stop=method.stop, seed=method.seed, callback=method.callback)
         if method.solver == "newton":
-            problem = MarginProblem(rows, y, cost, SquaredHinge(), "penalised")
             begin = method.start
             state = None if begin is None else newton.start_at(problem, begin[:-1], float(begin[-1]))
             return newton.newton(problem, stop=method.stop, state=state, callback=method.callback)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from scipy.linalg.lapack import dpotrs
+from scipy.linalg.lapack import dpotrs, dtrtri
 
 from .result import FLOAT_EPS
 from .row_pool import RowPool, row_blocks
@@ -43,10 +43,11 @@ def _factorise(A: np.ndarray, pool: RowPool) -> None:
     for first in range(0, n, PANEL):
         here, below = slice(first, min(first + PANEL, n)), min(first + PANEL, n)
         A[here, here] = corner = np.linalg.cholesky(A[here, here])
+        inverse = dtrtri(corner, lower=1)[0].T
         strips = [slice(below + s.start, below + s.stop) for s in row_blocks(n - below, STRIP)]
 
-        def divide(rows: slice, here: slice = here, corner: np.ndarray = corner) -> None:
-            A[rows, here] = np.linalg.solve(corner, A[rows, here].T).T
+        def divide(rows: slice, here: slice = here, inverse: np.ndarray = inverse) -> None:
+            A[rows, here] = A[rows, here] @ inverse
 
         def update(rows: slice, here: slice = here, below: int = below) -> None:
             A[rows, below : rows.stop] -= A[rows, here] @ A[below : rows.stop, here].T

@@ -18,11 +18,11 @@ from .. import _native
 from .cholesky import Factor
 from .drive import Callback, Certificate, drive
 from .lagrangian import LagrangianProblem
-from .result import SolverResult, State, Stop
+from .result import FLOAT_EPS, SolverResult, State, Stop
 from .ridge_systems import KernelSystem
 
 SAMPLED = 500  # rows from which on a start is computed on half of them
-REPEATS = 3  # steps with one and the same set, after which rounding has decided
+IDLE = 3  # steps that do not lower the objective, after which rounding has decided
 
 
 def kernel_newton(
@@ -43,7 +43,7 @@ def kernel_newton(
 
 def start(system: KernelSystem, u: np.ndarray) -> State:
     """At some coefficients."""
-    return State(u=u.copy(), scores=system.scores(u), repeats=0)
+    return State(u=u.copy(), scores=system.scores(u), lowest=np.inf, idle=0)
 
 
 def _sampled(system: KernelSystem, y: np.ndarray, stop: Stop) -> State:
@@ -71,8 +71,8 @@ class KernelNewton:
         u = np.where(self.y * state.u > 0.0, state.u, 0.0)
         scores = state.scores if np.array_equal(u, state.u) else self.system.scores(u)
         return Certificate(
-            primal=problem.primal(state.u, state.scores),
-            dual=problem.dual(self.y * u, self.system.sqnorm(u, scores)),
+            primal=problem.primal(state.u, state.scores) + self.system.rounding(state.u),
+            dual=problem.dual(self.y * u, self.system.sqnorm(u, scores)) - self.system.rounding(u),
             n_support=int(np.count_nonzero(state.u)),
             tiny=problem.tiny,
         )
@@ -89,11 +89,12 @@ class KernelNewton:
         t = _native.squared_hinge_step(
             self.y, cost, state.scores, along, float(state.u @ along), float(change @ along)
         )
-        repeated = t == 1.0 and np.array_equal(violated, np.flatnonzero(self.y * scores < 1.0))
-        state.repeats = state.repeats + 1 if repeated else 0
         state.u = target if t == 1.0 else state.u + t * change
         state.scores = scores if t == 1.0 else state.scores + t * along
-        return state.repeats >= REPEATS or not len(violated)
+        primal = self.problem.primal(state.u, state.scores)
+        state.idle = 0 if primal < state.lowest * (1.0 - 8.0 * FLOAT_EPS) else state.idle + 1
+        state.lowest = min(primal, state.lowest)
+        return state.idle >= IDLE or not len(violated)
 
     def _target(self, violated: np.ndarray) -> np.ndarray:
         """The optimum of the set, as u (without what lies outside the set) and a correction."""

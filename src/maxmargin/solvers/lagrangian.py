@@ -67,7 +67,7 @@ class LagrangianProblem:
     def best_multiple(self, a: np.ndarray) -> tuple[np.ndarray, float]:
         """Of the multiples of ``a >= 0``, which are all feasible, the one with the largest dual value."""
         coef = self.system.combine(self.y * a)
-        bend = self._sqnorm(coef) + float((a / self.cost) @ a)
+        bend = self._sqnorm(coef) + float((a / self.cost) @ a) + self.system.rounding(a)
         total = float(a.sum())
         return (a * (total / bend), 0.5 * total * total / bend) if bend > 0.0 else (a, 0.0)
 
@@ -155,4 +155,4 @@ class Iteration:
     def _primal_at(self, a: np.ndarray) -> float:
         u, system = self.problem.y * a, self.problem.system
         self.coef, self.intercept = system.combine(u), float(u.sum())
-        return self.problem.primal(self.coef, system.scores(self.coef))
+        return self.problem.primal(self.coef, system.scores(self.coef)) + system.rounding(u)

@@ -17,6 +17,7 @@ import numpy as np
 from .. import _native
 from ..rows import Rows
 from .cholesky import Factor
+from .result import FLOAT_EPS
 from .row_pool import RowPool
 
 __all__ = ["EigenSystem", "FeatureSystem", "KernelSystem", "RidgeSystem"]
@@ -40,6 +41,9 @@ class RidgeSystem(Protocol):
 
     def sqnorm(self, coef: np.ndarray, scores: np.ndarray) -> float:
         """``u' G u``, which is ||w||^2 + b^2."""
+
+    def rounding(self, u: np.ndarray) -> float:
+        """By how much rounding may falsify a bound that is computed from u, about."""
 
 
 class FeatureSystem:
@@ -81,6 +85,10 @@ class FeatureSystem:
     def sqnorm(self, coef: np.ndarray, scores: np.ndarray) -> float:
         """``||w||^2 + b^2``."""
         return float(coef @ coef)
+
+    def rounding(self, u: np.ndarray) -> float:
+        """Nothing: squares are summed."""
+        return 0.0
 
 
 class EigenSystem(FeatureSystem):
@@ -149,3 +157,14 @@ class KernelSystem:
     def sqnorm(self, coef: np.ndarray, scores: np.ndarray) -> float:
         """``u' G u``."""
         return float(coef @ scores)
+
+    def rounding(self, u: np.ndarray) -> float:
+        """That of ``u' G u``, whose terms cancel where u is large and the function is not.
+
+        An estimate, as if the errors of the terms were independent: their sum would be far too large.
+        """
+        return FLOAT_EPS * float(u @ u) * self._largest
+
+    @cached_property
+    def _largest(self) -> float:
+        return float(np.abs(self.G.diagonal()).max())
