@@ -38,3 +38,8 @@ def read(path):
             {name: kind(line[name]) if line[name] else None for name, kind in COLUMNS.items()}
             for line in csv.DictReader(file)
         ]
+
+
+def merged(records):
+    """One record for each set, group and method, the last of several, where the first one was."""
+    return list({(r["set"], r["group"], r["method"]): r for r in records}.values())

@@ -31,14 +31,12 @@ def main():
     output.mkdir(parents=True, exist_ok=True)
     if options.records is None:
         start = time.perf_counter()
-        measure(
-            replace(plan, sets=tuple(options.sets or plan.sets)),
-            lambda some: records.write(some, output / "records.csv"),
-        )
+        some_sets = replace(plan, sets=tuple(options.sets or plan.sets))
+        measure(some_sets, lambda some: records.write(some, output / "records.csv"), options.methods)
         print(f"measured in {time.perf_counter() - start:.0f} seconds", file=sys.stderr)
     # Read back even if just measured: the report is a function of the file.
     paths = options.records or [output / "records.csv"]
-    measured = [record for path in paths for record in records.read(path)]
+    measured = records.merged([record for path in paths for record in records.read(path)])
     records.write(measured, output / "records.csv")
     found = claims(measured)
     heading = f"One fit for each line, of the {variant} run; the cost by a rule that sees no test row."
@@ -58,7 +56,8 @@ def _options():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="few rows of two sets: seconds")
     parser.add_argument("--sets", nargs="+", choices=FULL.sets, help="some of the sets")
-    parser.add_argument("--records", type=Path, nargs="+", help="report on the records of earlier runs")
+    parser.add_argument("--methods", nargs="+", help="some of the methods")
+    parser.add_argument("--records", type=Path, nargs="+", help="report on earlier runs, the last one counts")
     parser.add_argument("--update", action="store_true", help="make this run's numbers the expected ones")
     parser.add_argument("--output", type=Path, help="folder for the report (results/ beside this file)")
     return parser.parse_args()
