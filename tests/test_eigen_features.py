@@ -157,7 +157,7 @@ def test_the_projection_gives_the_features_of_the_rows(method, dtype, tol):
 def test_pivots_have_the_law_of_one_after_the_other(monkeypatch, block, weight):
     monkeypatch.setattr(pivoted_cholesky, "MIN_BLOCK", block)
     monkeypatch.setattr(pivoted_cholesky, "MAX_BLOCK", block)
-    X, rng, n_draws = np.array([[0.0], [0.1], [0.8], [2.0], [2.3]]), np.random.default_rng(0), 1500
+    X, rng, n_draws = np.array([[0.0], [0.1], [0.8], [2.0], [2.3]]), np.random.default_rng(0), 1000
     K, drawn = rbf_matrix(X, 1.0), {}
     with RowPool(1) as pool:
         panel = FeaturePanel(KernelData(RBF(gamma=1.0), X, np.arange(5)), 3, pool)

@@ -96,7 +96,7 @@ class KernelEigenMap(KernelRows, ClassNamePrefixFeaturesOutMixin, TransformerMix
     >>> X, y = load_digits(return_X_y=True)
     >>> features = KernelEigenMap(200, gamma=1e-3, random_state=0).fit(X)
     >>> features.method_, features.n_components_, round(features.trace_captured_, 1)
-    ('pivoted-cholesky', 200, 0.9)
+    ('pivoted-cholesky', 200, 0.7)
     >>> make_pipeline(features, LinearSVC()).fit(X[:1000], y[:1000]).score(X[1000:], y[1000:]) > 0.95
     True
     """

@@ -11,6 +11,7 @@ from scipy.linalg import solve_triangular
 
 from ..checks import check_kernel_sums
 from ..kernel_data import KernelData, join_points, n_points
+from ..memory import lazy_array
 from .row_pool import RowPool, row_blocks
 
 AT_ONCE = 8192  # rows whose kernel values are computed in one call
@@ -45,7 +46,7 @@ class FeaturePanel:
         self.points: Any = None
         self.size = 0
         self.ends: list[int] = []  # where appended blocks end: how Phi was computed, bit for bit
-        self._phi = np.empty((len(kernel), capacity), dtype=kernel.dtype)
+        self._phi = lazy_array(len(kernel) * capacity, kernel.dtype).reshape(len(kernel), capacity)
         self._factor = np.zeros((capacity, capacity))
         self.blocks = row_blocks(len(kernel))
         # A point whose distance from the others' span is below this share of its norm adds only rounding.

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..memory import lazy_array
 from .row_pool import BLOCK, RowPool, row_blocks
 
 AT_ONCE = 8  # partial sums that are held
@@ -17,7 +18,8 @@ def dot(
 ) -> np.ndarray:
     """``A @ W``, in the precision of A; row i in row ``index[i]`` of n_rows, for a place (n_rows, index)."""
     n_rows, index = (len(A), None) if place is None else place
-    out, right = np.empty((n_rows, W.shape[1]), dtype=A.dtype), np.ascontiguousarray(W, dtype=A.dtype)
+    out = lazy_array(n_rows * W.shape[1], A.dtype).reshape(n_rows, W.shape[1])
+    right = np.ascontiguousarray(W, dtype=A.dtype)
 
     def work(rows: slice) -> None:
         if index is None:
