@@ -146,8 +146,10 @@ class Master:
         self._highs.setBasis(basis)
 
     def basic(self) -> tuple[np.ndarray, np.ndarray]:
-        """Masks of the basic pairs and of the basic rows, intercepts first."""
+        """Masks of the basic pairs and of the basic rows, intercepts first; no rows without a basis."""
         basis = self._highs.getBasis()
+        if not basis.valid:
+            return np.zeros(len(self.pairs), dtype=bool), np.zeros(0, dtype=bool)
         return (
             np.fromiter((s == BASIC for s in basis.col_status), dtype=bool, count=len(self.pairs)),
             np.fromiter((s == BASIC for s in basis.row_status), dtype=bool),
@@ -161,7 +163,8 @@ class Master:
             self._highs.clearSolver()  # rounding: once more without the old basis
             self._run(deadline)
             status = self._highs.getModelStatus()
-        return OUTCOMES.get(status, "failed")
+        outcome = OUTCOMES.get(status, "failed")
+        return "failed" if outcome == "infeasible" and len(self.held) == 0 else outcome
 
     def _run(self, deadline: float) -> None:
         """HiGHS works on a thread of its own, so that Ctrl-C reaches the caller at once."""
