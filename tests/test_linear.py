@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from reference import svm_objective, svm_primal
+from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.multiclass import OneVsOneClassifier
@@ -109,6 +110,36 @@ def test_solvers_agree_and_auto_says_which_it_took():
     wide = np.random.default_rng(0).normal(size=(2100, 2100)).astype(np.float32)
     labels = wide[:, 0] > 0
     assert LinearSVC(tol=1e-2).fit(wide, labels).solver_ == "dual-cd"
+
+
+@pytest.mark.parametrize(
+    ("shape", "parameters", "solver"),
+    [
+        ((600, 20), {}, "newton"),
+        ((30, 700), {}, "newton"),
+        ((600, 700), {}, "dual-cd"),
+        ((600, 700), {"loss": "hinge"}, "newton"),
+        ((600, 700), {"tol": 1e-5}, "truncated-newton"),
+    ],
+)
+def test_auto_looks_at_shape_loss_and_tol(shape, parameters, solver):
+    X = np.random.default_rng(0).normal(size=shape)
+    model = LinearSVC(**{"C": 1e-3, "loss": "squared-hinge", "tol": 1e-2} | parameters)
+    assert model.fit(X, X[:, 0] > 0).solver_ == solver
+
+
+@pytest.mark.parametrize(("C", "solver"), [(1.0, "dual-cd"), (20.0, "truncated-newton")])
+def test_auto_looks_at_cost_times_squared_norm_where_both_sides_are_large(C, solver):
+    X = sparse.random_array((2100, 2050), density=0.01, rng=0, format="csr")
+    X = X / np.sqrt((X**2).sum(axis=1).mean())
+    model = LinearSVC(C, loss="squared-hinge", tol=1e-2).fit(X.tocsr(), np.arange(2100) % 2)
+    assert model.solver_ == solver
+
+
+def test_truncated_newton_is_not_for_the_hinge():
+    X, y = TWO_CLASS["iris"]()
+    with pytest.raises(ValueError, match=r"loss='squared-hinge'; got loss='hinge'. Take solver='auto'"):
+        LinearSVC(solver="truncated-newton").fit(X, y)
 
 
 def test_support_rows_are_counted():

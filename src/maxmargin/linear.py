@@ -20,6 +20,9 @@ from .threads import effective_n_threads
 
 SOLVERS = ("auto", "newton", "dual-cd", "truncated-newton")
 LARGEST_NEWTON = 2000  # order of the largest Newton system that solver="auto" takes on
+FEW_ROWS = 500  # the same for wide data with the squared hinge
+HARD = 10.0  # mean of cost times squared norm from which on coordinates depend on each other
+TIGHT = 1e-5  # tol from which on coordinate descent takes too many epochs
 
 
 class LinearSVC(CodedClassifier):
@@ -47,10 +50,11 @@ class LinearSVC(CodedClassifier):
         How the columns' outputs become class scores: margins for one-vs-rest, votes for one-vs-one.
     class_weight : dict or "balanced", optional
         Factors of the sample weights.
-    solver : {"auto", "newton", "dual-cd"}, default="auto"
+    solver : {"auto", "newton", "dual-cd", "truncated-newton"}, default="auto"
         "newton" costs one factorisation of order min(n_samples, n_features) a step and few steps; "dual-cd"
-        many cheap epochs, and a copy of the rows. "auto" takes the first up to order 2000; ``solver_`` says
-        which was taken.
+        many cheap epochs, and a copy of the rows; "truncated-newton", for the squared hinge only, products with
+        the rows. "auto" takes the first up to order 2000 (wide data with the squared hinge: 500 rows), and
+        beyond it the second, or the third for a large C or a ``tol`` of at most 1e-5; ``solver_`` says which.
     tol : float, default=1e-4
         Bound on the relative duality gap ``(primal - dual) / max(|primal|, |dual|)``.
     max_iter : int, default=1000
@@ -143,13 +147,14 @@ class LinearSVC(CodedClassifier):
         self.solver_ = self._chosen(data) if self.solver == "auto" else self.solver
 
     def _chosen(self, data: WeightedRows) -> str:
-        """The solver that was fastest on data of this shape: docs/theory/linear-svm.md has the measurements."""
+        """The solver that was fastest on such data; docs/theory/linear-svm.md has the measurements."""
         n, d = len(data.rows), data.rows.n_features
-        if d <= LARGEST_NEWTON and d <= n:
-            return "newton"
         if self.loss == "hinge":
-            return "newton" if n <= LARGEST_NEWTON else "dual-cd"
-        return "newton" if n <= FEW_ROWS else "truncated-newton"
+            return "newton" if min(n, d) <= LARGEST_NEWTON else "dual-cd"
+        if d <= min(n, LARGEST_NEWTON) or n <= FEW_ROWS:
+            return "newton"
+        hard = n >= d and self.C * float(data.weight @ data.rows.sqnorms()) >= HARD * n
+        return "truncated-newton" if hard or self.tol <= TIGHT else "dual-cd"
 
     def _solve(
         self, data: WeightedRows, targets: np.ndarray, column: int, stop: Stop, callback: Callback | None
