@@ -14,6 +14,8 @@ CASES = {  # solver, classes, rows, features, dtype
     "newton, 4 classes, 1,500 features": ("newton", 4, 30_000, 1_500, "float64"),
     "newton, 2 classes, wide": ("newton", 2, 2_500, 8_000, "float32"),
     "dual-cd, 2 classes": ("dual-cd", 2, 20_000, 500, "float32"),
+    "Lagrangian, linear, 2 classes": ("lagrangian", 2, 200_000, 100, "float64"),
+    "Lagrangian, rbf, 10 classes": ("rbf", 10, 3_500, 50, "float64"),
     "kernel, 2 classes": ("kernel", 2, 60_000, 100, "float32"),
     "kernel, 10 classes": ("kernel", 10, 60_000, 100, "float32"),
     "program, 2 classes": ("program", 2, 20_000, 300, "float64"),
@@ -23,7 +25,7 @@ CASES = {  # solver, classes, rows, features, dtype
 
 def child(name, tries):
     """Fits again and again, and says so, until each fit has been interrupted."""
-    from maxmargin import KernelSVC, LinearProgramSVC, LinearSVC
+    from maxmargin import KernelSVC, LagrangianSVC, LinearProgramSVC, LinearSVC
 
     signal.signal(
         signal.SIGINT, signal.default_int_handler
@@ -37,7 +39,11 @@ def child(name, tries):
         try:
             endless = {"C": 100.0, "tol": 1e-300, "max_iter": 10**9, "n_jobs": 2}
             others = {"kernel": KernelSVC, "program": LinearProgramSVC}
-            model = others[solver](**endless) if solver in others else LinearSVC(solver=solver, **endless)
+            if solver in ("lagrangian", "rbf"):
+                kernel = "linear" if solver == "lagrangian" else solver
+                model = LagrangianSVC(solver="lagrangian", kernel=kernel, **endless)
+            else:
+                model = others[solver](**endless) if solver in others else LinearSVC(solver=solver, **endless)
             model.fit(X, y)
             print("finished", flush=True)
         except KeyboardInterrupt:

@@ -11,6 +11,7 @@ from typing import Literal
 
 import numpy as np
 
+from ._native import one_blas_thread
 from .checks import check_kernel_sums
 from .eigen_features import EigenFeatures
 from .kernel_data import KernelData
@@ -40,6 +41,13 @@ class Method:
     seed: int = 0
 
 
+def _shared(system: RidgeSystem) -> RidgeSystem:
+    """That of all rows, which all columns share; factorised here, where Ctrl-C is raised at once."""
+    with one_blas_thread():
+        system.factorise()
+    return system
+
+
 def _iterate(system: RidgeSystem, y: np.ndarray, method: Method) -> SolverResult:
     problem = lagrangian.LagrangianProblem(system, y)
     begin = method.start
@@ -62,7 +70,7 @@ class LinearSpace:
                 "solver='lagrangian' factorises a matrix of order min(n_samples, n_features + 1), at most "
                 f"{LARGEST_ITERATED:,}; got {order:,}. Use solver='newton', which goes on without a factor."
             )
-        self._whole = self._system(self.rows, self.cost) if solver == "lagrangian" else None
+        self._whole = _shared(self._system(self.rows, self.cost)) if solver == "lagrangian" else None
 
     @property
     def n_features(self) -> int:
@@ -140,7 +148,7 @@ class KernelSpace:
         check_kernel_sums(kernel.dtype, self.G)
         self.G += 1.0
         whole = KernelSystem(self.G, self.cost, kernel.n_threads)
-        self._whole = whole if solver == "lagrangian" else None
+        self._whole = _shared(whole) if solver == "lagrangian" else None
 
     def solve(self, which: np.ndarray, y: np.ndarray, n_threads: int, method: Method) -> SolverResult:
         """The column of some rows; ``coef`` is u."""

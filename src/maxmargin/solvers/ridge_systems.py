@@ -30,6 +30,9 @@ class RidgeSystem(Protocol):
     def cost(self) -> np.ndarray:
         """The c_i."""
 
+    def factorise(self) -> None:
+        """Do now what ``solve`` would do at its first call, so that threads can share it."""
+
     def solve(self, z: np.ndarray) -> np.ndarray:
         """``(G + R)^{-1} z``."""
 
@@ -66,6 +69,10 @@ class FeatureSystem:
         with RowPool(self.rows.n_threads, self.rows.cancel) as pool:
             return Factor(self._matrix, pool)
 
+    def factorise(self) -> None:
+        """Factorise M."""
+        _ = self._factor
+
     def _invert(self, right: np.ndarray) -> np.ndarray:
         """``M^{-1} right``."""
         return self._factor.solve(right)
@@ -100,6 +107,9 @@ class EigenSystem(FeatureSystem):
         self.border = rows.sum(cost)
         self.ratio = self.border / self.diagonal
         self.tip = 1.0 + float(cost.sum()) - float(self.border @ self.ratio)
+
+    def factorise(self) -> None:
+        """There is nothing to do."""
 
     def _invert(self, right: np.ndarray) -> np.ndarray:
         b = (right[-1] - self.ratio @ right[:-1]) / self.tip
@@ -136,6 +146,10 @@ class KernelSystem:
                 "solution. Lower C, take a positive kernel, or give n_components, which leaves eigenvectors "
                 "with negative eigenvalues out."
             ) from None
+
+    def factorise(self) -> None:
+        """Factorise G + R."""
+        _ = self._all
 
     def first(self, n: int) -> KernelSystem:
         """That of the first rows, costs raised so that they stand for all; G is not copied."""
