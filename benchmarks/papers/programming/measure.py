@@ -3,8 +3,9 @@
 The rule: two thirds of a sample of the training rows to learn from, one third to judge by, the best accuracy
 over the method's grid of costs, and of equally good costs the smallest. gamma is chosen in the same way with
 the kernel SVM, as a multiple of the median heuristic's, and is the same for all methods with a kernel. A
-cost chosen on m rows is used as it is on n rows, as is usual, but for linear programs: there it is C m / n,
-the same balance of norm and mean loss. With a fixed C the non-zero weights grow with n, and the time with them.
+cost chosen on m rows is used as it is on n rows, as is usual, but for the linear program on eigen features:
+there it is C m / n, the same balance of norm and mean loss. With a fixed C its non-zero weights grow with n,
+and the time with them.
 """
 
 import sys

@@ -32,8 +32,8 @@ class Method:
     per_row: bool = False  # the cost is divided by the growth of the rows: see measure.py
 
 
-def _linear(name, make, costs=COSTS, per_row=False):
-    return Method("linear", name, lambda C, gamma, n_components: make(C), costs, per_row=per_row)
+def _linear(name, make, costs=COSTS):
+    return Method("linear", name, lambda C, gamma, n_components: make(C), costs)
 
 
 REFERENCE = Method(
@@ -46,7 +46,7 @@ METHODS = [
     _linear("hinge LP", lambda C: LinearProgramSVC(penalty=None, tol=1e-3), (1.0,)),
     _linear("1-norm SVM", lambda C: LinearSVC(C, tol=1e-3)),
     _linear("2-norm SVM", lambda C: LinearSVC(C, loss="squared-hinge", tol=1e-3)),
-    _linear("L1 SVM", lambda C: LinearProgramSVC(C, tol=1e-3), PROGRAM_COSTS, per_row=True),
+    _linear("L1 SVM", lambda C: LinearProgramSVC(C, tol=1e-3), PROGRAM_COSTS),
     _linear("Lagrangian SVM", lambda C: LagrangianSVC(C)),
     REFERENCE,
     Method(
