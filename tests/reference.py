@@ -109,29 +109,43 @@ def kernel_svm_bounds(a, b, K, y, cost, loss):
     return primal, a @ y - half_norm - (0.5 * np.sum(a**2 / cost) if squared else 0.0)
 
 
-def lagrangian_dual(K, y, cost):
-    """The Lagrangian SVM on its textbook dual; returns a >= 0 and its dual value, or None where it gives up.
+def all_pairs_primal(X, labels, cost, n_classes):
+    """The all-pairs M-SVM in (w_g, b_g, xi_ig), as printed; returns W, b and the objective.
 
-    max e'a - 1/2 a'(HH' + diag(1/cost)) a   s.t.  a >= 0,  HH' = diag(y) (K + 1 1') diag(y)
+    min 1/2 sum_g ||w_g||^2 + sum_i cost_i sum_{g != y_i} xi_ig
+    s.t. <w_{y_i} - w_g, x_i> + b_{y_i} - b_g >= 1 - xi_ig,  xi >= 0,  sum_g b_g = 0
     """
-    Q = np.outer(y, y) * (K + 1.0) + np.diag(1.0 / cost)
-    best = None
-    units = (1.0, cost.max(), cost.min(), 1.0 / Q.max())
-    for unit, eps in itertools.product(units, (1e-11, 1e-9)):  # the solver likes numbers near 1
-        try:
-            a = unit * solve_qp(unit * Q, -np.ones(len(y)), lower=np.zeros(len(y)), eps=eps)
-        except AssertionError:
-            continue
-        a = np.maximum(a, 0.0)
-        value = a.sum() - 0.5 * a @ Q @ a
-        best = (a, value) if best is None or value > best[1] else best
-    return best
+    n, d = X.shape
+    pairs = [(i, g) for i in range(n) for g in range(n_classes) if g != labels[i]]
+    n_weights, n_pairs = n_classes * (d + 1), len(pairs)
+    G = np.zeros((n_pairs, n_weights + n_pairs))
+    for k, (i, g) in enumerate(pairs):
+        row = np.append(X[i], 1.0)
+        G[k, labels[i] * (d + 1) : (labels[i] + 1) * (d + 1)] = -row
+        G[k, g * (d + 1) : (g + 1) * (d + 1)] = row
+        G[k, n_weights + k] = -1.0
+    P = np.zeros(n_weights + n_pairs)
+    P[:n_weights] = np.tile(np.append(np.ones(d), 0.0), n_classes)
+    c = np.append(np.zeros(n_weights), [cost[i] for i, _ in pairs])
+    A = np.zeros((1, len(P)))
+    A[0, d : n_weights : d + 1] = 1.0
+    lower = np.append(np.full(n_weights, -np.inf), np.zeros(n_pairs))
+    scale = max(1.0, cost.max())
+    x = solve_qp(np.diag(P / scale), c / scale, A=A, b=np.zeros(1), lower=lower, G=G, h=-np.ones(n_pairs))
+    W = x[:n_weights].reshape(n_classes, d + 1)
+    return (
+        W[:, :-1],
+        W[:, -1],
+        all_pairs_objective(X @ W[:, :-1].T, W[:, :-1] @ W[:, :-1].T, W[:, -1], labels, cost),
+    )
 
 
-def lagrangian_primal(u, K, y, cost):
-    """The primal value of f = sum_i u_i (k(x_i, .) + 1)."""
-    f = (K + 1.0) @ u
-    return 0.5 * u @ f + 0.5 * cost @ np.maximum(0.0, 1.0 - y * f) ** 2
+def all_pairs_objective(F, norms, b, labels, cost):
+    """From outputs without intercepts, (n, n_classes), and the products of the functions."""
+    scores = F + b
+    xi = np.maximum(0.0, 1.0 - scores[np.arange(len(labels)), labels][:, None] + scores)
+    xi[np.arange(len(labels)), labels] = 0.0
+    return 0.5 * np.trace(norms) + cost @ xi.sum(axis=1)
 
 
 def pivot_law(K, weight, n_pivots):
@@ -254,3 +268,71 @@ def hinge_program_bounds(W, b, A, Phi, labels, cost, penalised=True, intercept=T
         return primal, pi.sum() / max(1.0, price)
     assert price <= 1e-9 * pi.sum() * np.abs(Phi).max()
     return primal, pi.sum()
+
+
+def shortest_least_squares(X, y, weight, free):
+    """min 1/2 sum_i weight_i (y_i - <w, x_i> - b)^2, the shortest w of several; and its value."""
+    centre, level = (weight @ X / weight.sum(), weight @ y / weight.sum()) if free else (0.0, 0.0)
+    root = np.sqrt(weight)
+    w = np.linalg.lstsq(root[:, None] * (X - centre), root * (y - level), rcond=None)[0]
+    b = float(level - w @ centre) if free else 0.0
+    return w, b, 0.5 * float(weight @ (y - X @ w - b) ** 2)
+
+
+def ridge_in_extended_precision(X, y, cost, free):
+    """min 1/2 ||w||^2 + 1/2 sum_i cost_i (y_i - <w, x_i> - b)^2 by elimination in long doubles."""
+    n, d = X.shape
+    Z = np.column_stack([X, np.ones(n)]).astype(np.longdouble)
+    penalty = np.append(np.ones(d), 0.0 if free else 1e300).astype(np.longdouble)
+    M = (Z.T * cost) @ Z + np.diag(penalty)
+    x = (Z.T * cost) @ y.astype(np.longdouble)
+    for k in range(d + 1):  # symmetric positive definite: no pivots needed
+        for i in range(k + 1, d + 1):
+            factor = M[i, k] / M[k, k]
+            M[i] -= factor * M[k]
+            x[i] -= factor * x[k]
+    for k in reversed(range(d + 1)):
+        x[k] = (x[k] - M[k, k + 1 :] @ x[k + 1 :]) / M[k, k]
+    w, b = x[:d].astype(float), float(x[d])
+    return w, b, 0.5 * w @ w + 0.5 * cost @ (y - X @ w - b) ** 2
+
+
+def lasso_primal(X, y, cost, free):
+    """min sum_j (p_j + m_j) + 1/2 sum_i cost_i r_i^2  s.t.  r = y - X(p - m) - b,  p, m >= 0."""
+    n, d = X.shape
+    P = np.zeros((2 * d + 1 + n, 2 * d + 1 + n))
+    scale = max(1.0, cost.max())
+    P[2 * d + 1 :, 2 * d + 1 :] = np.diag(cost / scale)
+    c = np.concatenate([np.ones(2 * d) / scale, np.zeros(n + 1)])
+    A = np.hstack([X, -X, np.full((n, 1), 1.0 if free else 0.0), np.eye(n)])
+    lower = np.concatenate([np.zeros(2 * d), np.full(n + 1, -np.inf)])
+    if not free:
+        P[2 * d, 2 * d] = 1.0
+    x = solve_qp(P, c, A, y, lower=lower)
+    w, b = x[:d] - x[d : 2 * d], x[2 * d] if free else 0.0
+    return w, b, np.abs(w).sum() + 0.5 * cost @ (y - X @ w - b) ** 2
+
+
+def lagrangian_dual(K, y, cost):
+    """The Lagrangian SVM on its textbook dual; returns a >= 0 and its dual value, or None where it gives up.
+
+    max e'a - 1/2 a'(HH' + diag(1/cost)) a   s.t.  a >= 0,  HH' = diag(y) (K + 1 1') diag(y)
+    """
+    Q = np.outer(y, y) * (K + 1.0) + np.diag(1.0 / cost)
+    best = None
+    units = (1.0, cost.max(), cost.min(), 1.0 / Q.max())
+    for unit, eps in itertools.product(units, (1e-11, 1e-9)):  # the solver likes numbers near 1
+        try:
+            a = unit * solve_qp(unit * Q, -np.ones(len(y)), lower=np.zeros(len(y)), eps=eps)
+        except AssertionError:
+            continue
+        a = np.maximum(a, 0.0)
+        value = a.sum() - 0.5 * a @ Q @ a
+        best = (a, value) if best is None or value > best[1] else best
+    return best
+
+
+def lagrangian_primal(u, K, y, cost):
+    """The primal value of f = sum_i u_i (k(x_i, .) + 1)."""
+    f = (K + 1.0) @ u
+    return 0.5 * u @ f + 0.5 * cost @ np.maximum(0.0, 1.0 - y * f) ** 2

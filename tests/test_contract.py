@@ -29,6 +29,7 @@ ESTIMATORS = [
     maxmargin.LagrangianSVC(tol=1e-8),
     maxmargin.LagrangianSVC(tol=1e-8, kernel="rbf", code="one-vs-one"),
     maxmargin.LagrangianSVC(tol=1e-8, kernel="rbf", n_components=20, solver="lagrangian", random_state=0),
+    maxmargin.AllPairsSVC(tol=1e-8),
     maxmargin.LinearProgramSVC(tol=1e-8),
     maxmargin.LinearProgramSVC(tol=1e-8, penalty=None, code="one-vs-one"),
     maxmargin.LinearProgramSVC(tol=1e-8, multi_class="joint"),
@@ -61,10 +62,11 @@ def has_budget(estimator):
 
 
 def is_joint(estimator):
-    """Whether all columns are one problem, with one history: they share support vectors, are one program, or
-    are certified by nothing."""
+    """Whether all columns are one problem, with one history: they share support vectors, are one program, are
+    no columns of a code, or are certified by nothing."""
     parameters = estimator.get_params()
-    return not is_certified(estimator) or "budget" in parameters or parameters.get("multi_class") == "joint"
+    joint = parameters.get("multi_class") == "joint" or "code" not in parameters
+    return not is_certified(estimator) or "budget" in parameters or joint
 
 
 def never_content(estimator):

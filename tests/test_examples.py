@@ -46,6 +46,17 @@ def test_the_demo_gives_a_gap_for_the_exact_kernel_svm():
 
 
 @pytest.mark.slow
+def test_all_formulations_are_drawn_with_their_gaps():
+    lines = [line for line in output_of("formulations").splitlines() if "points pull" in line]
+    assert len(lines) == 12
+    assert all(abs(float(line[40:].split()[0])) <= 1e-6 for line in lines[:8])
+    by_name = {line[:28].strip(): line for line in lines}
+    assert all(by_name[name].endswith(", 0)") for name in ("Lasso", "L1 SVM"))  # one weight is exactly 0
+    image = Path(output_of("formulations").splitlines()[-1].removeprefix("drawn: "))
+    assert image.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.slow
 def test_splice_sites_are_found_by_a_hundred_sequences(dataset):
     dataset("splice_seq")
     fitted = next(line for line in output_of("splice").splitlines() if "fitted" in line)

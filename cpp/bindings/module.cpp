@@ -2,6 +2,7 @@
 #include "maxmargin/simd.hpp"
 #include "python.hpp"
 
+void bind_all_pairs(nb::module_& m);
 void bind_baselines(nb::module_& m);
 void bind_budget(nb::module_& m);
 void bind_codes(nb::module_& m);
@@ -13,6 +14,7 @@ void bind_losses(nb::module_& m);
 NB_MODULE(_core, m) {
     m.doc() = "maxmargin's compiled core; import it through maxmargin._native only";
     m.def("simd_name", [] { return maxmargin::simd().name; });
+    bind_all_pairs(m);
     bind_baselines(m);
     bind_budget(m);
     bind_codes(m);

@@ -1,5 +1,6 @@
 """Max-margin classification that says how far from the optimum it stopped."""
 
+from .all_pairs import AllPairsSVC
 from .baselines import KernelMatchingPursuit, LaSVM
 from .budget import SparseKernelClassifier
 from .calibrated import CalibratedSVC
@@ -13,6 +14,7 @@ from .online import BudgetPerceptron, KernelPegasos, KernelPerceptron
 
 __version__ = "0.1.0"
 __all__ = [
+    "AllPairsSVC",
     "BudgetPerceptron",
     "CalibratedSVC",
     "KernelEigenMap",

@@ -39,6 +39,8 @@ __all__ = [
     "loss_value",
     "one_blas_thread",
     "online_block",
+    "pairs_step",
+    "pairs_sweep",
     "row_stats",
     "rows_dot",
     "rows_equal",
@@ -535,6 +537,25 @@ def lasso_epochs(
     Ends early once no coordinate's move is worth more than ``still``; returns the last epoch's largest.
     """
     return float(_core.lasso_epochs(G, w, gradient, n_epochs, still, cancel))
+
+
+# ---- all classes at once ----
+
+
+def pairs_step(t: NDArray[Any], u: float, p: NDArray[Any]) -> None:
+    """Into p the minimiser of ``(sum p)^2 / 2 + ||p||^2 / 2 - t'p`` over ``0 <= p <= u``, started from p."""
+    _core.pairs_step(t, u, p)
+
+
+def pairs_sweep(problem: Any, state: Any, weight: float, order: NDArray[Any], cancel: NDArray[Any]) -> None:
+    """Exact steps for one sample's pairs after the other of an ``AllPairsProblem``; ``state`` is changed.
+
+    ``state.outputs`` is ``(K B)'`` and ``state.bias`` the multipliers plus ``weight`` times the equations'
+    residuals.
+    """
+    _core.pairs_sweep(
+        problem.K, problem.labels, problem.cost, weight, state.a, state.outputs, state.bias, order, cancel
+    )
 
 
 # ---- budgeted methods ----
