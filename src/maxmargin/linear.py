@@ -54,10 +54,10 @@ class LinearSVC(CodedClassifier):
     solver : {"auto", "newton", "dual-cd", "truncated-newton"}, default="auto"
         "newton" costs one factorisation of order min(n_samples, n_features) a step and few steps; "dual-cd"
         many cheap epochs, and a copy of the rows; "truncated-newton", for the squared hinge only, products
-            with the rows. "auto" takes the first up to order 2000 (wide data with the squared hinge: 500 rows),
+        with the rows. "auto" takes the first up to order 2000 (wide data with the squared hinge: 500 rows),
         and beyond it the second, or, for sparse rows that are at least as many as the features, with a large
         C or a ``tol`` of at most 1e-5, the third; ``solver_`` says which.
-        tol : float, default=1e-4
+    tol : float, default=1e-4
         Bound on the relative duality gap ``(primal - dual) / max(|primal|, |dual|)``.
     max_iter : int, default=1000
         Newton steps or epochs, for each column.
