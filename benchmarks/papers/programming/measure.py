@@ -38,7 +38,7 @@ class Plan:
 FULL = Plan(
     ("USPS", "SMS", "Adult", "letter"), None, None, 1_200, 2_000, ("USPS", "letter"), 500, None, 600.0
 )
-QUICK = Plan(("Adult", "USPS"), 300, 500, 300, 200, ("USPS",), 60, 2, 30.0)
+QUICK = Plan(("Adult", "USPS"), 240, 500, 240, 100, ("USPS",), 40, 2, 30.0)
 
 
 def measure(plan, keep, methods=None):
