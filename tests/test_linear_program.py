@@ -25,6 +25,7 @@ from maxmargin.solvers import generation
 from maxmargin.solvers.generation import generate
 from maxmargin.solvers.hinge_lp import HingeProgram
 from maxmargin.solvers.lp_features import KernelColumns, RawFeatures
+from maxmargin.solvers.lp_master import Master
 from maxmargin.solvers.lp_pairs import TwoClasses, WrongClasses
 from maxmargin.solvers.result import Status, Stop
 
@@ -341,6 +342,21 @@ def test_failures_inside_are_told_as_a_stall(monkeypatch):
     with pytest.warns(ConvergenceWarning, match=r"stopped \(stalled\) with relative duality gap 1.0e\+00"):
         model = LinearProgramSVC().fit(*standardised(load_wine))
     assert np.isfinite(model.coef_).all()
+
+
+@pytest.mark.parametrize("n_failures", [1, 2, 3])
+def test_where_rounding_defeats_highs_there_are_remedies(monkeypatch, n_failures):
+    """It gave up on rbf columns with tiny entries ("excessive dual values"): other options solve them."""
+    X, y = standardised(load_wine)
+    expected = LinearProgramSVC(C=1.0, multi_class="joint").fit(X, y)
+    run, calls = Master._run, itertools.count()
+    monkeypatch.setattr(
+        Master, "_run", lambda self, deadline: next(calls) >= n_failures and run(self, deadline)
+    )
+    model = LinearProgramSVC(C=1.0, multi_class="joint").fit(X, y)
+    assert model.status_ == "converged"
+    assert model.objective_ == pytest.approx(expected.objective_, rel=1e-9)
+    assert next(calls) == n_failures + 1
 
 
 def test_infeasible_restrictions_are_widened(monkeypatch):

@@ -35,14 +35,20 @@ OPTIONS: dict[str, bool | int | float | str] = {
     "primal_feasibility_tolerance": 1e-10,
     "dual_feasibility_tolerance": 1e-10,
     "small_matrix_value": 1e-12,
+    "simplex_scale_strategy": 2,
+    "dual_simplex_cost_perturbation_multiplier": 1.0,
 }
+REMEDIES: tuple[dict[str, bool | int | float | str], ...] = (  # where rounding defeats it: one after another
+    {"simplex_scale_strategy": 0},
+    {"dual_simplex_cost_perturbation_multiplier": 0.0},
+    {"simplex_strategy": 4},  # primal
+)
 BASIC = highspy.HighsBasisStatus.kBasic
-INFEASIBLE = highspy.HighsModelStatus.kInfeasible
 Outcome = Literal["optimal", "interrupted", "infeasible", "failed"]
 OUTCOMES: dict[Any, Outcome] = {
     highspy.HighsModelStatus.kOptimal: "optimal",
     highspy.HighsModelStatus.kInterrupt: "interrupted",
-    INFEASIBLE: "infeasible",
+    highspy.HighsModelStatus.kInfeasible: "infeasible",
 }
 
 
@@ -61,8 +67,7 @@ class Master:
         self._shift = np.zeros((program.features.n_features, program.pairs.n_outputs))
         self._cancel, self._halt = cancel, np.zeros(1, dtype=np.uint8)
         self._highs = highspy._core._Highs()
-        for name, value in OPTIONS.items():
-            self._highs.setOptionValue(name, value)
+        self._set(OPTIONS)
         zeros = np.zeros(self.n_intercepts)
         starts = np.zeros(self.n_intercepts, dtype=np.int32)
         none = np.zeros(0, dtype=np.int32)
@@ -157,14 +162,20 @@ class Master:
 
     def solve(self, deadline: float) -> Outcome:
         """Run the dual simplex method, from the last basis where there is one."""
-        self._run(deadline)
-        status = self._highs.getModelStatus()
-        if status not in OUTCOMES or (status == INFEASIBLE and len(self.held) == 0):
-            self._highs.clearSolver()  # rounding: once more without the old basis
+        for remedy in (None, *REMEDIES):
+            if remedy is not None:
+                self._highs.clearSolver()  # without the old basis
+                self._set(remedy)
             self._run(deadline)
-            status = self._highs.getModelStatus()
-        outcome = OUTCOMES.get(status, "failed")
-        return "failed" if outcome == "infeasible" and len(self.held) == 0 else outcome
+            outcome = OUTCOMES.get(self._highs.getModelStatus(), "failed")
+            if outcome != "failed" and (outcome != "infeasible" or len(self.held)):
+                self._set(OPTIONS)
+                return outcome
+        return "failed"
+
+    def _set(self, options: dict[str, bool | int | float | str]) -> None:
+        for name, value in options.items():
+            self._highs.setOptionValue(name, value)
 
     def _run(self, deadline: float) -> None:
         """HiGHS works on a thread of its own, so that Ctrl-C reaches the caller at once."""
