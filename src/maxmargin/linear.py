@@ -8,6 +8,7 @@ import numpy as np
 
 from .base import CodedClassifier
 from .checks import check_choice, check_costs, check_flag, check_number, check_scale
+from .layout import is_sparse
 from .losses import loss_from_name
 from .rows import Rows, WeightedRows
 from .solvers.drive import Callback
@@ -52,9 +53,10 @@ class LinearSVC(CodedClassifier):
         Factors of the sample weights.
     solver : {"auto", "newton", "dual-cd", "truncated-newton"}, default="auto"
         "newton" costs one factorisation of order min(n_samples, n_features) a step and few steps; "dual-cd"
-        many cheap epochs, and a copy of the rows; "truncated-newton", for the squared hinge only, products with
-        the rows. "auto" takes the first up to order 2000 (wide data with the squared hinge: 500 rows), and
-        beyond it the second, or the third for a large C or a ``tol`` of at most 1e-5; ``solver_`` says which.
+        many cheap epochs, and a copy of the rows; "truncated-newton", for the squared hinge only, products
+        with the rows. "auto" takes the first up to order 2000 (wide data with the squared hinge: 500 rows),
+        and beyond it the second, or, for sparse rows that are at least as many as the features, with a large
+        C or a ``tol`` of at most 1e-5, the third; ``solver_`` says which.
     tol : float, default=1e-4
         Bound on the relative duality gap ``(primal - dual) / max(|primal|, |dual|)``.
     max_iter : int, default=1000
@@ -153,8 +155,8 @@ class LinearSVC(CodedClassifier):
             return "newton" if min(n, d) <= LARGEST_NEWTON else "dual-cd"
         if d <= min(n, LARGEST_NEWTON) or n <= FEW_ROWS:
             return "newton"
-        hard = n >= d and self.C * float(data.weight @ data.rows.sqnorms()) >= HARD * n
-        return "truncated-newton" if hard or self.tol <= TIGHT else "dual-cd"
+        hard = self.tol <= TIGHT or self.C * float(data.weight @ data.rows.sqnorms()) >= HARD * n
+        return "truncated-newton" if hard and n >= d and is_sparse(data.rows.X) else "dual-cd"
 
     def _solve(
         self, data: WeightedRows, targets: np.ndarray, column: int, stop: Stop, callback: Callback | None

@@ -20,7 +20,7 @@ from ..rows import Rows
 
 BLOCK = 1024  # rows or features that become dense at a time
 ROUNDED = 1e-28  # a column whose square about its mean is this share of the mean's is constant
-LIGHT = 1 << 22  # numbers in a block of rows, where it is not larger for other reasons
+LIGHT = 1 << 20  # numbers in a block of rows, where it is not larger for other reasons
 
 
 @dataclass(frozen=True)
