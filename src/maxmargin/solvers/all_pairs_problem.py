@@ -92,7 +92,7 @@ class AllPairsProblem:
         scale, gain = self._best_scale(half_norm, 1.0 - z)
         gap = float(self.gaps(a, z).sum())
         if gain > 0.0:
-            gap -= gain
+            gap = abs(gap - gain)  # below 0 it would be rounding, of this size
         else:
             scale = 1.0
         return Point(a, b, F, z, dual, gap, scale)
