@@ -29,7 +29,7 @@ class Method:
     make: Callable
     costs: tuple = COSTS
     nonlinear: bool = False
-    per_row: bool = False  # the cost is divided by the growth of the rows: see measure.py
+    per_row: bool = False  # with two classes, the cost is divided by the growth of the rows: see measure.py
 
 
 def _linear(name, make, costs=COSTS):
@@ -53,7 +53,14 @@ METHODS = [
         "kernel",
         "eigen + L1 SVM",
         lambda C, gamma, s: LinearProgramSVC(
-            C, kernel="rbf", gamma=gamma, features="eigen", n_components=s, tol=1e-2, random_state=0
+            C,
+            kernel="rbf",
+            gamma=gamma,
+            features="eigen",
+            n_components=s,
+            code="one-vs-one",
+            tol=1e-2,
+            random_state=0,
         ),
         KERNEL_COSTS,
         nonlinear=True,
@@ -62,7 +69,9 @@ METHODS = [
     Method(
         "kernel",
         "eigen + Lagrangian SVM",
-        lambda C, gamma, s: LagrangianSVC(C, kernel="rbf", gamma=gamma, n_components=s, random_state=0),
+        lambda C, gamma, s: LagrangianSVC(
+            C, kernel="rbf", gamma=gamma, n_components=s, code="one-vs-one", random_state=0
+        ),
         KERNEL_COSTS,
         nonlinear=True,
     ),

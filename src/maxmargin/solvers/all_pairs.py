@@ -7,7 +7,7 @@ little, and from the start where there are few pairs, a working set is solved by
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -76,8 +76,13 @@ class Descent:
         self.best = problem.point(state.best_a, state.best_b)
 
     def certify(self) -> Certificate:
-        """The bounds of the best point so far."""
-        return self.problem.certificate(self.best)
+        """The bounds of the best point so far.
+
+        Where an earlier dual value is above its primal value, by rounding, the primal rises by twice that.
+        """
+        bounds = self.problem.certificate(self.best)
+        excess = max(0.0, self.state.get("best_dual", -np.inf) - bounds.primal)
+        return replace(bounds, primal=bounds.primal + 2.0 * excess)
 
     def step(self) -> bool:
         """A group of sweeps, or a working set where they gain little; True where neither does."""
@@ -85,9 +90,10 @@ class Descent:
         by_set = self.few or state.n_slow >= PATIENCE
         before = self.point
         self._working_set() if by_set else self._sweeps()
-        slow = self.point.gap > SLOW * before.gap
+        rounding = 64.0 * FLOAT_EPS * abs(before.dual)
+        slow = self.point.gap > SLOW * before.gap or before.gap <= rounding
         if by_set:
-            rises = self.point.dual - before.dual > 0.01 * self.stop.tol * abs(before.dual)
+            rises = self.point.dual - before.dual > max(0.01 * self.stop.tol * abs(before.dual), rounding)
             state.n_idle = state.n_idle + 1 if slow and not rises else 0
             state.n_slow = 0
         else:

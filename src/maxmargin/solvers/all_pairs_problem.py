@@ -89,20 +89,22 @@ class AllPairsProblem:
         z = self.shortfall(F, b)
         half_norm = 0.5 * float(np.sum(B * F))
         dual = float(a.sum()) - half_norm
-        scale, primal = self._best_scale(half_norm, 1.0 - z)
-        at_1 = float(self.gaps(a, z).sum())
-        if not primal - dual < at_1:
-            scale, primal = 1.0, dual + at_1
-        return Point(a, b, F, z, dual, primal - dual, scale)
+        scale, gain = self._best_scale(half_norm, 1.0 - z)
+        gap = float(self.gaps(a, z).sum())
+        if gain > 0.0:
+            gap = abs(gap - gain)  # below 0 it would be rounding, of this size
+        else:
+            scale = 1.0
+        return Point(a, b, F, z, dual, gap, scale)
 
     def _best_scale(self, half_norm: float, margins: np.ndarray) -> tuple[float, float]:
-        """The t that minimises ``t^2 half_norm + sum c max(0, 1 - t margin)``, and that minimum.
+        """The t that minimises ``t^2 half_norm + sum c max(0, 1 - t margin)``, and the gain over t = 1.
 
         The slope jumps at every 1 / margin, up to which a positive margin still has a loss.
         """
-        cost, m = self.upper[~self.own], margins[~self.own]
         if not half_norm > 0.0:
-            return 1.0, float(cost @ np.maximum(0.0, 1.0 - m))
+            return 1.0, 0.0
+        cost, m = self.upper[~self.own], margins[~self.own]
         order = np.argsort(-m[m > 0.0], kind="stable")
         rising, pull = m[m > 0.0][order], (cost * m)[m > 0.0][order]
         with np.errstate(over="ignore"):
@@ -110,7 +112,8 @@ class AllPairsProblem:
         left = np.append(np.cumsum(pull[::-1])[::-1], 0.0) + float((cost * m)[m <= 0.0].sum())
         k = int(np.argmax(left <= 2.0 * half_norm * kinks))
         t = max(left[k] / (2.0 * half_norm), kinks[k - 1] if k > 0 else 0.0)
-        return float(t), float(t * t * half_norm + cost @ np.maximum(0.0, 1.0 - t * m))
+        spared = np.maximum(0.0, 1.0 - m) - np.maximum(0.0, 1.0 - t * m)
+        return float(t), float(cost @ spared - (t * t - 1.0) * half_norm)
 
     def certificate(self, point: Point) -> Certificate:
         """Both bounds."""
