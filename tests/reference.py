@@ -211,7 +211,7 @@ def lasso_primal(X, y, cost, free):
 
 
 def hinge_program(Phi, labels, cost, penalised=True, intercept=True, n_classes=None):
-    """The 1-norm SVM as printed in textbooks, in (w+, w-, b, xi); returns its minimum, W, b.
+    """The L1 SVM as printed in textbooks, in (w+, w-, b, xi); returns its minimum, W, b.
 
     min p sum |W| + sum cost_i xi_ik   s.t.  margin_ik(W, b) >= 1 - xi_ik,  xi >= 0
 

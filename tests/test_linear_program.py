@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from reference import hinge_program, hinge_program_bounds
 from scipy import sparse
-from sklearn.datasets import load_breast_cancer, load_digits, load_wine
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
@@ -229,30 +229,6 @@ def test_the_path_over_costs_is_continuous_and_concave():
     assert (np.diff(slopes) <= 1e-6 * slopes[:-1]).all()
 
 
-@pytest.mark.parametrize("form", [{}, {"kernel": "rbf"}, {"multi_class": "joint"}], ids=str)
-def test_warm_starts_change_nothing_but_time(form):
-    X, y = standardised(load_wine)
-    warm = LinearProgramSVC(warm_start=True, tol=1e-9, **form)
-    for C in (0.1, 1.0, 0.5):
-        warm.set_params(C=C).fit(X, y)
-        cold = LinearProgramSVC(C=C, tol=1e-9, **form).fit(X, y)
-        assert warm.status_ == cold.status_ == "converged"
-        assert warm.objective_ == pytest.approx(cold.objective_, rel=1e-8)
-    weight = (np.arange(len(y)) % 5 > 0).astype(float)  # some rows are gone
-    warm.fit(X, y, sample_weight=weight)
-    cold.fit(X, y, sample_weight=weight)
-    assert warm.objective_ == pytest.approx(cold.objective_, rel=1e-8)
-    warm.fit(X[:, :5], y)  # another shape starts cold
-    assert warm.status_ == "converged"
-
-
-def test_a_warm_start_needs_fewer_rounds():
-    X, y = made(6000, 60)
-    model = LinearProgramSVC(C=0.003, warm_start=True).fit(X, y)
-    rounds = model.n_iter_
-    assert model.fit(X, y).n_iter_ == 1 < rounds
-
-
 def test_without_a_penalty_separable_data_cost_nothing():
     X, y = made(80, 5, informative=2, noise=0.0)
     for form in ({}, {"multi_class": "joint"}, {"kernel": "rbf"}):
@@ -390,28 +366,6 @@ def test_balanced_multipliers_are_a_circulation_and_nowhere_larger(seed, n_class
         assert balanced.sum() >= pi.sum() * (1 - 1e-10)
 
 
-def test_a_run_goes_on_from_a_state():
-    X, y = made(6000, 60)
-    program = HingeProgram(raw(X), TwoClasses(2.0 * y - 1.0), np.full(6000, 0.003))
-    states = []
-    whole = generate(program, stop=Stop(tol=1e-9), callback=lambda check, state: states.append(state.copy()))
-    assert len(states) > 2
-    for state in states[:-1]:
-        resumed = generate(program, stop=Stop(tol=1e-9), state=state)
-        assert resumed.status is Status.CONVERGED
-        assert resumed.objective == pytest.approx(whole.objective, rel=1e-10)
-        assert resumed.n_iter <= whole.n_iter + 1  # the last program is solved again, from its basis
-
-
-def test_a_start_that_is_cut_short_is_no_obstacle():
-    X, y = made(9000, 60)
-    program = HingeProgram(raw(X), TwoClasses(2.0 * y - 1.0), np.full(9000, 0.003))
-    late = generate(program, stop=Stop(tol=1e-9, max_seconds=1e-9))
-    assert late.status is Status.TIME_LIMIT
-    assert 0.0 < late.gap <= 1.0
-    assert generate(program, stop=Stop(tol=1e-9), state=late.state).status is Status.CONVERGED
-
-
 BAD_PARAMETERS = {
     "C": (-1.0, r"C must be a finite number > 0; got -1\.0"),
     "penalty": ("l2", "penalty must be 'l1' or None; got 'l2'"),
@@ -436,6 +390,39 @@ def test_bad_parameters_are_refused_by_name(name):
 def test_a_joint_program_has_no_code():
     with pytest.raises(ValueError, match=r"multi_class='joint' has no code; leave code at 'one-vs-rest'"):
         LinearProgramSVC(multi_class="joint", code="one-vs-one").fit(*standardised(load_wine))
+
+
+@pytest.mark.parametrize("decoder", ["margins", "hamming", "votes", "hinge"])
+def test_a_joint_program_has_no_decoder(decoder):
+    with pytest.raises(ValueError, match=r"multi_class='joint' has no decoder; leave decoder at 'auto'"):
+        LinearProgramSVC(multi_class="joint", decoder=decoder).fit(*standardised(load_wine))
+
+
+@pytest.mark.parametrize(
+    "form", [{}, {"multi_class": "joint"}, {"penalty": None}, {"features": "eigen"}], ids=str
+)
+@pytest.mark.parametrize("whole", [True, False], ids=["whole", "generated"])
+def test_kernel_values_that_are_not_finite_are_refused(monkeypatch, form, whole):
+    X, y = load_iris(return_X_y=True)
+    monkeypatch.setattr(generation, "WHOLE", 200_000 if whole else 0)
+
+    def one_column(P, Q):
+        return np.where((X[7] == Q).all(axis=1), np.nan, P @ Q.T)
+
+    def off_the_diagonal(P, Q):
+        return np.where(P.sum(axis=1)[:, None] != Q.sum(axis=1), np.inf, 1.0)
+
+    big = {"kernel": "polynomial", "degree": 120, "gamma": 1.0, "coef0": 1.0}
+    nowhere = {"kernel": lambda P, Q: np.full((len(P), len(Q)), np.nan)}
+    for kernel in (nowhere, big, {"kernel": one_column}, {"kernel": off_the_diagonal}):
+        with pytest.raises(ValueError, match="kernel values are not finite"):
+            LinearProgramSVC(**kernel, **form).fit(X * 100 if kernel is big else X, y)
+
+
+def test_coefficients_of_eigen_features_are_those_that_were_found():
+    """A linear kernel on four features has four eigen features."""
+    model = LinearProgramSVC(kernel="linear", features="eigen").fit(*load_iris(return_X_y=True))
+    assert model.coef_.shape == (3, 4)
 
 
 def test_objects_and_precomputed_kernels():

@@ -26,7 +26,7 @@ OF_SOME_FITS = ("coef_", "support_", "support_vectors_", "dual_coef_", "n_suppor
 
 
 class LinearProgramSVC(KernelClassifier):
-    """An SVM whose norm is the 1-norm: a linear program, with few coefficients that are not exactly 0.
+    """The L1 SVM: a linear program, with few coefficients that are not exactly 0.
 
     For every column of the code, with targets y in {-1, +1}, it minimises over w and b
 
@@ -72,15 +72,16 @@ class LinearProgramSVC(KernelClassifier):
     n_jobs : int, optional
         Threads; None leaves the choice to the environment. The result does not depend on it.
     warm_start : bool, default=False
-        Begin with the features and samples that the last fit ended with, where X has the same shape and y
-        the same classes.
+        Begin with the features and samples that the last fit ended with, where X has the same shape, y the
+        same classes and the program the same features and columns. Everything else may have changed.
     random_state : int, RandomState or None
         For ``gamma="median"`` and eigen features.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n_columns, n_features), or (n_classes, n_features) where joint
-        Without a kernel, or for eigen features. Zeros are exact.
+        Without a kernel, or for eigen features, of which there is one column for each that was found. Zeros
+        are exact.
     support_, support_vectors_, dual_coef_
         With a kernel: rows with a coefficient, as in :class:`KernelSVC`; for eigen features the landmarks.
     trace_captured_ : float
@@ -163,6 +164,11 @@ class LinearProgramSVC(KernelClassifier):
         if self._joint and not (isinstance(self.code, str) and self.code == "one-vs-rest"):
             raise ValueError(
                 f"multi_class='joint' has no code; leave code at 'one-vs-rest' (got {self.code!r}) or take "
+                "multi_class='code'."
+            )
+        if self._joint and not (isinstance(self.decoder, str) and self.decoder == "auto"):
+            raise ValueError(
+                f"multi_class='joint' has no decoder; leave decoder at 'auto' (got {self.decoder!r}) or take "
                 "multi_class='code'."
             )
         check_choice("features", self.features, ("columns", "eigen"))
@@ -252,6 +258,7 @@ class LinearProgramSVC(KernelClassifier):
         self.__dict__.pop("_working_sets", None)
         if self.warm_start:
             self._keep_working_sets(results, data)
+        self._eigen = None
 
     def _joined(self, results: Sequence[Any], data: WeightedRows) -> np.ndarray:
         """Coefficients of all columns, (n_features, n_outputs)."""
@@ -268,7 +275,6 @@ class LinearProgramSVC(KernelClassifier):
         support = None if eigen.index is None else data.rows.index[eigen.index]
         self._keep(eigen.points, eigen.projection @ coef, support)
         self.trace_captured_ = eigen.trace_captured
-        self._eigen = None
 
     def _keep_working_sets(self, results: Sequence[Any], data: WeightedRows) -> None:
         self._working_sets = []
@@ -280,8 +286,9 @@ class LinearProgramSVC(KernelClassifier):
 
     def _kind(self, data: WeightedRows) -> tuple[Any, ...]:
         """What two fits must have in common for one to begin where the other ended."""
-        n_outputs = len(self.classes_) if self._joint else -self.code_.n_columns
-        kind = (self.kernel is None, self.features, bool(self.fit_intercept), n_outputs)
+        n_eigen = 0 if self._eigen is None else self._eigen.features.shape[1]
+        columns = "joint" if self._joint else self.code_
+        kind = (self.kernel is None, self._in_columns, n_eigen, bool(self.fit_intercept), columns)
         return (data.rows.X.shape, self.classes_.tolist(), *kind)
 
     def _last_working_sets(self, data: WeightedRows) -> list[WorkingSet]:

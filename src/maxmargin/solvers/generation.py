@@ -16,8 +16,8 @@ import numpy as np
 
 from .drive import Callback, Certificate, drive
 from .hinge_lp import HingeProgram
-from .lp_master import Master, Outcome
-from .lp_refine import refined
+from .lp_master import BASIC, LOWER, Master, Outcome
+from .lp_refine import Point, refined
 from .result import SolverResult, State, Status, Stop
 
 WHOLE = 200_000  # entries of a program that is handed over whole
@@ -43,7 +43,7 @@ def generate(
 ) -> ProgramResult:
     """Minimise a ``HingeProgram`` to ``stop.tol``.
 
-    A ``state`` starts with its coefficients, pairs and basis at work; costs may have changed since.
+    A ``state`` that a callback was given goes on bit for bit; ``lp_warm.py`` makes one from another fit's.
     """
     deadline = time.perf_counter() + stop.max_seconds
     state = start(program, stop) if state is None else state
@@ -68,7 +68,11 @@ def start(program: HingeProgram, stop: Stop) -> State:
 
 
 def new_state(program: HingeProgram, pairs: np.ndarray, coefficients: np.ndarray) -> State:
-    """A state with these pairs and coefficients at work, at W = 0."""
+    """A state with these pairs and coefficients at work, at W = 0.
+
+    ``W, b, pi`` are the best so far, ``last_W, last_b, last_pi`` those of the last restricted program, which
+    ended with ``outcome``. Statuses of pairs and rows in its basis are HiGHS's; without rows there is none.
+    """
     n, outputs, d = len(program.features), program.pairs.n_outputs, program.features.n_features
     return State(
         W=np.zeros((d, outputs)),
@@ -78,8 +82,14 @@ def new_state(program: HingeProgram, pairs: np.ndarray, coefficients: np.ndarray
         pairs=pairs,
         coefficients=coefficients,
         held=np.zeros(0, dtype=np.int64),
-        basic_pairs=np.zeros(len(pairs), dtype=bool),
-        basic_rows=np.zeros(0, dtype=bool),
+        pair_status=np.full(len(pairs), LOWER, dtype=np.int8),
+        row_status=np.zeros(0, dtype=np.int8),
+        last_W=np.zeros((d, outputs)),
+        last_b=np.zeros(outputs),
+        last_pi=np.zeros((n, program.pairs.width)),
+        outcome="",
+        refined=False,
+        unit=0.0,  # that of another master than the first
     )
 
 
@@ -108,21 +118,21 @@ def _start_from_sample(program: HingeProgram, n_sample: int, stop: Stop) -> Stat
     solved = start(sample, rough)
     iteration = Generation(sample, solved, stop.cancel, time.perf_counter() + rough.max_seconds)
     drive(solved, iteration.step, iteration.certify, rough)
-    if len(solved.basic_rows) == 0:  # stopped before its first program
+    if len(solved.row_status) == 0:  # stopped before its first program
         return new_state(program, np.flatnonzero(program.pairs.exists()), solved.coefficients)
-    basic = solved.pairs[solved.basic_pairs]
-    n_intercepts = len(solved.basic_rows) - len(solved.coefficients)
-    used = ~solved.basic_rows[n_intercepts:]
+    basic = solved.pairs[solved.pair_status == BASIC]
+    intercepts, rows = np.split(solved.row_status, [len(solved.row_status) - len(solved.coefficients)])
+    used = rows != BASIC
     W = np.zeros((program.features.n_features, program.pairs.n_outputs))
     W[: len(solved.W)] = solved.W
     missing = 1.0 - program.margins(W, solved.b).ravel()
     near = np.argsort(np.abs(missing), kind="stable")[: int(NEAR_SHARE * len(missing))]
     at_work = np.union1d(near[np.isfinite(missing[near])], basic)
     state = new_state(program, at_work, solved.coefficients[used])
-    state.W[:], state.b[:] = W, solved.b
+    state.last_W, state.last_b = W, solved.b
     state.held = np.setdiff1d(np.flatnonzero(missing > 0.0), at_work)
-    state.basic_pairs = np.isin(at_work, basic)
-    state.basic_rows = np.concatenate([solved.basic_rows[:n_intercepts], np.zeros(used.sum(), dtype=bool)])
+    state.pair_status = np.where(np.isin(at_work, basic), BASIC, LOWER).astype(np.int8)
+    state.row_status = np.concatenate([intercepts, rows[used]])
     state.n_iter, state.seconds = solved.n_iter, solved.seconds
     return state
 
@@ -132,33 +142,31 @@ class Generation:
 
     def __init__(self, program: HingeProgram, state: State, cancel: np.ndarray, deadline: float) -> None:
         self.program, self.state, self.cancel, self.deadline = program, state, cancel, deadline
-        self.master = self._new_master(None)
-        self.W, self.b, self.pi = state.W.copy(), state.b.copy(), state.pi.copy()
-        self.refined = self.sharpened = False
-        self.outcome: Outcome | None = None  # of the restricted program, as it is
+        self.master = self._new_master()
 
-    def _new_master(self, unit: float | None) -> Master:
-        master, state = Master(self.program, self.cancel, unit), self.state
+    def _new_master(self) -> Master:
+        state = self.state
+        master = Master(self.program, self.cancel, state.unit or None)
         master.add_pairs(state.pairs)
         master.add_coefficients(state.coefficients)
         if len(state.held):
             master.hold(state.held)
-        if len(state.basic_rows):
-            master.set_basic(state.basic_pairs, state.basic_rows)
+        master.pair_status, master.row_status = state.pair_status, state.row_status
         return master
 
     def certify(self) -> Certificate:
         """Bounds of the whole program; remembers the best point, and what is violated at the present one."""
         program, state = self.program, self.state
-        self.Z = program.margins(self.W, self.b)
-        factor = program.stretch(self.W, self.Z)
-        primal = program.primal(self.W * factor, self.Z * factor)
+        W, b = state.last_W, state.last_b
+        self.Z = program.margins(W, b)
+        factor = program.stretch(W, self.Z)
+        primal = program.primal(W * factor, self.Z * factor)
         if primal < state.best_primal:
             state.best_primal = primal
-            state.W[:], state.b[:] = self.W * factor, self.b * factor
-        feasible = program.feasible(self.pi)
+            state.W[:], state.b[:] = W * factor, b * factor
+        feasible = program.feasible(state.last_pi)
         self.prices = program.prices(feasible)
-        dual = program.dual(feasible, self.prices, self.W)
+        dual = program.dual(feasible, self.prices, W)
         if dual > state.get("best_dual", -np.inf):
             state.pi[:] = feasible
         return Certificate(
@@ -168,39 +176,46 @@ class Generation:
             tiny=program.tiny,
         )
 
-    def step(self) -> Status | bool:
+    def step(self) -> Status | None:
         """Let violated pairs and attractive coefficients join, and solve."""
-        if self.outcome == "failed":
-            return True
-        if self.outcome == "infeasible":
+        outcome = self.state.outcome
+        if outcome == "failed":
+            return Status.STALLED
+        if outcome == "infeasible":
             self._release(self._nearest_held())
-        elif self.outcome == "optimal" and not self._join():
+        elif outcome == "optimal" and not self._join():
             return self._sharpen()
         self._solve()
-        return False
+        return None
 
     def _solve(self) -> None:
-        self.outcome = self.master.solve(self.deadline)
-        found = self.master.solution() if self.outcome != "infeasible" else None
-        if found is not None:
-            self.W, self.b, self.pi = found
-        self.refined = False
-        self._remember()
+        state, master = self.state, self.master
+        outcome: Outcome = master.solve(self.deadline)
+        self._go_to(master.solution() if outcome != "infeasible" else None)
+        state.outcome, state.refined = outcome, False
+        state.pairs, state.coefficients, state.held = master.pairs, master.coefficients, master.held
+        state.pair_status, state.row_status = master.pair_status, master.row_status
 
-    def _sharpen(self) -> bool:
-        """All have joined, and rounding is what is left: refine, then take another unit; True if stuck."""
-        if not self.refined:
-            self.refined = True
-            found = refined(self.master, self.W, self.b, self.pi)
+    def _go_to(self, point: Point | None) -> None:
+        if point is not None:
+            self.state.last_W, self.state.last_b, self.state.last_pi = point
+
+    def _sharpen(self) -> Status | None:
+        """All have joined, and rounding is what is left: refine, then take another unit, where that helps."""
+        state = self.state
+        if not state.refined:
+            state.refined = True
+            found = refined(self.master, state.last_W, state.last_b, state.last_pi)
             if found is not None:
-                self.W, self.b, self.pi = found
-                return False
-        unit = self.state.best_primal / len(self.master.pairs)
-        if self.sharpened or not 0.0 < unit < 0.1 * self.master.unit:
-            return True
-        self.master, self.sharpened = self._new_master(unit), True
+                self._go_to(found)
+                return None
+        unit = state.best_primal / len(self.master.pairs)
+        if state.unit or not 0.0 < unit < 0.1 * self.master.unit:
+            return Status.STALLED
+        state.unit = unit
+        self.master = self._new_master()
         self._solve()
-        return False
+        return None
 
     def _join(self) -> bool:
         pairs, coefficients = self._violated_pairs(), self._attractive_coefficients()
@@ -238,8 +253,3 @@ class Generation:
         flat = worth.ravel()
         chosen = np.argsort(-flat, kind="stable")[: max(NEW, len(master.coefficients))]
         return _coefficients(np.sort(chosen[flat[chosen] > SLACK]), worth.shape[1])
-
-    def _remember(self) -> None:
-        state, master = self.state, self.master
-        state.pairs, state.coefficients, state.held = master.pairs, master.coefficients, master.held
-        state.basic_pairs, state.basic_rows = master.basic()

@@ -1,4 +1,4 @@
-"""Programs with a hinge and a 1-norm, or no penalty at all, and the certificate of any point.
+"""The L1 SVM, also with several outputs or without its penalty, and the certificate of any point.
 
     min_{W,b}  p sum |W| + sum_i c_i sum_k max(0, 1 - z_ik),      z the margins of F = Phi W + b,
 

@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from .. import _native
+from ..checks import check_kernel_sums
 from ..kernel_data import KernelData
 from ..layout import is_sparse
 from ..rows import Rows
@@ -120,8 +121,11 @@ class KernelColumns:
     @cached_property
     def scale(self) -> np.ndarray:
         """From sqrt(k(x, x)), which bounds a column of a positive kernel up to one common factor."""
-        lengths = self.kernel.lengths(np.arange(len(self)))
-        return _power_of_two(lengths * lengths.max())
+        with np.errstate(over="ignore", invalid="ignore"):
+            lengths = self.kernel.lengths(np.arange(len(self)))
+            bounds = lengths * lengths.max()
+        check_kernel_sums(self.kernel.dtype, bounds)
+        return _power_of_two(bounds)
 
     def first(self, n: int) -> KernelColumns:
         """The first ``n`` samples, and the features that they are."""
@@ -138,14 +142,17 @@ class KernelColumns:
     def _product(self, used: np.ndarray, A: np.ndarray) -> np.ndarray:
         out = np.zeros((len(self), A.shape[1]))
         step = max(1, CHUNK // max(1, len(used)))
-        with _native.one_blas_thread():
+        with _native.one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
             for start in range(0, len(self) if len(used) else 0, step):
                 if self.kernel.cancel[0]:
                     raise RuntimeError("cancelled")
                 some = np.arange(start, min(start + step, len(self)))
                 out[some] = self.kernel.between(some, used).astype(np.float64) @ A[used]
+        check_kernel_sums(self.kernel.dtype, out)
         return out
 
     def block(self, samples: np.ndarray, features: np.ndarray) -> np.ndarray:
         """Some kernel values."""
-        return self.kernel.between(samples, features).astype(np.float64)
+        K = self.kernel.between(samples, features).astype(np.float64)
+        check_kernel_sums(self.kernel.dtype, K)
+        return K

@@ -9,7 +9,8 @@ after some variables have changed their bound: the dual simplex method goes on f
 columns and bounds have changed. The coefficients are the rows' multipliers.
 
 Features are divided by their scale, and multipliers by a unit between costs and penalties, since HiGHS's
-tolerances are absolute.
+tolerances are absolute. Every program is solved by a HiGHS of its own, from the statuses of the last one's
+rows and columns, so that what it does depends on these alone: a run can go on from them bit for bit.
 """
 
 from __future__ import annotations
@@ -43,7 +44,10 @@ REMEDIES: tuple[dict[str, bool | int | float | str], ...] = (  # where rounding 
     {"dual_simplex_cost_perturbation_multiplier": 0.0},
     {"simplex_strategy": 4},  # primal
 )
-BASIC = highspy.HighsBasisStatus.kBasic
+STATUSES = highspy.HighsBasisStatus
+LOWER, BASIC = int(STATUSES.kLower), int(STATUSES.kBasic)
+STATUS_OF = {int(s): s for s in (STATUSES.kLower, STATUSES.kBasic, STATUSES.kUpper, STATUSES.kZero)}
+STATUS_OF[int(STATUSES.kNonbasic)] = STATUSES.kNonbasic
 Outcome = Literal["optimal", "interrupted", "infeasible", "failed"]
 OUTCOMES: dict[Any, Outcome] = {
     highspy.HighsModelStatus.kOptimal: "optimal",
@@ -66,27 +70,32 @@ class Master:
         self.held = np.zeros(0, dtype=np.int64)  # pairs at their cost
         self._shift = np.zeros((program.features.n_features, program.pairs.n_outputs))
         self._cancel, self._halt = cancel, np.zeros(1, dtype=np.uint8)
-        self._highs = highspy._core._Highs()
-        self._set(OPTIONS)
+        self.pair_status = np.zeros(0, dtype=np.int8)  # of the pairs in the last basis
+        self.row_status = np.zeros(0, dtype=np.int8)  # of the rows, intercepts first; none without a basis
+        self._model = _highs(OPTIONS)  # holds the program, and never runs
+        self._highs = self._model
         zeros = np.zeros(self.n_intercepts)
         starts = np.zeros(self.n_intercepts, dtype=np.int32)
         none = np.zeros(0, dtype=np.int32)
-        self._highs.addRows(self.n_intercepts, zeros, zeros, 0, starts, none, np.zeros(0))
+        self._model.addRows(self.n_intercepts, zeros, zeros, 0, starts, none, np.zeros(0))
 
     def add_coefficients(self, coefficients: np.ndarray) -> None:
         """Rows for some (output, feature); their entries are those of the pairs at work."""
         lower, upper = self._bounds(coefficients)
         starts, index, value = self._sparse(coefficients, self.pairs, by_pair=False)
-        self._highs.addRows(len(lower), lower, upper, len(index), starts, index, value)
+        self._model.addRows(len(lower), lower, upper, len(index), starts, index, value)
         self.coefficients = np.concatenate([self.coefficients, coefficients])
+        if len(self.row_status):
+            self.row_status = np.append(self.row_status, np.full(len(lower), BASIC, dtype=np.int8))
 
     def add_pairs(self, pairs: np.ndarray) -> None:
         """Columns for some pairs, with entries in the rows of intercepts and coefficients at work."""
         upper = self.program.cost[pairs // self.program.pairs.width] / self.unit
         starts, index, value = self._sparse(self.coefficients, pairs, by_pair=True)
         n = len(pairs)
-        self._highs.addCols(n, -np.ones(n), np.zeros(n), upper, len(index), starts, index, value)
+        self._model.addCols(n, -np.ones(n), np.zeros(n), upper, len(index), starts, index, value)
         self.pairs = np.concatenate([self.pairs, pairs])
+        self.pair_status = np.append(self.pair_status, np.full(n, LOWER, dtype=np.int8))
 
     def _bounds(self, coefficients: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         outputs, features = coefficients.T
@@ -103,7 +112,7 @@ class Master:
         intercepts = -A.sum(axis=0)[: self.n_intercepts] / self.unit
         lower, upper = self._bounds(self.coefficients)
         for row, bounds in enumerate(zip([*intercepts, *lower], [*intercepts, *upper])):
-            self._highs.changeRowBounds(row, *bounds)
+            self._model.changeRowBounds(row, *bounds)
 
     def _sparse(
         self, coefficients: np.ndarray, pairs: np.ndarray, by_pair: bool
@@ -141,41 +150,41 @@ class Master:
 
     # ---- solving ----
 
-    def set_basic(self, basic_pairs: np.ndarray, basic_rows: np.ndarray) -> None:
-        """Start from a basis: masks of the pairs and of the rows, intercepts first."""
-        basis = highspy.HighsBasis()
-        lower = highspy.HighsBasisStatus.kLower
-        basis.col_status = [BASIC if is_basic else lower for is_basic in basic_pairs]
-        basis.row_status = [BASIC if is_basic else lower for is_basic in basic_rows]
-        basis.valid = True
-        self._highs.setBasis(basis)
-
     def basic(self) -> tuple[np.ndarray, np.ndarray]:
         """Masks of the basic pairs and of the basic rows, intercepts first; no rows without a basis."""
-        basis = self._highs.getBasis()
-        if not basis.valid:
-            return np.zeros(len(self.pairs), dtype=bool), np.zeros(0, dtype=bool)
-        return (
-            np.fromiter((s == BASIC for s in basis.col_status), dtype=bool, count=len(self.pairs)),
-            np.fromiter((s == BASIC for s in basis.row_status), dtype=bool),
-        )
+        return self.pair_status == BASIC, self.row_status == BASIC
 
     def solve(self, deadline: float) -> Outcome:
         """Run the dual simplex method, from the last basis where there is one."""
-        for remedy in (None, *REMEDIES):
-            if remedy is not None:
-                self._highs.clearSolver()  # without the old basis
-                self._set(remedy)
+        options = OPTIONS
+        for remedy in ({}, *REMEDIES):
+            options = options | remedy
+            self._load(options)
             self._run(deadline)
+            self._keep_basis()
             outcome = OUTCOMES.get(self._highs.getModelStatus(), "failed")
             if outcome != "failed" and (outcome != "infeasible" or len(self.held)):
-                self._set(OPTIONS)
                 return outcome
+            self.row_status = self.row_status[:0]  # a remedy starts without the old basis
         return "failed"
 
-    def _set(self, options: dict[str, bool | int | float | str]) -> None:
-        for name, value in options.items():
-            self._highs.setOptionValue(name, value)
+    def _load(self, options: dict[str, bool | int | float | str]) -> None:
+        """A new HiGHS with the program and its last basis."""
+        self._highs = _highs(options)
+        self._highs.passModel(self._model.getLp())
+        if len(self.row_status):
+            basis = highspy.HighsBasis()
+            basis.col_status = [STATUS_OF[s] for s in self.pair_status.tolist()]
+            basis.row_status = [STATUS_OF[s] for s in self.row_status.tolist()]
+            basis.valid = True
+            self._highs.setBasis(basis)
+
+    def _keep_basis(self) -> None:
+        basis = self._highs.getBasis()
+        columns, rows = (basis.col_status, basis.row_status) if basis.valid else ([], [])
+        self.row_status = np.fromiter(map(int, rows), dtype=np.int8)
+        self.pair_status = np.full(len(self.pairs), LOWER, dtype=np.int8)
+        self.pair_status[: len(columns)] = np.fromiter(map(int, columns), dtype=np.int8)
 
     def _run(self, deadline: float) -> None:
         """HiGHS works on a thread of its own, so that Ctrl-C reaches the caller at once."""
@@ -229,6 +238,13 @@ class Master:
         prices = self.program.features.sum(A)[features, outputs] / self.scale[features]
         bounds = np.sign(prices) * self.penalty[features]
         return np.concatenate([-A.sum(axis=0)[: self.n_intercepts], bounds - prices])
+
+
+def _highs(options: dict[str, bool | int | float | str]) -> Any:
+    highs = highspy._core._Highs()
+    for name, value in options.items():
+        highs.setOptionValue(name, value)
+    return highs
 
 
 def _interrupter(cancel: np.ndarray, halt: np.ndarray, deadline: float) -> Callable[..., None]:

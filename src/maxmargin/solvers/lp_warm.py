@@ -15,14 +15,15 @@ from .result import State
 class WorkingSet:
     """Coefficients and pairs at work, pairs held, and the basis; rows by their place in the given X.
 
-    ``by_row`` says that features are rows as well, as kernel columns are.
+    ``by_row`` says that features are rows as well, as kernel columns are. What it ended with is a guess for
+    another program: pairs and coefficients that this one does not have are left out.
     """
 
     coefficients: np.ndarray
     pairs: np.ndarray
     held: np.ndarray
-    basic_pairs: np.ndarray
-    basic_rows: np.ndarray
+    pair_status: np.ndarray
+    row_status: np.ndarray
     by_row: bool
 
     @classmethod
@@ -32,23 +33,25 @@ class WorkingSet:
         if by_row:
             coefficients[:, 1] = index[coefficients[:, 1]]
         pairs, held = (index[p // width] * width + p % width for p in (state.pairs, state.held))
-        return cls(coefficients, pairs, held, state.basic_pairs, state.basic_rows, by_row)
+        return cls(coefficients, pairs, held, state.pair_status, state.row_status, by_row)
 
     def state(self, program: HingeProgram, index: np.ndarray) -> State:
-        """A start for a program on rows ``index`` of X; the basis is kept if none of its rows is gone."""
+        """A start for a program on rows ``index`` of X; the basis is kept if nothing is gone."""
         width = program.pairs.width
         place = np.full(int(index.max()) + 1, -1)
         place[index] = np.arange(len(index))
         pairs, known_pairs = _renumbered(self.pairs, place, width)
         held, _ = _renumbered(self.held, place, width)
-        coefficients, known = self.coefficients, np.ones(len(self.coefficients), dtype=bool)
+        exists = program.pairs.exists().ravel()
+        outputs, features = self.coefficients.T
+        known = np.ones(len(features), dtype=bool)
         if self.by_row:
-            features, known = _renumbered(coefficients[:, 1], place, 1)
-            coefficients = np.stack([coefficients[known, 0], features], axis=1)
-        state = new_state(program, pairs, coefficients)
-        state.held = held
-        if known.all() and known_pairs.all():
-            state.basic_pairs, state.basic_rows = self.basic_pairs, self.basic_rows
+            features, known = _renumbered(features, place, 1)
+        coefficients = np.stack([outputs[known], features], axis=1)
+        state = new_state(program, pairs[exists[pairs]], coefficients)
+        state.held = held[exists[held]]
+        if known.all() and known_pairs.all() and exists[pairs].all():
+            state.pair_status, state.row_status = self.pair_status, self.row_status
         return state
 
 
