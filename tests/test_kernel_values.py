@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_classification
+from sklearn.metrics import roc_auc_score
 
 from maxmargin import (
     AllPairsSVC,
@@ -123,3 +124,25 @@ def test_every_tile_is_looked_at_and_rounding_allowed(place, dtype, limit):
     with pytest.raises(ValueError, match="symmetric"):
         check_symmetric(K, tile=3)
     check_symmetric(np.zeros((4, 4), dtype=dtype))
+
+
+@pytest.mark.parametrize(
+    "machine", [KernelSVC(), LinearProgramSVC(), LinearProgramSVC(n_components=9)], ids=str
+)
+def test_warm_starts_after_any_change_end_at_the_same_optimum(machine):
+    X, y = load_iris(return_X_y=True)
+    given = with_kernel(machine, "rbf").set_params(tol=1e-7)
+    labels = [(y + 1) % 3, np.where(y == 2, 0, y)]
+    changes = [{"code": "one-vs-one"}, {"code": "one-vs-rest"}, {"C": 5.0}, {"gamma": 3.0}]
+    for change, target in [*((change, y) for change in changes), *(({}, other) for other in labels)]:
+        warm = clone(given).set_params(warm_start=True).fit(X, y)
+        warm.set_params(**change).fit(X, target)
+        cold = clone(given).set_params(**change).fit(X, target)
+        assert warm.objective_ == pytest.approx(cold.objective_, rel=2e-7)
+
+
+@pytest.mark.parametrize("C", [1e-7, 1e-12])
+def test_a_small_cost_leaves_zero(C):
+    X, y = make_classification(300, 5, flip_y=0.02, weights=[0.7], random_state=0)
+    for machine in (KernelSVC(C), KernelSVC(C, loss="squared-hinge"), AllPairsSVC(C)):
+        assert roc_auc_score(y, machine.fit(X, y).decision_function(X)) > 0.8

@@ -227,7 +227,7 @@ class KernelEigenMap(KernelRows, ClassNamePrefixFeaturesOutMixin, TransformerMix
         if rows.ndim == 2:
             if points.shape[1] != rows.shape[1]:
                 raise ValueError(
-                    f"landmarks must have the {rows.shape[1]} features of X; got {points.shape[1]}."
+                    f"landmarks must have as many features as X, {rows.shape[1]}; got {points.shape[1]} features."
                 )
             points = points.astype(rows.dtype, copy=False)
             if is_sparse(rows) != is_sparse(points):

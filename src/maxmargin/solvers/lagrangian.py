@@ -11,9 +11,10 @@ and Musicant 2001)
 
     a <- Q^{-1} (e + max(0, Qa - e - mu a))
 
-converges linearly from any start for 0 < mu < 2 / max_i c_i. Every row may have a mu_i of its own. With
-mu_i = t / c_i and z = a / sqrt(c) it is the iteration for the matrix diag(sqrt(c)) HH' diag(sqrt(c)) + I with
-the step t: so it converges for 0 < t < 2, and a row of cost k c moves as k equal rows of cost c do.
+converges linearly from any start for 0 < mu < 2 / max_i c_i. Every row may have a mu_i of its own: with
+M = diag(mu_i) and a = M^{-1/2} z it is the iteration for M^{-1/2} Q M^{-1/2} and mu = 1, which converges
+where 2Q - M is positive definite, hence for 0 < mu_i < 2 / c_i. A row of cost k c with mu / k moves as k equal
+rows of cost c with mu do.
 """
 
 from __future__ import annotations
