@@ -227,7 +227,8 @@ class KernelEigenMap(KernelRows, ClassNamePrefixFeaturesOutMixin, TransformerMix
         if rows.ndim == 2:
             if points.shape[1] != rows.shape[1]:
                 raise ValueError(
-                    f"landmarks must have as many features as X, {rows.shape[1]}; got {points.shape[1]} features."
+                    f"landmarks must have as many features as X, {rows.shape[1]}; got "
+                    f"{points.shape[1]} features."
                 )
             points = points.astype(rows.dtype, copy=False)
             if is_sparse(rows) != is_sparse(points):

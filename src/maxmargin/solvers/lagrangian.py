@@ -13,8 +13,8 @@ and Musicant 2001)
 
 converges linearly from any start for 0 < mu < 2 / max_i c_i. Every row may have a mu_i of its own: with
 M = diag(mu_i) and a = M^{-1/2} z it is the iteration for M^{-1/2} Q M^{-1/2} and mu = 1, which converges
-where 2Q - M is positive definite, hence for 0 < mu_i < 2 / c_i. A row of cost k c with mu / k moves as k equal
-rows of cost c with mu do.
+where 2Q - M is positive definite, hence for 0 < mu_i < 2 / c_i. A row of cost k c with mu / k moves as k
+equal rows of cost c with mu do.
 """
 
 from __future__ import annotations
