@@ -233,6 +233,15 @@ def test_kernels_that_are_not_positive_give_finite_features():
         assert 0.0 <= found.trace_captured <= 1.0
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("method", [name for name in eigen_features.METHODS if name != "auto"])
+def test_a_kernel_without_positive_eigenvalues_has_no_features(method, dtype):
+    X = np.random.default_rng(0).normal(size=(150, 4))
+    model = KernelEigenMap(3, kernel="precomputed", method=method, random_state=0)
+    with pytest.raises(ValueError, match="no positive eigenvalue"):
+        model.fit(-(X @ X.T).astype(dtype))
+
+
 def test_kernel_values_that_overflow_are_refused():
     for method in METHODS:
         with pytest.raises(ValueError, match="kernel values are not finite"):
@@ -411,6 +420,22 @@ def test_landmarks_can_be_given():
     for container in (sparse.csr_array, np.asarray):
         S = KernelEigenMap(30, gamma=0.2, landmarks=container(Z)).fit(sparse.csr_array(X))
         np.testing.assert_allclose(S.eigenvalues_, model.eigenvalues_, rtol=1e-8)
+
+
+def test_given_landmarks_need_no_names_and_are_called_by_theirs():
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    frame = pytest.importorskip("pandas").DataFrame(X, columns=["a", "b", "c"])
+    named = KernelEigenMap(5, landmarks=X[:8]).fit(frame)
+    np.testing.assert_array_equal(
+        named.transform(frame), KernelEigenMap(5, landmarks=X[:8]).fit(X).transform(X)
+    )
+    np.testing.assert_array_equal(
+        KernelEigenMap(5, landmarks=frame[:8]).fit(frame).eigenvalues_, named.eigenvalues_
+    )
+    with pytest.raises(ValueError, match="landmarks must have as many features as X, 3; got 2 features"):
+        KernelEigenMap(5, landmarks=X[:8, :2]).fit(frame)
+    with pytest.raises(ValueError, match="Input landmarks contains NaN"):
+        KernelEigenMap(5, landmarks=X[:8] * np.nan).fit(X)
 
 
 def test_auto_is_exact_for_few_rows():

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import lagrangian_dual, lagrangian_primal, svm_objective, svm_primal
 from scipy import sparse
-from sklearn.datasets import load_breast_cancer, load_digits, load_wine
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine, make_classification
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC as PeerSVC
@@ -25,7 +25,7 @@ from maxmargin.rows import Rows
 from maxmargin.solvers import kernel_newton, lagrangian
 from maxmargin.solvers.cholesky import Factor
 from maxmargin.solvers.kernel_newton import kernel_newton as solve_by_newton
-from maxmargin.solvers.lagrangian import LagrangianProblem, largest_mu
+from maxmargin.solvers.lagrangian import LagrangianProblem, row_mu
 from maxmargin.solvers.lagrangian import lagrangian as iterate
 from maxmargin.solvers.result import Status, Stop
 from maxmargin.solvers.ridge_systems import EigenSystem, FeatureSystem, KernelSystem
@@ -124,7 +124,8 @@ def test_the_iteration_from_random_starts_ends_at_the_textbook_optimum(seed, exp
     for name, system in systems(X, cost).items():
         problem = LagrangianProblem(system, y)
         begin = scale * cost.max() * rng.normal(size=len(y))
-        mu = rng.uniform(0.3, 0.95) * largest_mu(cost)
+        own = rng.uniform(0.3, 0.95) * 2.0 / cost
+        mu = own if rng.integers(2) else np.full(len(y), own.min())  # each row's own, and one for all
         result = iterate(
             problem,
             stop=Stop(tol=1e-10, max_iter=100_000),
@@ -156,17 +157,37 @@ def test_extreme_costs(C, kernel):
     assert model.status_ == "converged"
 
 
+@pytest.mark.parametrize("C", [1e-6, 1e-12])
+def test_a_small_cost_gives_a_classifier_all_the_same(C):
+    X, y = make_classification(400, 20, n_informative=5, flip_y=0.1, random_state=0)
+    scores = [
+        model.fit(X, y).score(X, y)
+        for model in (
+            LagrangianSVC(C),
+            LagrangianSVC(C, solver="lagrangian"),
+            LagrangianSVC(C, n_components=20),
+            LagrangianSVC(C, kernel=dot),
+        )
+    ]
+    assert scores == pytest.approx([0.7575] * 4, abs=0.003)
+
+
 # ---- the iteration ----
 
 
-def test_the_iteration_is_the_published_one():
+@pytest.mark.parametrize("given", [False, True])
+def test_the_iteration_is_the_published_one(given):
     """Each a is Q^{-1} (e + max(0, Qa - e - mu a)) of the one before, with Q as a matrix."""
     X, y, cost = noisy(1)
     Q = np.outer(y, y) * (X @ X.T + 1.0) + np.diag(1.0 / cost)
-    mu, a, seen = 1.9 / cost.max(), np.linalg.solve(Q, np.ones(len(y))), []
+    mu, a, seen = 1.9 / (cost.max() if given else cost), np.linalg.solve(Q, np.ones(len(y))), []
     problem = LagrangianProblem(FeatureSystem(Rows(X, np.arange(len(y))), cost), y)
+
+    def keep(check, state):
+        seen.append((check.n_iter, state.a.copy()))
+
     stop = Stop(tol=1e-300, max_iter=24)
-    iterate(problem, stop=stop, callback=lambda check, state: seen.append((check.n_iter, state.a.copy())))
+    iterate(problem, stop=stop, mu=row_mu(mu, cost) if given else None, callback=keep)
     assert [n for n, _ in seen] == [0, 8, 16, 24]
     for k in range(1, 25):
         if k % 8 == 0:
@@ -175,7 +196,7 @@ def test_the_iteration_is_the_published_one():
 
 
 def test_the_iteration_contracts_as_fast_as_theory_says():
-    """||Q (a' - a*)|| <= max_k |1 - mu / q_k| ||Q (a - a*)|| for the eigenvalues q_k of Q."""
+    """||S Q (a' - a*)|| <= max_k |1 - 1.9 / q_k| ||S Q (a - a*)||, S = diag(sqrt(c)), q_k those of S Q S."""
     X, y, cost = noisy(2, 40, 3, C=0.2)
     Q = np.outer(y, y) * (X @ X.T + 1.0) + np.diag(1.0 / cost)
     problem = LagrangianProblem(KernelSystem(X @ X.T + 1.0, cost), y)
@@ -183,10 +204,11 @@ def test_the_iteration_contracts_as_fast_as_theory_says():
     images = []
 
     def keep(check, state):
-        images.append(np.linalg.norm(Q @ (state.a - optimum)))
+        images.append(np.linalg.norm(np.sqrt(cost) * (Q @ (state.a - optimum))))
 
     iterate(problem, stop=Stop(tol=1e-300, max_iter=80), callback=keep)
-    rate = np.abs(1.0 - 1.9 / cost.max() / np.linalg.eigvalsh(Q)).max()
+    scaled = np.sqrt(np.outer(cost, cost)) * Q
+    rate = np.abs(1.0 - 1.9 / np.linalg.eigvalsh(scaled)).max()
     for before, after in itertools.pairwise(images[1:]):
         assert after <= rate**8 * before + 1e-6
     assert images[-1] < 1e-3 * images[1]
@@ -196,15 +218,16 @@ def test_the_iteration_contracts_as_fast_as_theory_says():
 def test_mu_inside_its_range_converges(factor):
     X, y, cost = noisy(4, C=0.5)
     problem = LagrangianProblem(FeatureSystem(Rows(X, np.arange(len(y))), cost), y)
-    result = iterate(problem, stop=Stop(tol=1e-6, max_iter=100_000), mu=factor * largest_mu(cost))
+    result = iterate(problem, stop=Stop(tol=1e-6, max_iter=100_000), mu=factor * 2.0 / cost)
     assert result.status is Status.CONVERGED
+    mu = row_mu(factor * 2.0 / cost.max(), cost)
+    assert iterate(problem, stop=Stop(tol=1e-6, max_iter=100_000), mu=mu).status is Status.CONVERGED
 
 
 def test_mu_outside_its_range_is_refused():
     X, y, cost = noisy(4)
-    problem = LagrangianProblem(FeatureSystem(Rows(X, np.arange(len(y))), cost), y)
     with pytest.raises(ValueError, match=r"mu must lie between 0 and 2 / max C_i = 0\.\d+.*got 5\.0"):
-        iterate(problem, stop=Stop(), mu=5.0)
+        row_mu(5.0, cost)
     for mu, weight in [
         (2.0, np.ones(60)),
         (1.9, np.r_[np.ones(59), 2.0]),
@@ -214,6 +237,61 @@ def test_mu_outside_its_range_is_refused():
     LagrangianSVC(mu=1.9, solver="lagrangian").fit(X, y)
     with pytest.raises(ValueError, match=r"mu must be a finite number > 0; got 0\.0"):
         LagrangianSVC(mu=0.0).fit(X, y)
+
+
+def plain_iteration(X, y, cost, mu, tol):
+    """The iteration of the paper on all rows: steps, in eights, until the textbook gap is at most tol."""
+    H = y[:, None] * np.hstack([X, np.ones((len(X), 1))])
+    inner = np.linalg.inv(np.eye(H.shape[1]) + (H.T * cost) @ H)
+
+    def solve(z):
+        return cost * (z - H @ (inner @ (H.T @ (cost * z))))
+
+    def primal(w):
+        missing = np.maximum(0.0, 1.0 - H @ w)
+        return 0.5 * (w @ w + cost @ missing**2)
+
+    a, n, best = solve(np.ones(len(y))), 1, -np.inf
+    while True:
+        image = H @ (H.T @ a) + a / cost
+        surplus = np.maximum(0.0, image - 1.0 - mu * a)
+        if n % 8 == 0:
+            feasible = np.where(surplus > 0.0, 0.0, np.maximum(a, 0.0))
+            w = H.T @ feasible
+            t = feasible.sum() / (w @ w + feasible @ (feasible / cost))
+            best = max(best, 0.5 * t * feasible.sum())
+            if min(primal(t * w), primal(H.T @ a)) * (1.0 - tol) <= best:
+                return n
+        a, n = solve(1.0 + surplus), n + 1
+
+
+@pytest.mark.parametrize("C", [0.01, 0.1])
+def test_repeated_rows_take_the_steps_that_they_take_one_by_one(C):
+    X, y, _ = noisy(8, 80, 4)
+    X, y = np.vstack([X, np.repeat(X[:1], 1000, axis=0)]), np.append(y, np.repeat(y[:1], 1000))
+    expected = plain_iteration(X, y, np.full(len(y), C), 1.9 / C, 1e-6)
+    for mu in (None, 1.9 / C):
+        model = LagrangianSVC(C, mu=mu, solver="lagrangian", tol=1e-6).fit(X, y)
+        assert model.n_iter_ == expected
+    slow = plain_iteration(X[:81], y[:81], np.append(np.full(80, C), 1000.0 * C), 1.9 / (1000.0 * C), 1e-6)
+    assert slow > 5 * expected  # one mu for all rows would be so much slower
+
+
+def test_equal_rows_leave_the_range_of_mu_as_it_is():
+    X, y = load_iris(return_X_y=True)  # one row is there twice
+    exact = LagrangianSVC(0.1, tol=1e-9).fit(X, y)
+    model = LagrangianSVC(0.1, mu=19.0, solver="lagrangian", tol=1e-9, max_iter=100_000).fit(X, y)
+    np.testing.assert_allclose(model.coef_, exact.coef_, atol=1e-4)
+    with pytest.raises(ValueError, match=r"2 / max C_i = 20, .*got 20\.0"):
+        LagrangianSVC(0.1, mu=20.0, solver="lagrangian").fit(X, y)
+    with pytest.raises(ValueError, match=r"2 / max C_i = 10, .*got 19\.0"):
+        LagrangianSVC(0.1, mu=19.0, class_weight={2: 2.0}, solver="lagrangian").fit(X, y)
+    weight = np.random.default_rng(0).uniform(0.1, 1.0, size=len(y))  # unequal ones are merged too
+    more = LagrangianSVC(0.1, mu=19.0, solver="lagrangian", max_iter=100_000)
+    assert (
+        more.fit(np.vstack([X, X]), np.append(y, y), np.append(weight, weight[::-1])).status_ == "converged"
+    )
+    LagrangianSVC(0.1, mu=1e9, solver="newton").fit(X, y)  # where there is no such step
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
@@ -389,6 +467,7 @@ def test_a_refit_forgets_what_belongs_to_another_space():
     model = LagrangianSVC(kernel="rbf", n_components=10).fit(X, y)
     model.set_params(kernel="linear", n_components="auto").fit(X, y)
     assert not any(hasattr(model, name) for name in ("support_", "dual_coef_", "trace_captured_"))
+    assert not hasattr(model, "gamma_")
     assert not hasattr(model.set_params(kernel="rbf").fit(X, y), "coef_")
 
 
@@ -411,6 +490,40 @@ def test_warm_starts_change_nothing_but_time(solver, space):
     warm.fit(X[::2], y[::2])  # other rows: from the beginning
     cold.fit(X[::2], y[::2])
     np.testing.assert_allclose(warm.decision_function(X), cold.decision_function(X), atol=1e-4)
+
+
+CHANGES = [
+    {"code": "one-vs-one"},
+    {"C": 0.5},
+    {"gamma": 2.0},
+    {"kernel": "laplacian"},
+    {"kernel": "linear"},
+    {"n_components": 9},
+    {"n_components": None},
+    {"class_weight": {0: 3.0}},
+    {"solver": "newton"},
+]
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize(
+    "space", [{"kernel": "linear"}, {"kernel": "rbf"}, {"kernel": "rbf", "n_components": 12}]
+)
+def test_warm_starts_after_any_change_end_at_the_same_optimum(solver, space):
+    X, y = standardised(load_wine)
+    given = {"C": 0.05, "solver": solver, "tol": 1e-7, "random_state": 0, "max_iter": 100_000, **space}
+    for change in CHANGES:
+        warm = LagrangianSVC(warm_start=True, **given).fit(X, y)
+        for parameters in ({**given, **change}, given):  # there and back
+            warm.set_params(code="one-vs-rest", gamma="scale", n_components="auto")
+            warm.set_params(class_weight=None).set_params(**parameters).fit(X, y)
+            cold = LagrangianSVC(**parameters).fit(X, y)
+            assert warm.status_ == "converged"
+            assert warm.objective_ == pytest.approx(cold.objective_, rel=2e-7), change
+    for other in (np.array(["c", "b", "a"])[y], np.where(y == 2, 0, y), (y + 1) % 3):
+        cold = LagrangianSVC(**given).fit(X, other)
+        warm = LagrangianSVC(warm_start=True, **given).fit(X, y).fit(X, other)
+        assert warm.objective_ == pytest.approx(cold.objective_, rel=2e-7)
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from reference import svm_objective, svm_primal
 from scipy import sparse
-from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine, make_classification
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import roc_auc_score
 from sklearn.multiclass import OneVsOneClassifier
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
@@ -56,6 +57,22 @@ def test_it_equals_the_referee(name, loss):
         svm_objective(ours.coef_[0], ours.intercept_[0], X, target, 2.0 * weight, loss, "free"), rel=1e-12
     )
     np.testing.assert_allclose(ours.coef_[0], w, atol=1e-3)
+
+
+@pytest.mark.parametrize("solver", ["newton", "truncated-newton", "dual-cd"])
+@pytest.mark.parametrize("balance", [0.5, 0.8])
+@pytest.mark.parametrize("C", [1e-6, 1e-12])
+def test_a_small_cost_orders_the_samples_all_the_same(solver, balance, C):
+    """At w = 0 the gap is as good as zero already, but that is no classifier."""
+    X, y = make_classification(
+        400, 20, n_informative=5, flip_y=0.02, weights=[balance], shift=0.0, random_state=0
+    )
+    for loss in ["squared-hinge"] if solver == "truncated-newton" else ["hinge", "squared-hinge"]:
+        model = LinearSVC(C, loss=loss, solver=solver).fit(X, y)
+        assert model.status_ == "converged"
+        assert roc_auc_score(y, model.decision_function(X)) > 0.8
+        gaps = [check.gap for check in model.history_[0]]
+        assert min(gaps) >= -1e-12
 
 
 @pytest.mark.parametrize(("loss", "factor"), [("hinge", 1.0), ("squared_hinge", 2.0)])

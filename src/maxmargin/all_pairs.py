@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from .checks import check_costs, check_number
+from .checks import check_costs, check_kernel_sums, check_number
 from .kernel_machine import KernelClassifier
 from .rows import WeightedRows
 from .solvers.all_pairs import AllPairsResult, all_pairs
@@ -136,7 +136,8 @@ class AllPairsSVC(KernelClassifier):
         self, data: WeightedRows, stop: Stop, callback: Callback | None, n_threads: int
     ) -> list[SolverResult]:
         kernel = self._kernel_data(data)
-        K = np.ascontiguousarray(kernel.gram(kernel.points(slice(None))))
+        K = kernel.gram(kernel.points(slice(None)))
+        check_kernel_sums(kernel.dtype, K)
         _make_symmetric(K)
         labels = data.labels.astype(np.int64)
         problem = AllPairsProblem(K, labels, self.C * data.weight, len(self.classes_))

@@ -134,6 +134,23 @@ def check_scale(X: Any, sqnorms: np.ndarray, total_cost: float) -> None:
         )
 
 
+@np.errstate(over="ignore")
+def check_symmetric(K: np.ndarray, tile: int = 512) -> None:
+    """Refuse a square matrix that differs from its transpose by more than rounding; looked at by tiles."""
+    worst, largest = 0.0, 0.0
+    for i in range(0, len(K), tile):
+        for j in range(0, i + 1, tile):
+            below, above = K[i : i + tile, j : j + tile], K[j : j + tile, i : i + tile]
+            largest = max(largest, float(np.abs(below).max()), float(np.abs(above).max()))
+            worst = max(worst, float(np.abs(below - above.T).max()))
+    if worst > (1e-3 if K.dtype == np.float32 else 1e-6) * largest:
+        raise ValueError(
+            f"a precomputed kernel matrix must be symmetric to fit; its entries are up to {largest:.3g} and "
+            f"differ from those of its transpose by up to {worst:.3g}. Give k(x_i, x_j) for all training "
+            "rows, or (K + K.T) / 2 if that is meant."
+        )
+
+
 def check_kernel_sums(dtype: Any, *sums: np.ndarray) -> None:
     """Refuse kernel values whose sums, or those of their squares, are not finite."""
     if not all(np.isfinite(values).all() for values in sums):

@@ -142,9 +142,9 @@ class _Basis:
 
 
 def _n_kept(values: np.ndarray, dtype: Any, n_components: int) -> int:
-    """How many of descending eigenvalues are more than rounding."""
+    """How many of all eigenvalues, in descending order, are positive by more than rounding."""
     share = 1e-6 if dtype == np.float32 else 1e-13
-    largest = max(float(values[0]), 0.0) if len(values) else 0.0
+    largest = float(np.abs(values).max(initial=0.0))
     return min(n_components, int(np.count_nonzero(values > max(share * largest, 1e-300))))
 
 
@@ -179,7 +179,7 @@ def _exact(kernel: KernelData, n_components: int, weight: np.ndarray) -> _Basis:
     check_kernel_sums(kernel.dtype, K)
     K *= s
     K *= s[:, None]
-    values, P = eigh_descending(0.5 * (K + K.T), min(n, n_components), kernel.cancel)
+    values, P = eigh_descending(0.5 * (K + K.T), cancel=kernel.cancel)
     S = _n_kept(values, kernel.dtype, n_components)
     P, roots = P[:, :S], np.sqrt(values[:S])
     back = P / roots * s[:, None]

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_random_state
+from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .base import LAYOUT
@@ -221,8 +221,15 @@ class KernelEigenMap(KernelRows, ClassNamePrefixFeaturesOutMixin, TransformerMix
             return given
         if isinstance(self.kernel_, Precomputed):
             return self._columns(given, len(rows))
-        points = self._rows(given, reset=False)
-        if points.ndim == 2:
+        if self._takes_objects(given):
+            return object_array(given)
+        points = as_rows(check_array(given, input_name="landmarks", **LAYOUT))
+        if rows.ndim == 2:
+            if points.shape[1] != rows.shape[1]:
+                raise ValueError(
+                    f"landmarks must have as many features as X, {rows.shape[1]}; got "
+                    f"{points.shape[1]} features."
+                )
             points = points.astype(rows.dtype, copy=False)
             if is_sparse(rows) != is_sparse(points):
                 points = sparse.csr_array(points) if is_sparse(rows) else points.toarray()

@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from . import _native
+from .checks import check_kernel_sums
 from .kernels import RBF, Kernel, Laplacian, Precomputed, _Compiled
 from .layout import is_sparse
 
@@ -40,6 +41,7 @@ def points_of(kernel: Kernel, X: Any, chosen: np.ndarray) -> Any:
 class KernelData:
     """The rows ``X[index]`` of a fit, and kernel values against them.
 
+    Every array that is handed out may be written to: what a function returned, which may keep it, is copied.
     ``n_values`` counts the kernel values computed so far. Results do not depend on ``n_threads``, bit for
     bit, nor do the values of compiled kernels depend on how a matrix is cut into blocks.
     """
@@ -100,11 +102,17 @@ class KernelData:
         if isinstance(self.kernel, Precomputed):
             K = self.X[np.ix_(rows, points)]
         else:
-            K = self.kernel(self.X[rows], points, n_jobs=self.n_threads)
+            K = self._evaluated(self.X[rows], points)
         if out is None:
-            return np.ascontiguousarray(K, dtype=self.dtype)
+            return np.array(K, dtype=self.dtype, order="C")
         out[...] = K
         return out
+
+    def _evaluated(self, points: Any, others: Any) -> np.ndarray:
+        """Values of a kernel that is not compiled, as it returns them; refused where some are not finite."""
+        K = self.kernel(points, others, n_jobs=self.n_threads)
+        check_kernel_sums(K.dtype, K)
+        return K
 
     def between(self, which: Any, others: Any) -> np.ndarray:
         """``K[i, j] = k(row which[i], row others[j])``, without copying rows where the engine computes it."""
@@ -173,13 +181,14 @@ class KernelData:
             return self.X[np.ix_(points, others)].astype(np.float64)
         if self.compiled:
             points, others = points.astype(np.float64), others.astype(np.float64)
-        return np.asarray(self.kernel(points, others, n_jobs=self.n_threads), dtype=np.float64)
+            return self.kernel(points, others, n_jobs=self.n_threads)
+        return np.array(self._evaluated(points, others), dtype=np.float64, order="C")
 
     def diagonal(self, points: Any) -> np.ndarray:
         """``k(z, z)`` of each point, in double."""
         if isinstance(self.kernel, Precomputed):
             return self.X[points, points].astype(np.float64)
-        return np.asarray(self.kernel.diagonal(points), dtype=np.float64)
+        return np.array(self.kernel.diagonal(points), dtype=np.float64)
 
     def lengths(self, which: np.ndarray) -> np.ndarray:
         """``sqrt(k(x, x))`` of some rows of a positive kernel."""

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_consistent_length
 
 from .base import NOT_GIVEN, CodedClassifier
-from .checks import check_scale, check_weights
+from .checks import check_scale, check_symmetric, check_weights
 from .grouped import GroupedMatrix, columns_of_groups
 from .kernel_data import KernelData, points_of
 from .kernels import FromFunction, Kernel, Precomputed, kernel_from_name
@@ -58,6 +58,7 @@ class KernelRows:
                 raise ValueError("a precomputed kernel matrix must be dense; call X.toarray() first.")
             if X.shape[0] != X.shape[1]:
                 raise ValueError(f"Precomputed matrix must be a square matrix to fit; got shape {X.shape}.")
+            check_symmetric(X)
 
     def _canonical(self, X: Any, labels: np.ndarray, weight: np.ndarray, n_threads: int) -> WeightedRows:
         check_weights(weight)

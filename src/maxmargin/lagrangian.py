@@ -15,7 +15,7 @@ from .linear import LARGEST_NEWTON
 from .rows import Rows, WeightedRows
 from .solvers.columns import solve_columns
 from .solvers.drive import Callback
-from .solvers.lagrangian import largest_mu
+from .solvers.lagrangian import row_mu
 from .solvers.result import SolverResult, Stop
 from .threads import effective_n_threads
 
@@ -60,8 +60,9 @@ class LagrangianSVC(KernelClassifier):
         2,000 "dual-cd", the coordinate descent of :class:`LinearSVC`. ``solver_`` says which it was; all end
         at the same certificate.
     mu : float, optional
-        Step of the published iteration, between 0 and 2 / max C_i, where C_i is C times a sample's weight.
-        1.9 / max C_i by default.
+        Step of the published iteration, between 0 and 2 / max C_i, where C_i is C times a sample's weight;
+        other solvers have none. Equal samples are merged, and k of them move as they would one by one: with
+        mu / k. By default each sample has its own step, 1.9 / C_i.
     n_components : int, "auto" or None, default="auto"
         How many eigen features of the kernel stand for it. None holds the kernel matrix, of at most 20,000
         different rows. "auto" is None for the linear kernel and up to 4,000 different rows, and 500 beyond.
@@ -80,7 +81,8 @@ class LagrangianSVC(KernelClassifier):
     n_jobs : int, optional
         Threads; None leaves the choice to the environment. The result does not depend on it.
     warm_start : bool, default=False
-        Start from the last fit, where it had as many rows of each class and as many features; not "dual-cd".
+        Start from the last fit, where it had the same classes and code, as many rows of each class and as
+        many features, or the same eigen features' kernel; not "dual-cd".
     random_state : int, RandomState or None
         For eigen features, ``gamma="median"`` and "dual-cd".
 
@@ -172,20 +174,22 @@ class LagrangianSVC(KernelClassifier):
 
     def _prepare(self, data: WeightedRows) -> None:
         check_costs(self.C, data.weight)
-        if self.mu is not None and self.mu >= (limit := largest_mu(self.C * data.weight)):
-            raise ValueError(
-                f"mu must lie between 0 and 2 / max C_i = {limit:g}, where C_i is C times a sample's weight; "
-                f"got {self.mu!r}. Lower mu, or leave it at None."
-            )
         if isinstance(self._kernel_parameter(), Linear):
             check_scale(data.rows.X, data.rows.sqnorms(), self.C * float(data.weight.sum()))
             self.kernel_ = Linear()
+            self.__dict__.pop("gamma_", None)
         else:
             super()._prepare(data)
         self.solver_ = self.solver
         if self.solver == "auto":
             wide = min(len(data.rows), data.rows.X.shape[-1]) > LARGEST_NEWTON and self._is_linear()
             self.solver_ = "dual-cd" if wide else "newton"
+        given = self.mu if self.solver_ == "lagrangian" else None
+        self._row_mu = row_mu(given, self.C * data.weight, self.C * self._largest_weight)
+
+    def _canonical(self, X: Any, labels: np.ndarray, weight: np.ndarray, n_threads: int) -> WeightedRows:
+        self._largest_weight = float(weight.max())  # of a row as it is given, before equal ones are merged
+        return super()._canonical(X, labels, weight, n_threads)
 
     def _is_linear(self) -> bool:
         """Whether the features of X are worked with."""
@@ -211,28 +215,36 @@ class LagrangianSVC(KernelClassifier):
     def _solve_all(
         self, data: WeightedRows, stop: Stop, callback: Callback | None, n_threads: int
     ) -> list[SolverResult]:
-        space = self._solved_in = self._space(data)
-        key = (
-            space.name,
-            space.n_features,
-            self.solver_,
-            data.rows.X.shape,
-            np.bincount(data.labels).tolist(),
-        )
+        space, mu = self._space(data), self.__dict__.pop("_row_mu")
+        self._solved_in = space
+        key = self._kind(space, data)
         last, self._last = self.__dict__.get("_last"), None
         starts = last[1] if self.warm_start and last is not None and last[0] == key else None
 
         def solve(column: int, stop: Stop, n_inner: int) -> SolverResult:
             which, targets = self.code_.column(data.labels, column)
-            start = starts[column] if starts is not None and column < len(starts) else None
+            start = None if starts is None else starts[column]
             seed = self._seed + column
-            method = Method(self.solver_, self.mu, stop, callback, start, seed)  # type: ignore[arg-type]
+            method = Method(self.solver_, mu, stop, callback, start, seed)  # type: ignore[arg-type]
             return space.solve(which, targets, n_inner, method)
 
         results = solve_columns(solve, self.code_.n_columns, stop, n_threads)
         if self.warm_start:
             self._last = (key, [space.start(result, self.solver_) for result in results])
         return results
+
+    def _kind(self, space: LinearSpace | KernelSpace, data: WeightedRows) -> tuple[Any, ...]:
+        """What two fits have in common where one can start from the other."""
+        return (
+            space.name,
+            space.n_features,
+            self.kernel_ if space.name == "eigen" else None,  # features of other kernels are others
+            self.solver_,
+            self.classes_.tolist(),
+            self.code_.matrix.tolist(),
+            data.rows.X.shape,
+            np.bincount(data.labels).tolist(),
+        )
 
     def _store(self, results: list[SolverResult], data: WeightedRows) -> None:
         space = self.__dict__.pop("_solved_in")

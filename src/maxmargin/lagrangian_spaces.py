@@ -31,10 +31,13 @@ LARGEST_ITERATED = 10_000  # order of the largest matrix that the published iter
 
 @dataclass(frozen=True)
 class Method:
-    """How a column is solved, and from where: ``start`` is what ``LinearSpace.start`` returned, or None."""
+    """How a column is solved, and from where: ``start`` is what ``LinearSpace.start`` returned, or None.
+
+    ``mu`` are the steps of the published iteration, one for each row of the space.
+    """
 
     solver: Literal["newton", "lagrangian", "dual-cd"]
-    mu: float | None
+    mu: np.ndarray
     stop: Stop
     callback: Callback | None
     start: np.ndarray | None = None
@@ -48,13 +51,11 @@ def _shared(system: RidgeSystem) -> RidgeSystem:
     return system
 
 
-def _iterate(system: RidgeSystem, y: np.ndarray, method: Method) -> SolverResult:
-    problem = lagrangian.LagrangianProblem(system, y)
+def _iterate(system: RidgeSystem, which: np.ndarray, y: np.ndarray, method: Method) -> SolverResult:
+    problem, mu = lagrangian.LagrangianProblem(system, y), method.mu[which]
     begin = method.start
-    state = None if begin is None else lagrangian.start(problem, y * begin, method.mu)
-    return lagrangian.lagrangian(
-        problem, stop=method.stop, mu=method.mu, state=state, callback=method.callback
-    )
+    state = None if begin is None else lagrangian.start(problem, y * begin, mu)
+    return lagrangian.lagrangian(problem, stop=method.stop, mu=mu, state=state, callback=method.callback)
 
 
 class LinearSpace:
@@ -94,7 +95,7 @@ class LinearSpace:
             state = None if begin is None else newton.start_at(problem, begin[:-1], float(begin[-1]))
             return newton.newton(problem, stop=method.stop, state=state, callback=method.callback)
         whole = self._whole if len(which) == len(self.rows) else None
-        result = _iterate(self._system(rows, cost) if whole is None else whole, y, method)
+        result = _iterate(self._system(rows, cost) if whole is None else whole, which, y, method)
         w = result.coef[:-1] if len(result.coef) == rows.n_features + 1 else rows.sum(result.coef)
         return replace(result, coef=w)
 
@@ -154,11 +155,11 @@ class KernelSpace:
         """The column of some rows; ``coef`` is u."""
         every = len(which) == len(self.cost)
         if every and self._whole is not None:
-            return _iterate(self._whole, y, method)
+            return _iterate(self._whole, which, y, method)
         G = self.G if every else self.G[np.ix_(which, which)]
         system = KernelSystem(G, self.cost[which], n_threads, method.stop.cancel)
         if method.solver == "lagrangian":
-            return _iterate(system, y, method)
+            return _iterate(system, which, y, method)
         state = None if method.start is None else kernel_newton.start(system, method.start)
         return kernel_newton.kernel_newton(system, y, stop=method.stop, state=state, callback=method.callback)
 

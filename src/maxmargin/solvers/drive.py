@@ -15,7 +15,11 @@ ROUNDING = 1e-9  # a relative gap below -ROUNDING cannot be rounding: some bound
 
 @dataclass(frozen=True)
 class Certificate:
-    """What ``certify`` returns: a primal value, a lower bound, and what to report beside them."""
+    """What ``certify`` returns: a primal value, a lower bound, and what to report beside them.
+
+    ``at_zero`` says that the primal point has w = 0. With a small C that is within any tolerance of the
+    optimum, and yet no classifier: before the first step it does not count as converged.
+    """
 
     primal: float
     dual: float = -np.inf
@@ -24,6 +28,7 @@ class Certificate:
     tiny: float = 0.0
     violation: float = 0.0
     hit_rate: float = 0.0
+    at_zero: bool = False
 
 
 Callback = Callable[[Check, State], object]
@@ -69,11 +74,13 @@ def drive(
     ended = Status(state.ended) if state.ended else None
     deadline = time.perf_counter() + stop.max_seconds
     while True:
-        check = _check(state, certify())
+        certificate = certify()
+        check = _check(state, certificate)
         history.append(check)
         stopped = callback is not None and bool(callback(check, state))
         late = time.perf_counter() >= deadline
-        status = _verdict(check, stop, stopped, ended, late)
+        must_move = certificate.at_zero and state.n_iter == 0
+        status = _verdict(check, stop, stopped, ended, late, must_move)
         if status is not None:
             return status, tuple(history)
         ended = _advance(state, step, stop, deadline, due)
@@ -121,11 +128,13 @@ def _advance(
             return None
 
 
-def _verdict(check: Check, stop: Stop, stopped: bool, ended: Status | None, late: bool) -> Status | None:
+def _verdict(
+    check: Check, stop: Stop, stopped: bool, ended: Status | None, late: bool, must_move: bool
+) -> Status | None:
     """The first rule that holds, or None to go on."""
     if np.isnan(check.gap) or check.primal == np.inf or check.gap < -ROUNDING:
         return Status.FAILED
-    if check.gap <= stop.tol:
+    if check.gap <= stop.tol and not must_move:
         return Status.CONVERGED
     if stopped or stop.cancel[0]:
         return Status.STOPPED

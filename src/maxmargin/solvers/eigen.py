@@ -12,19 +12,15 @@ SMALL = 400  # rows of a matrix that takes a few hundredths of a second
 GLANCE_SECONDS = 0.05
 
 
-def eigh_descending(
-    A: np.ndarray, n_largest: int | None = None, cancel: np.ndarray = _native.NEVER
-) -> tuple[np.ndarray, np.ndarray]:
-    """The largest eigenvalues of A, in descending order, and their eigenvectors as columns; all by default.
+def eigh_descending(A: np.ndarray, cancel: np.ndarray = _native.NEVER) -> tuple[np.ndarray, np.ndarray]:
+    """The eigenvalues of A, in descending order, and their eigenvectors as columns.
 
     Only NumPy's call lets other threads run: it works in one of its own, while this one waits for it or for
     Ctrl-C. The thread cannot be stopped, and after Ctrl-C ends by itself.
     """
     with _native.one_blas_thread():
         values, vectors = np.linalg.eigh(A) if len(A) <= SMALL else _in_a_thread(A, cancel)
-    some = slice(None, None, -1)
-    values, vectors = values[some], vectors[:, some]
-    return values[:n_largest], vectors[:, :n_largest]
+    return values[::-1], vectors[:, ::-1]
 
 
 def _in_a_thread(A: np.ndarray, cancel: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

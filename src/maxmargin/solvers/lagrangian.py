@@ -11,7 +11,10 @@ and Musicant 2001)
 
     a <- Q^{-1} (e + max(0, Qa - e - mu a))
 
-converges linearly from any start for 0 < mu < 2 / max_i c_i.
+converges linearly from any start for 0 < mu < 2 / max_i c_i. Every row may have a mu_i of its own: with
+M = diag(mu_i) and a = M^{-1/2} z it is the iteration for M^{-1/2} Q M^{-1/2} and mu = 1, which converges
+where 2Q - M is positive definite, hence for 0 < mu_i < 2 / c_i. A row of cost k c with mu / k moves as k
+equal rows of cost c with mu do.
 """
 
 from __future__ import annotations
@@ -26,7 +29,7 @@ from .result import FLOAT_EPS, SolverResult, State, Stop, relative_gap
 from .ridge_systems import RidgeSystem
 
 CHECK_EVERY = 8  # steps between certificates, each of which costs as much as two steps
-USUAL = 1.9  # mu max_i c_i, where none is given
+USUAL = 1.9  # mu_i c_i, where no mu is given
 
 
 @dataclass(frozen=True)
@@ -75,12 +78,29 @@ class LagrangianProblem:
         return self.system.sqnorm(coef, self.system.scores(coef))
 
 
-def largest_mu(cost: np.ndarray) -> float:
+def largest_mu(largest_cost: float) -> float:
     """The iteration converges for every positive mu below this."""
-    return 2.0 / float(cost.max())
+    return 2.0 / largest_cost
 
 
-def start(problem: LagrangianProblem, a: np.ndarray | None = None, mu: float | None = None) -> State:
+def row_mu(mu: float | None, cost: np.ndarray, largest_cost: float | None = None) -> np.ndarray:
+    """The mu_i of rows: 1.9 / c_i, or a given ``mu``, which must lie in the range of ``largest_cost``.
+
+    That is of the rows as they were given, by default max_i c_i. Rows that cost more than this are made of
+    several: a row of k times the largest cost has mu / k, as k such rows together.
+    """
+    if mu is None:
+        return USUAL / cost
+    largest_cost = float(cost.max()) if largest_cost is None else largest_cost
+    if not 0.0 < mu < largest_mu(largest_cost):
+        raise ValueError(
+            f"mu must lie between 0 and 2 / max C_i = {largest_mu(largest_cost):g}, where C_i is C times a "
+            f"sample's weight; got {mu!r}. Lower mu, or leave it at None."
+        )
+    return mu * np.minimum(1.0, largest_cost / cost)
+
+
+def start(problem: LagrangianProblem, a: np.ndarray | None = None, mu: np.ndarray | None = None) -> State:
     """Before the first step: at any ``a``, or where the published method starts, whose first a is Q^{-1} e.
 
     ``surplus`` is max(0, Qa - e - mu a): at the optimum, by how much a margin is larger than 1.
@@ -88,7 +108,7 @@ def start(problem: LagrangianProblem, a: np.ndarray | None = None, mu: float | N
     n = len(problem.y)
     if a is None:
         return State(a=np.zeros(n), surplus=np.zeros(n))
-    mu = USUAL / float(problem.cost.max()) if mu is None else mu
+    mu = row_mu(None, problem.cost) if mu is None else mu
     return State(a=a.copy(), surplus=np.maximum(0.0, problem.image(a) - 1.0 - mu * a))
 
 
@@ -96,20 +116,15 @@ def lagrangian(
     problem: LagrangianProblem,
     *,
     stop: Stop,
-    mu: float | None = None,
+    mu: np.ndarray | None = None,
     state: State | None = None,
     callback: Callback | None = None,
 ) -> SolverResult:
-    """Minimise by the published iteration; ``mu`` is 1.9 / max_i c_i by default.
+    """Minimise by the published iteration; ``mu`` is what ``row_mu`` returns, 1.9 / c_i by default.
 
     The result's ``dual_coef`` are feasible signed multipliers y a, its ``coef`` are those of the system.
     """
-    mu = USUAL / float(problem.cost.max()) if mu is None else mu
-    if not 0.0 < mu < largest_mu(problem.cost):
-        raise ValueError(
-            f"mu must lie between 0 and 2 / max C_i = {largest_mu(problem.cost):g}, where C_i is C times a "
-            f"sample's weight; got {mu!r}."
-        )
+    mu = row_mu(None, problem.cost) if mu is None else mu
     state = start(problem) if state is None else state
     iteration = Iteration(problem, mu, stop.tol, state)
     with one_blas_thread():
@@ -128,7 +143,7 @@ def lagrangian(
 class Iteration:
     """One step at a time, and the points that the bounds are computed at."""
 
-    def __init__(self, problem: LagrangianProblem, mu: float, tol: float, state: State) -> None:
+    def __init__(self, problem: LagrangianProblem, mu: np.ndarray, tol: float, state: State) -> None:
         self.problem, self.mu, self.tol, self.state = problem, mu, tol, state
 
     def step(self) -> bool:

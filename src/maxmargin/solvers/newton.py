@@ -15,6 +15,7 @@ step, a one-dimensional monotone equation, so that the dual's equality constrain
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -177,7 +178,7 @@ class NewtonIteration:
             self.refresh()
             bounds = self._bounds()
         self.primal, self.gap = bounds.primal, bounds.primal - bounds.dual
-        return bounds
+        return replace(bounds, at_zero=not state.w.any())
 
     def _bounds(self) -> Certificate:
         state = self.state

@@ -12,6 +12,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.linalg import lstsq
 
+from ..checks import check_kernel_sums
 from .result import FLOAT_EPS
 from .svm_problem import SvmProblem
 
@@ -84,7 +85,9 @@ class Face:
             self.K[missing] = self.kernel_rows(missing)
             self.K[missing, missing] += self.problem.ridge[missing]
             self.known[missing] = True
-            self.largest = max(self.largest, float(np.abs(self.K[missing]).max()))
+            largest = np.abs(self.K[missing]).max()
+            check_kernel_sums(self.problem.kernel.dtype, largest)
+            self.largest = max(self.largest, float(largest))
 
     def step(self) -> bool:
         """To the optimum of the face or to its wall; true at the optimum of the problem."""

@@ -16,10 +16,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from .drive import drive
 from .result import SolverResult, State, Stop
 from .svm_problem import SvmProblem
-from .working_set import POLISHED, SHARE, sets_for, start
+from .working_set import POLISHED, SHARE, sets_for, solved, start
 
 
 def svm_path(
@@ -44,8 +43,7 @@ def svm_path(
         else:
             state = moved(sets.state, sets.problem, at, factor / last, stop.tol)
             sets.go_on(at, state, limits)
-        status, history = drive(sets.state, sets.step, sets.certify, limits, None, sets.due)
-        results.append(SolverResult(sets.state.a.copy(), sets.b, status, history))
+        results.append(solved(sets, limits))
         last = factor
     return results
 

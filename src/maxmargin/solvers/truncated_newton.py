@@ -121,15 +121,17 @@ def conjugate_gradients(
 ) -> np.ndarray:
     """An approximate solution of ``product(x) = right``, preconditioned by a diagonal.
 
-    ``goal`` is the quadratic's value at x = 0, and the share of its present value that may be left to gain.
+    ``goal`` is the quadratic's value at x = 0, and the share of its present value that may be left to gain;
+    one product is taken however little that is, since x = 0 is no step.
     """
     value, share = goal
     x, residual = np.zeros_like(right), right.copy()
     towards = residual / diagonal
     direction, rho = towards.copy(), float(residual @ towards)
-    for _ in range(MOST_PRODUCTS):
+    for n_products in range(MOST_PRODUCTS):
         present = max(value - 0.5 * float(x @ (right + residual)), 0.0)
-        if 0.5 * float(residual @ residual) <= share * present or rho == 0.0:
+        near = n_products > 0 and 0.5 * float(residual @ residual) <= share * present
+        if near or rho == 0.0:
             break
         image = product(direction)
         length = rho / float(direction @ image)

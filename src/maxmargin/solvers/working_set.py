@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 
 from .. import _native
+from ..checks import check_kernel_sums
 from ..memory import lazy_array
 from .drive import Callback, Certificate, drive
 from .polish import polish
-from .result import SolverResult, State, Stop
+from .result import SolverResult, State, Status, Stop
 from .row_cache import RowCache
 from .settled import SettledSamples, unmoved
 from .small_sets import SmallSets, stands_still
@@ -59,8 +60,15 @@ def working_sets(
     """
     state = state if state is not None else start(problem, stop.tol, shrinking)
     sets = sets_for(problem, cache_bytes, stop, shrinking, state, memory)
+    return solved(sets, stop, callback)
+
+
+def solved(sets: SmallSets | WorkingSets, stop: Stop, callback: Callback | None = None) -> SolverResult:
+    """Rounds until ``stop``; a problem whose kernel values are not finite is refused."""
     status, history = drive(sets.state, sets.step, sets.certify, stop, callback, sets.due)
-    return SolverResult(sets.state.a, sets.b, status, history)
+    if status is Status.FAILED:
+        check_kernel_sums(sets.problem.kernel.dtype, sets.state.g)
+    return SolverResult(sets.state.a.copy(), sets.b, status, history)
 
 
 def sets_for(
