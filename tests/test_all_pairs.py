@@ -38,6 +38,18 @@ def test_the_optimum_is_that_of_the_textbook_program(seed, n_classes, log_C):
     assert result.objective == pytest.approx(expected, rel=1e-6, abs=1e-6 * cost.min())
 
 
+def test_the_optimum_over_C_is_continuous_and_concave():
+    """It is the minimum of functions that are linear in C."""
+    X, labels, weight = drawn(1, 3, n=30)
+    Cs = np.geomspace(0.01, 100.0, 41)
+    values = np.array(
+        [all_pairs(problem_of(X, labels, C * weight), stop=Stop(tol=1e-9)).objective for C in Cs]
+    )
+    slopes = np.diff(values) / np.diff(Cs)
+    assert (slopes >= 0.0).all()
+    assert (np.diff(slopes) <= 1e-6 * slopes[:-1]).all()
+
+
 @pytest.mark.parametrize("C", [1e-6, 1e-3, 1.0, 1e3, 1e6])
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 @pytest.mark.parametrize("n_classes", [2, 3, 5])

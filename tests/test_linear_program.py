@@ -116,7 +116,7 @@ def test_the_joint_program_equals_the_referee(monkeypatch, problem, penalised, i
     np.testing.assert_allclose(result.intercepts.sum(), 0.0, atol=1e-9 * (1 + abs(result.intercepts).max()))
 
 
-@settings(SETTINGS, max_examples=60)
+@settings(SETTINGS, max_examples=200)
 @given(problem=problems(), gamma=st.floats(0.01, 3.0), whole=st.booleans())
 def test_kernel_columns_equal_the_referee(monkeypatch, problem, gamma, whole):
     X, y, cost = problem

@@ -46,7 +46,7 @@ def test_gap_certifies_the_solution(solver, loss, intercept):
     assert result.history[-1].dual <= primal * (1 + 1e-13)
 
 
-@settings(max_examples=60)
+@settings(max_examples=200)
 @given(
     seed=st.integers(0, 10**6),
     n=st.integers(2, 30),
@@ -231,7 +231,7 @@ def test_zero_rows_and_constant_features(solver, constant):
     assert result.objective == pytest.approx(4.0)  # b = 1: the two negatives lose 2 each
 
 
-@settings(max_examples=60)
+@settings(max_examples=200)
 @given(
     seed=st.integers(0, 10**6),
     n=st.integers(2, 30),
