@@ -100,18 +100,19 @@ class KernelData:
                 n_threads=self.n_threads,
             )
         if isinstance(self.kernel, Precomputed):
-            K = self.X[np.ix_(rows, points)]
+            K = np.ascontiguousarray(self.X[np.ix_(rows, points)], dtype=self.dtype)
         else:
-            K = self._evaluated(self.X[rows], points)
+            K = self._evaluated(self.X[rows], points, self.dtype)
         if out is None:
-            return np.array(K, dtype=self.dtype, order="C")
+            return K
         out[...] = K
         return out
 
-    def _evaluated(self, points: Any, others: Any) -> np.ndarray:
-        """Values of a kernel that is not compiled, as it returns them; refused where some are not finite."""
-        K = self.kernel(points, others, n_jobs=self.n_threads)
-        check_kernel_sums(K.dtype, K)
+    def _evaluated(self, points: Any, others: Any, dtype: Any) -> np.ndarray:
+        """A copy of the values of a kernel that is not compiled; refused where some are not finite."""
+        with np.errstate(over="ignore"):
+            K = np.array(self.kernel(points, others, n_jobs=self.n_threads), dtype=dtype, order="C")
+        check_kernel_sums(self.dtype, K)
         return K
 
     def between(self, which: Any, others: Any) -> np.ndarray:
@@ -182,7 +183,7 @@ class KernelData:
         if self.compiled:
             points, others = points.astype(np.float64), others.astype(np.float64)
             return self.kernel(points, others, n_jobs=self.n_threads)
-        return np.array(self._evaluated(points, others), dtype=np.float64, order="C")
+        return self._evaluated(points, others, np.float64)
 
     def diagonal(self, points: Any) -> np.ndarray:
         """``k(z, z)`` of each point, in double."""
