@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,7 +15,10 @@ ROUNDING = 1e-9  # a relative gap below -ROUNDING cannot be rounding: some bound
 
 @dataclass(frozen=True)
 class Certificate:
-    """What ``certify`` returns: a primal value, a lower bound, and what to report beside them."""
+    """What ``certify`` returns: a primal value, a lower bound, and what to report beside them.
+
+    Where it is ``provisional``, a small gap is no reason to stop: a step has to be taken first.
+    """
 
     primal: float
     dual: float = -np.inf
@@ -24,6 +27,7 @@ class Certificate:
     tiny: float = 0.0
     violation: float = 0.0
     hit_rate: float = 0.0
+    provisional: bool = False
 
 
 Callback = Callable[[Check, State], object]
@@ -69,11 +73,13 @@ def drive(
     ended = Status(state.ended) if state.ended else None
     deadline = time.perf_counter() + stop.max_seconds
     while True:
-        check = _check(state, certify())
+        certificate = certify()
+        check = _check(state, certificate)
         history.append(check)
         stopped = callback is not None and bool(callback(check, state))
         late = time.perf_counter() >= deadline
-        status = _verdict(check, stop, stopped, ended, late)
+        tol = -np.inf if certificate.provisional else stop.tol
+        status = _verdict(check, replace(stop, tol=tol), stopped, ended, late)
         if status is not None:
             return status, tuple(history)
         ended = _advance(state, step, stop, deadline, due)

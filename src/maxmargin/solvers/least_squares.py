@@ -7,6 +7,8 @@ they stopped. Tall data are solved for w; wide data for the rows' coefficients a
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from .drive import Callback, Certificate, drive
@@ -69,7 +71,10 @@ class Refinement:
         return False
 
     def certify(self) -> Certificate:
-        """Bounds at the present coefficients, from freshly computed residuals."""
+        """Bounds at the present coefficients, from freshly computed residuals.
+
+        They are no reason to stop before the first step from w = 0, which a small C would let pass.
+        """
         problem, state = self.problem, self.state
         if problem.penalty == "ridge":
             bounds = problem.certificate(state.w, self.r, self.shares())
@@ -81,4 +86,4 @@ class Refinement:
         better = gap < PROGRESS * state.best_gap
         state.idle = 0 if better else state.idle + 1
         state.best_gap = min(gap, state.best_gap)
-        return bounds
+        return replace(bounds, provisional=not state.get("n_iter", 0) and not state.w.any())

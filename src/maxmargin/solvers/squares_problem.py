@@ -53,13 +53,13 @@ class SquaresProblem:
         dual_w = self.data.combine(v)
         linear, square = float(self.data.cost @ (v * self.y)), float(self.data.cost @ v**2)
         if self.penalty == "ridge":
-            dual = linear - 0.5 * square - 0.5 * float(dual_w @ dual_w)
+            dual = linear - 0.5 * square - 0.5 * float(dual_w @ dual_w) - self.data.rounding(dual_w, v)
         else:
             largest = float(np.abs(dual_w).max())
             best = linear / square if square > 0.0 else 0.0
             t = float(np.clip(best, -1.0 / largest, 1.0 / largest)) if largest > 0.0 else best
             dual = t * linear - 0.5 * t * t * square
-        return self._bounds(w, r, dual)
+        return self._bounds(w, r, dual - self.data.rounding(w, r))
 
     def bounded_by(self, w: np.ndarray, r: np.ndarray, gain: float) -> Certificate:
         """Both bounds without a penalty, where no coefficients considered gain more than ``gain``."""
