@@ -81,7 +81,7 @@ class SquaresData:
 
     def residual(self, y: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, float]:
         """``y - Xw - b`` with the best b, and b, as of the rows before any move."""
-        r = y - self.rows.dot(w)
+        r = y - self.rows.dot(w) if w.any() else y.astype(np.float64)
         if not self.free:
             return r, 0.0
         b = float(self.cost @ r) / self.total
@@ -113,8 +113,11 @@ class SquaresData:
         for start in range(0, n, size):
             self.poll()
             X = self.rows.X[self.rows.index[start : start + size]]
-            block = np.asarray(X.todense() if is_sparse(X) else X, dtype=np.float64) - self.centre
-            block *= self.root[start : start + size, None]
+            block = np.asarray(X.todense() if is_sparse(X) else X, dtype=np.float64)  # a copy, by the index
+            if self.free:
+                block -= self.centre
+            if not (self.cost == 1.0).all():
+                block *= self.root[start : start + size, None]
             yield block
 
     def feature_blocks(self) -> Iterator[np.ndarray]:
