@@ -1,6 +1,7 @@
 """Slow, obvious oracles: textbook quadratic and linear programs handed to a general solver."""
 
 import itertools
+from fractions import Fraction
 
 import numpy as np
 import piqp
@@ -293,3 +294,49 @@ def lagrangian_primal(u, K, y, cost):
     """The primal value of f = sum_i u_i (k(x_i, .) + 1)."""
     f = (K + 1.0) @ u
     return 0.5 * u @ f + 0.5 * cost @ np.maximum(0.0, 1.0 - y * f) ** 2
+
+
+def ridge_left_out_exactly(X, y, cost, free):
+    """Each row's ridge output from the others alone, in rational arithmetic, so without any rounding.
+
+    The dual of the others, bordered by the intercept's condition; or the normal equations, where smaller.
+    """
+    n, d = X.shape
+    rows = [[Fraction(float(value)) for value in row] for row in X]
+    target, cost = [Fraction(float(value)) for value in y], [Fraction(float(value)) for value in cost]
+    outputs = np.empty(n)
+    for i in range(n):
+        others = [k for k in range(n) if k != i]
+        if n - 1 <= d:
+            M = [[_product(rows[k], rows[j]) + (k == j) / cost[k] for j in others] + [free] for k in others]
+            M.append([Fraction(free)] * (n - 1) + [Fraction(not free)])
+            *shares, b = _solved_exactly(M, [target[k] for k in others] + [Fraction(0)])
+            w = [_product(shares, [rows[k][f] for k in others]) for f in range(d)]
+        else:
+            Z = [rows[k] + [Fraction(free)] for k in others]
+            weighted = [[cost[k] * value for value in z] for k, z in zip(others, Z)]
+            left, right = list(zip(*weighted)), list(zip(*Z))
+            M = [[_product(p, q) for q in right] for p in left]
+            for f in range(d):
+                M[f][f] += 1
+            M[d][d] += not free
+            *w, b = _solved_exactly(M, [_product(p, [target[k] for k in others]) for p in left])
+        outputs[i] = float(_product(w, rows[i]) + b)
+    return outputs
+
+
+def _product(u, v):
+    return sum((p * q for p, q in zip(u, v)), Fraction(0))
+
+
+def _solved_exactly(M, right):
+    """Elimination with the first pivot that is not 0."""
+    M = [[Fraction(value) for value in row] + [q] for row, q in zip(M, right)]
+    for k in range(len(M)):
+        pivot = next(i for i in range(k, len(M)) if M[i][k] != 0)
+        M[k], M[pivot] = M[pivot], M[k]
+        for i in range(len(M)):
+            if i != k and M[i][k] != 0:
+                factor = M[i][k] / M[k][k]
+                M[i] = [p - factor * q for p, q in zip(M[i], M[k])]
+    return [row[-1] / row[k] for k, row in enumerate(M)]

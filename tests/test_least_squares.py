@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference import lasso_primal, ridge_in_extended_precision, shortest_least_squares
+from reference import (
+    lasso_primal,
+    ridge_in_extended_precision,
+    ridge_left_out_exactly,
+    shortest_least_squares,
+)
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris
@@ -211,6 +216,88 @@ def test_leave_one_out_treats_weights_as_repetitions():
     assert weighted.loo_error_ == pytest.approx(repeated.loo_error_)
 
 
+@pytest.mark.filterwarnings("ignore:.*stalled")  # a square matrix at C times scales of 1e20
+@pytest.mark.parametrize("free", [True, False])
+@pytest.mark.parametrize("shape", [(8, 12), (8, 8), (8, 7), (12, 3)])
+def test_leave_one_out_is_exact_where_ridge_interpolates(shape, free):
+    rng = np.random.default_rng(13)
+    X, weight = rng.normal(size=shape), rng.uniform(0.2, 1.0, size=shape[0])
+    y = np.where(np.arange(shape[0]) % 3 == 0, 1.0, -1.0)
+    for C, scale in [(1.0, 1e4), (1e6, 1.0), (1e12, 1e-4), (1e12, 1.0), (1e12, 1e4)]:
+        model = LeastSquaresClassifier(C, fit_intercept=free).fit(scale * X, y, weight)
+        expected = ridge_left_out_exactly(scale * X, y, C * weight, free)
+        np.testing.assert_allclose(model.loo_scores_, expected, rtol=1e-6, atol=1e-6)
+        assert model.loo_error_ == pytest.approx(weight @ (expected * y <= 0) / weight.sum())
+
+
+@pytest.mark.parametrize("shape", [(8, 12), (12, 5)])
+def test_leave_one_out_is_withheld_where_it_would_be_rounding(shape):
+    rng = np.random.default_rng(14)
+    X, y = rng.normal(size=shape), np.where(np.arange(shape[0]) % 2, 1.0, -1.0)
+    X[:, 0] = np.eye(shape[0])[3]  # a feature of one row only
+    X[1] = X[0]  # of both classes
+    scores = []
+    for C in (1e3, 1e12, 1e14):
+        model = LeastSquaresClassifier(C, tol=0.9).fit(X, y)
+        known = np.isfinite(model.loo_scores_)
+        expected = ridge_left_out_exactly(X, y, np.full(shape[0], C), True)
+        np.testing.assert_allclose(model.loo_scores_[known], expected[known], rtol=3e-3, atol=3e-3)
+        assert np.isnan(model.loo_error_) == (not known.all())
+        scores.append(known)
+    assert scores[0].all()
+    assert not scores[2].all()
+
+
+@pytest.mark.parametrize("penalty", PENALTIES.values())
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("offset", [1e4, 1e7, 1e8])
+def test_offsets_cost_no_certificate(penalty, container, offset):
+    for seed in range(15):
+        X, y, _ = noisy(seed)
+        X = X + offset * np.array([1.0, 1.0, -1.0, 0.0, 3.0])
+        model = LeastSquaresClassifier(penalty=penalty).fit(container(X), y)
+        centred = LeastSquaresClassifier(penalty=penalty).fit(X - offset * np.array([1, 1, -1, 0, 3]), y)
+        assert model.status_ == "converged"
+        assert all(check.gap >= -1e-12 for check in model.history_[0])
+        assert model.dual_gap_ <= 1e-9
+        assert model.objective_ == pytest.approx(centred.objective_, rel=1e-9)
+        np.testing.assert_allclose(model.coef_, centred.coef_, atol=1e-8)
+        np.testing.assert_array_equal(
+            model.predict(container(X)), np.where(X @ model.coef_[0] + model.intercept_ > 0, 1, -1)
+        )
+
+
+def test_rounding_of_sparse_features_with_a_few_zeros_is_in_the_certificate():
+    """Such features are not moved."""
+    for seed in range(15):
+        X, y, weight = noisy(seed, 400)
+        X[:, 1] += 1e5
+        X[np.random.default_rng(seed).integers(0, 400, size=40), 1] = 0.0
+        result = solved("ridge", sparse.csr_array(X), y, weight, 1.0, tol=1e-7)
+        assert result.status is Status.CONVERGED
+        assert result.gap >= 0.0
+
+
+@pytest.mark.parametrize("C", [1e-12, 1e-7, 1e-4])
+def test_a_small_cost_has_a_small_solution_not_none(C):
+    X, y, _ = noisy(15)
+    ridge = LeastSquaresClassifier(C).fit(X, y)
+    w, _, _ = ridge_in_extended_precision(X, y, np.full(len(y), C), True)
+    np.testing.assert_allclose(ridge.coef_[0], w, rtol=1e-9)
+    assert np.isfinite(ridge.dual_gap_)
+    assert LeastSquaresClassifier(C, penalty=None).fit(X, y).coef_.all()
+
+
+def test_the_lasso_is_zero_up_to_its_smallest_cost_only():
+    X, y, _ = noisy(16)
+    data = SquaresData(Rows(X, np.arange(len(y))), np.ones(len(y)))
+    first = SquaresOnRows(data, "lasso").smallest_cost(y)
+    for factor, n_features in [(0.999, 0), (1.001, 1)]:
+        model = LeastSquaresClassifier(factor * first, penalty="lasso").fit(X, y)
+        assert np.count_nonzero(model.coef_) == n_features
+        assert model.status_ == "converged"
+
+
 @pytest.mark.parametrize("penalty", ["ridge", "lasso"])
 def test_the_path_is_certified_continuous_and_that_of_single_fits(penalty):
     X, y = load_iris(return_X_y=True)
@@ -236,8 +323,9 @@ def test_paths_refuse_what_has_none():
     X, y = load_iris(return_X_y=True)
     with pytest.raises(ValueError, match=r"penalty=None has no C"):
         LeastSquaresClassifier(penalty=None).path(X, y)
-    with pytest.raises(ValueError, match=r"each of Cs must be a finite number > 0; got -1"):
-        LeastSquaresClassifier().path(X, y, [1.0, -1.0])
+    for Cs in ([1.0, -1.0], ["a"], [], 1.0, [[1.0]], [np.nan]):
+        with pytest.raises(ValueError, match=r"Cs must be a list of at least one finite number > 0; got"):
+            LeastSquaresClassifier().path(X, y, Cs)
     with pytest.warns(ConvergenceWarning, match="largest relative duality gap"):
         LeastSquaresClassifier(penalty="lasso", tol=1e-300, max_iter=2).path(X, y, [1.0])
 
@@ -270,8 +358,8 @@ def test_conjugate_gradients_where_no_matrix_fits(penalty, shape, monkeypatch):
 
 def test_many_columns_share_one_factorisation(monkeypatch):
     built = []
-    original = SquaresData.gram
-    monkeypatch.setattr(SquaresData, "gram", lambda self: built.append(1) or original(self))
+    original = SquaresData.gram_of_features
+    monkeypatch.setattr(SquaresData, "gram_of_features", lambda self: built.append(1) or original(self))
     X, y = load_iris(return_X_y=True)
     LeastSquaresClassifier().fit(X, y)
     assert len(built) == 1
@@ -313,8 +401,8 @@ def test_the_bound_without_a_penalty_does_not_trust_the_solver():
     assert gain > 1e-6
 
 
-@pytest.mark.parametrize("penalty", ["Ridge", 1, "l1"])
+@pytest.mark.parametrize("penalty", ["Ridge", 1, "l2", ["ridge"]])
 def test_unknown_penalties_are_refused(penalty):
     X, y = load_iris(return_X_y=True)
-    with pytest.raises(ValueError, match=r"penalty must be one of \['lasso', 'ridge'\]"):
+    with pytest.raises(ValueError, match=r"penalty must be 'ridge', 'lasso' or None; got"):
         LeastSquaresClassifier(penalty=penalty).fit(X, y)

@@ -10,10 +10,10 @@ import numpy as np
 from sklearn.base import clone
 
 from .base import CodedClassifier
-from .checks import check_choice, check_costs, check_flag, check_number, check_sample_weight, check_scale
+from .checks import check_costs, check_flag, check_number, check_sample_weight, check_scale
 from .decoders import decision_values, predicted_classes
 from .least_squares_path import LeastSquaresPath, follow
-from .leave_one_out import left_out, places, units
+from .leave_one_out import places, units
 from .rows import Rows, WeightedRows
 from .solvers.columns import solve_columns
 from .solvers.drive import Callback
@@ -58,7 +58,8 @@ class LeastSquaresClassifier(CodedClassifier):
     max_iter : int, default=1000
         Corrections of a solution, or rounds of the lasso, for each column.
     max_seconds : float, default=3600
-        For the whole fit.
+        For the whole fit. A factorisation that has begun is completed, for ridge with its leave-one-out
+        scores: some seconds at the largest order of 3000.
     warm_start : bool, default=False
         Start from the last fit's coefficients, where the method is an iterative one.
     n_jobs : int, optional
@@ -78,10 +79,11 @@ class LeastSquaresClassifier(CodedClassifier):
         The primal value, summed over the columns.
     loo_scores_ : ndarray of shape (n_samples,) or (n_samples, n_classes)
         With a ridge: each row's scores from a fit without it, exactly, classes' weights as they are. A row of
-        weight s > 1 counts as s rows, of which one is left out. Not there where no matrix was factorised
+        weight s > 1 counts as s rows, of which one is left out. NaN where rounding leaves less than three
+        digits of a score: of rows nearly alike at a very large C. Not there where no matrix was factorised
         (both n_samples and n_features above 3000).
     loo_error_ : float
-        The share of the sample weight that ``loo_scores_`` gets wrong.
+        The share of the sample weight that ``loo_scores_`` gets wrong; NaN where one of them is.
     rank_ : int
         Without a penalty: the effective rank of the features, about their means where there is an intercept;
         the smallest over the columns. Not there where no matrix was factorised (above 1000).
@@ -135,8 +137,8 @@ class LeastSquaresClassifier(CodedClassifier):
 
     def _check_parameters(self) -> None:
         check_number("C", self.C, above=0.0)
-        if self.penalty is not None:
-            check_choice("penalty", self.penalty, ("ridge", "lasso"))
+        if self.penalty is not None and not (isinstance(self.penalty, str) and self.penalty in PENALTIES):
+            raise ValueError(f"penalty must be 'ridge', 'lasso' or None; got {self.penalty!r}.")
         check_flag("fit_intercept", self.fit_intercept)
         check_flag("warm_start", self.warm_start)
         self._check_stopping()
@@ -152,9 +154,8 @@ class LeastSquaresClassifier(CodedClassifier):
 
     def _on_rows(self, data: WeightedRows) -> SquaresOnRows:
         """The problems of columns that take these rows."""
-        return SquaresOnRows(
-            SquaresData(data.rows, data.weight, bool(self.fit_intercept)), PENALTIES[self.penalty]
-        )
+        squares = SquaresData(data.rows, data.weight, bool(self.fit_intercept))
+        return SquaresOnRows(squares.near_origin(), PENALTIES[self.penalty])
 
     def _solve_all(
         self, data: WeightedRows, stop: Stop, callback: Callback | None, n_threads: int
@@ -197,26 +198,28 @@ class LeastSquaresClassifier(CodedClassifier):
         ranks = [problems.rank for problems in self._solved.values()]
         if self.penalty is None and None not in ranks:
             self.rank_ = int(min(rank for rank in ranks if rank is not None))
-        known = {t: p.leverage for t, p in self._solved.items() if p.leverage is not None}
-        if len(known) == len(results):
-            self.loo_scores_, self.loo_error_ = self._leave_one_out(data, known)
+        if all(problems.leaving_out is not None for problems in self._solved.values()):
+            self.loo_scores_, self.loo_error_ = self._leave_one_out(data, results)
         del self._solved, self._given
 
-    def _leave_one_out(self, data: WeightedRows, leverage: dict[int, np.ndarray]) -> tuple[np.ndarray, float]:
+    def _leave_one_out(self, data: WeightedRows, results: list[SolverResult]) -> tuple[np.ndarray, float]:
         """Scores of all given rows, each without one unit of its weight, and the error they make."""
         labels, given, weight = self._given
         unit = units(labels, given, weight, len(self.classes_))
         part = np.minimum(1.0, unit[data.labels] / data.weight)
         place = places(data, labels, weight)
         outputs = self._column_outputs(data.rows.X)
-        for column, own in leverage.items():
+        for column, result in enumerate(results):
             which, targets = self.code_.column(data.labels, column)
             plain = outputs[data.rows.index, column]
-            plain[which] = left_out(plain[which], targets, own, part[which])
+            plain[which] = self._solved[column].left_out(result, targets, part[which])
             outputs[:, column] = np.where(place >= 0, plain[place], outputs[:, column])
-        scores = decision_values(outputs, self.code_, self.decoder_)
-        wrong = predicted_classes(scores) != labels
-        return scores, float(given[(weight > 0.0) & wrong].sum() / given[weight > 0.0].sum())
+        withheld = np.isnan(outputs).any(axis=1)
+        scores = decision_values(np.nan_to_num(outputs), self.code_, self.decoder_)
+        wrong, counted = predicted_classes(scores) != labels, weight > 0.0
+        scores[withheld] = np.nan
+        error = float(given[counted & wrong].sum() / given[counted].sum())
+        return scores, np.nan if withheld.any() else error
 
     def _column_outputs(self, X: Any) -> np.ndarray:
         rows = Rows(X, np.arange(X.shape[0]), effective_n_threads(self.n_jobs))
@@ -226,14 +229,14 @@ class LeastSquaresClassifier(CodedClassifier):
         """Coefficients for a grid of C, each with its certificate.
 
         Ridge comes from one decomposition for all C; the lasso goes from the C where all coefficients are 0
-        upwards, each from the solution before.
+        upwards, each from the solution before. The answer is arrays, where ``KernelSVC.path`` has models.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         Cs : array-like, optional
-            Positive numbers; they are sorted. By default 50 from the lasso's largest C without any
+            At least one number > 0; they are sorted. By default 50 from the lasso's largest C without any
             coefficient to a thousand times that, or from almost no fit to almost no ridge.
         sample_weight : array-like of shape (n_samples,), optional
 

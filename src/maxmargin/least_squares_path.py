@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from .checks import check_number
+from .checks import check_grid
 from .rows import WeightedRows
 from .solvers.columns import solve_columns
 from .solvers.result import SolverResult, Status, Stop
@@ -77,12 +77,7 @@ def follow(model: Any, data: WeightedRows, Cs: Any, n_threads: int) -> LeastSqua
 def _costs(Cs: Any, problems: list[SquaresOnRows], targets: list[np.ndarray]) -> np.ndarray:
     """The given costs, checked and sorted, or a grid that the data suggest."""
     if Cs is not None:
-        costs = np.sort(np.asarray(Cs, dtype=np.float64).reshape(-1))
-        if not len(costs):
-            raise ValueError("Cs must hold at least one number > 0; got none.")
-        for C in costs:
-            check_number("each of Cs", float(C), above=0.0)
-        return costs
+        return np.sort(check_grid("Cs", Cs))
     if problems[0].penalty == "lasso":
         first = min(rows.smallest_cost(y) for rows, y in zip(problems, targets, strict=True))
         return np.geomspace(first, 1e3 * first, N_COSTS)

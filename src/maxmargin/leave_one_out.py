@@ -2,6 +2,8 @@
 
 Leaving out an amount of weight is a change of the linear system by a matrix of rank one, so the residual
 without it is r_i / (1 - t_i h_i), where h_i is the row's leverage and t_i the part of its weight that leaves.
+Where a row is fitted almost exactly both are tiny, so wide data take r from the dual solution and 1 - h from
+the inverse of its matrix, neither of them as a difference (`solvers/squares_columns.py`).
 What leaves is one unit of sample weight, or the whole row where it has less: a row of weight 3 is three rows
 of which one is left out, so weights equal repetitions here too.
 """
@@ -11,11 +13,6 @@ from __future__ import annotations
 import numpy as np
 
 from .rows import WeightedRows, canonical
-
-
-def left_out(outputs: np.ndarray, targets: np.ndarray, leverage: np.ndarray, part: np.ndarray) -> np.ndarray:
-    """Outputs for rows without a part of their weight, from outputs with it."""
-    return np.asarray(targets - (targets - outputs) / (1.0 - part * leverage))
 
 
 def places(data: WeightedRows, labels: np.ndarray, weight: np.ndarray) -> np.ndarray:

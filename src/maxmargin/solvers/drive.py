@@ -17,8 +17,8 @@ ROUNDING = 1e-9  # a relative gap below -ROUNDING cannot be rounding: some bound
 class Certificate:
     """What ``certify`` returns: a primal value, a lower bound, and what to report beside them.
 
-    ``at_zero`` says that the primal point has w = 0. With a small C that is within any tolerance of the
-    optimum, and yet no classifier: before the first step it does not count as converged.
+    Where it is ``provisional``, a small gap is no reason to stop: a step has to be taken first. With a small
+    C, w = 0 is within any tolerance of the optimum, and yet no classifier.
     """
 
     primal: float
@@ -28,7 +28,7 @@ class Certificate:
     tiny: float = 0.0
     violation: float = 0.0
     hit_rate: float = 0.0
-    at_zero: bool = False
+    provisional: bool = False
 
 
 Callback = Callable[[Check, State], object]
@@ -79,8 +79,7 @@ def drive(
         history.append(check)
         stopped = callback is not None and bool(callback(check, state))
         late = time.perf_counter() >= deadline
-        must_move = certificate.at_zero and state.n_iter == 0
-        status = _verdict(check, stop, stopped, ended, late, must_move)
+        status = _verdict(check, stop, stopped, ended, late, certificate.provisional)
         if status is not None:
             return status, tuple(history)
         ended = _advance(state, step, stop, deadline, due)
@@ -129,12 +128,12 @@ def _advance(
 
 
 def _verdict(
-    check: Check, stop: Stop, stopped: bool, ended: Status | None, late: bool, must_move: bool
+    check: Check, stop: Stop, stopped: bool, ended: Status | None, late: bool, provisional: bool
 ) -> Status | None:
     """The first rule that holds, or None to go on."""
     if np.isnan(check.gap) or check.primal == np.inf or check.gap < -ROUNDING:
         return Status.FAILED
-    if check.gap <= stop.tol and not must_move:
+    if check.gap <= stop.tol and not provisional:
         return Status.CONVERGED
     if stopped or stop.cancel[0]:
         return Status.STOPPED

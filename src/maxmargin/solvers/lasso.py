@@ -10,6 +10,8 @@ scaled until no feature's product with them exceeds 1.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from scipy.linalg.lapack import dpotrs
 
@@ -28,6 +30,7 @@ LARGEST_POLISH = 1500  # features that are solved for exactly
 CROSSINGS = 30  # signs that may change on the way there
 PATIENCE = 20  # certificates without progress
 PROGRESS = 0.999
+ROUNDED = 1e-10  # a slope that exceeds the penalty's by less does so by rounding
 
 
 def lasso(
@@ -66,12 +69,16 @@ class LassoDescent:
         self.r, self.b = self.problem.data.residual(self.problem.y, self.state.w)
 
     def certify(self) -> Certificate:
-        """Bounds at the present coefficients."""
+        """Bounds at the present coefficients; no reason to stop at a first w = 0 that is not the optimum."""
         state, bounds = self.state, self.problem.certificate(self.state.w, self.r)
         self.primal, gap = bounds.primal, bounds.primal - max(bounds.dual, state.get("best_dual", -np.inf))
         state.idle = 0 if gap < PROGRESS * state.best_gap else state.idle + 1
         state.best_gap = min(gap, state.best_gap)
-        return bounds
+        first = not state.get("n_iter", 0) and not state.w.any()
+        return replace(bounds, provisional=first and self._wants_more())
+
+    def _wants_more(self) -> bool:
+        return bool(np.abs(self.problem.data.combine(self.r)).max() > 1.0 + ROUNDED)
 
     def step(self) -> bool:
         """Rounds on one working set; True once there has been no progress for a while."""

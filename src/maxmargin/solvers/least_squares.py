@@ -7,6 +7,8 @@ they stopped. Tall data are solved for w; wide data for the rows' coefficients a
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from .drive import Callback, Certificate, drive
@@ -50,6 +52,13 @@ class Refinement:
 
     def _refresh(self) -> None:
         self.r, self.b = self.problem.data.residual(self.problem.y, self.state.w)
+        self._gradient: np.ndarray | None = None
+
+    def gradient(self) -> np.ndarray:
+        """``A'e`` of the present residual, which a step and the certificate before it share."""
+        if self._gradient is None:
+            self._gradient = self.problem.data.combine(self.r)
+        return self._gradient
 
     def shares(self) -> np.ndarray:
         """The dual point: the residuals, or those that a stands for."""
@@ -64,21 +73,24 @@ class Refinement:
             state.a += self.system.solve(data.root * self.r - ridge * state.a)
             state.w[:] = data.combine(self.shares())
         else:
-            state.w += self.system.solve(data.combine(self.r) - ridge * state.w)
+            state.w += self.system.solve(self.gradient() - ridge * state.w)
         self._refresh()
         return False
 
     def certify(self) -> Certificate:
-        """Bounds at the present coefficients, from freshly computed residuals."""
+        """Bounds at the present coefficients, from freshly computed residuals.
+
+        They are no reason to stop before the first step from w = 0, which a small C would let pass.
+        """
         problem, state = self.problem, self.state
         if problem.penalty == "ridge":
-            bounds = problem.certificate(state.w, self.r, self.shares())
+            dual_w = None if self.system.wide else self.gradient()
+            bounds = problem.certificate(state.w, self.r, self.shares(), dual_w)
         else:
-            gradient = problem.data.combine(self.r)
-            gain = self.system.gain(state.w, gradient, problem.data.root * self.r, REACH)
+            gain = self.system.gain(state.w, self.gradient(), problem.data.root * self.r, REACH)
             bounds = problem.bounded_by(state.w, self.r, gain)
         gap = bounds.primal - bounds.dual
         better = gap < PROGRESS * state.best_gap
         state.idle = 0 if better else state.idle + 1
         state.best_gap = min(gap, state.best_gap)
-        return bounds
+        return replace(bounds, provisional=not state.get("n_iter", 0) and not state.w.any())

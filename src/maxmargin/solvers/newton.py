@@ -178,7 +178,7 @@ class NewtonIteration:
             self.refresh()
             bounds = self._bounds()
         self.primal, self.gap = bounds.primal, bounds.primal - bounds.dual
-        return replace(bounds, at_zero=not state.w.any())
+        return replace(bounds, provisional=not state.n_iter and not state.w.any())
 
     def _bounds(self) -> Certificate:
         state = self.state

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 FLOAT_EPS = float(np.finfo(np.float64).eps)
+ROUNDED = 1e-12  # a relative gap as small as this may have lost its sign
 
 
 class Status(enum.Enum):
@@ -63,8 +64,12 @@ class Check:
 
     @property
     def gap(self) -> float:
-        """``(primal - dual) / max(|primal|, |dual|, tiny)``, and 0 when nothing is left to divide."""
-        return relative_gap(self.primal, self.dual, self.tiny)
+        """``(primal - dual) / max(|primal|, |dual|, tiny)``, and 0 when nothing is left to divide.
+
+        What is negative by no more than rounding is 0; more than that is shown as it is.
+        """
+        gap = relative_gap(self.primal, self.dual, self.tiny)
+        return 0.0 if -ROUNDED <= gap < 0.0 else gap
 
 
 def relative_gap(primal: float, dual: float, tiny: float = 0.0) -> float:

@@ -22,9 +22,12 @@ from .squares_system import (
     KrylovSystem,
     SpectralSystem,
     System,
+    Unleveraged,
     spectral_system,
     system_for,
 )
+
+LOO_DIGITS = 1e-3  # relative error above which an output left out is withheld
 
 
 @dataclass(frozen=True)
@@ -55,16 +58,38 @@ class SquaresAtCost:
         return self.system.rank if isinstance(self.system, SpectralSystem) else None
 
     @cached_property
-    def leverage(self) -> np.ndarray | None:
-        """How much of its own target each row's output is made of; None where nothing was factorised."""
-        if self.penalty != "ridge" or isinstance(self.system, KrylovSystem):
+    def leaving_out(self) -> CholeskySystem | None:
+        """The system that leave-one-out outputs come from; None where nothing was factorised.
+
+        The rows' coefficients are its unknowns wherever ridge may interpolate: at one row, with an intercept,
+        or none more than features.
+        """
+        if self.penalty != "ridge" or not isinstance(self.system, CholeskySystem):
             return None
-        if isinstance(self.system, SpectralSystem):
-            rest = self.system.unleveraged(self.data)
-        else:
-            assert isinstance(self.system, CholeskySystem)
-            rest = self.system.unleveraged()
-        return 1.0 - rest + (self.data.cost / self.data.total if self.data.free else 0.0)
+        interpolates = len(self.data.rows) <= self.data.rows.n_features + self.data.free
+        return self.system if self.system.wide == interpolates else CholeskySystem(self.data, 1.0, wide=True)
+
+    @cached_property
+    def _unleveraged(self) -> Unleveraged:
+        assert self.leaving_out is not None
+        return self.leaving_out.unleveraged()
+
+    def left_out(self, result: SolverResult, y: np.ndarray, part: np.ndarray) -> np.ndarray:
+        """Each row's output without a part of its weight; NaN where nothing but rounding is known of it."""
+        system, data = self.leaving_out, self.data
+        assert system is not None
+        assert result.dual_coef is not None
+        r = result.dual_coef / data.cost
+        if system is not self.system:
+            r = system.solve(data.root * data.centred(y)) / data.root
+        r = data.centred(r)
+        size = np.linalg.norm(data.root * r / system.scale) if system.wide else np.abs(y) + np.abs(y - r)
+        rest = (1.0 - part) + part * self._unleveraged.rest
+        with np.errstate(divide="ignore", invalid="ignore"):
+            apart = r / rest
+            error = (size * self._unleveraged.residual + np.abs(apart) * part * self._unleveraged.blur) / rest
+        known = (rest > 0.0) & (error <= LOO_DIGITS * np.maximum(1.0, np.abs(apart)))
+        return np.asarray(np.where(known, y - apart, np.nan))
 
 
 @dataclass(frozen=True)

@@ -8,18 +8,23 @@ With a free intercept the best b makes the weighted residuals sum to 0, and w th
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from scipy import sparse
 from scipy.linalg.lapack import dgeqrf
 
 from .._native import one_blas_thread
-from ..layout import is_sparse
+from ..layout import as_rows, is_sparse
 from ..rows import Rows
+from .result import FLOAT_EPS
 
 BLOCK = 1024  # rows or features that become dense at a time
 ROUNDED = 1e-28  # a column whose square about its mean is this share of the mean's is constant
+FAR = 1e3  # spreads from the origin, above which rows are moved there
+SAMPLE = 256  # rows that tell the spread
 LIGHT = 1 << 20  # numbers in a block of rows, where it is not larger for other reasons
 
 
@@ -30,6 +35,20 @@ class SquaresData:
     rows: Rows
     cost: np.ndarray
     free: bool = True
+    moved_by: np.ndarray | None = None
+
+    def near_origin(self) -> SquaresData:
+        """The same problem by a copy, where features lie so far from 0 that sums would round.
+
+        Its b is the former one plus ``<w, moved_by>``.
+        """
+        far = far_features(self.rows.X[self.rows.index[:SAMPLE]]) if self.free else np.zeros(0, dtype=np.intp)
+        if not len(far):
+            return self
+        by = np.zeros(self.rows.n_features, dtype=self.rows.X.dtype)
+        by[far] = self.centre[far]
+        rows = moved_sparse(self.rows, by) if is_sparse(self.rows.X) else self.rows.moved(by)
+        return replace(self, rows=rows, moved_by=by)
 
     @cached_property
     def total(self) -> float:
@@ -61,17 +80,22 @@ class SquaresData:
         return u - float(self.cost @ u) / self.total if self.free else u
 
     def residual(self, y: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, float]:
-        """``y - Xw - b`` with the best b, and b."""
-        r = y - self.rows.dot(w)
+        """``y - Xw - b`` with the best b, and b, as of the rows before any move."""
+        r = y - self.rows.dot(w) if w.any() else y.astype(np.float64)
         if not self.free:
             return r, 0.0
         b = float(self.cost @ r) / self.total
-        return r - b, b
+        return r - b, b if self.moved_by is None else b - float(self.moved_by @ w)
 
     def combine(self, shares: np.ndarray) -> np.ndarray:
         """``sum_i c_i v_i (x_i - centre)``: A'e for ``e = sqrt(c) v``."""
         weighted = self.cost * shares
         return self.rows.sum(weighted) - float(weighted.sum()) * self.centre
+
+    def rounding(self, w: np.ndarray, shares: np.ndarray) -> float:
+        """What ``sum_i c_i v_i <w, x_i>`` loses because rows are not centred before the product."""
+        offset = float(np.abs(self.centre) @ np.abs(w))
+        return FLOAT_EPS * offset * float(self.cost @ np.abs(shares)) if self.free else 0.0
 
     def scale(self) -> np.ndarray:
         """The lengths of the columns of A; of a constant one that of its offset, beside which it is 0."""
@@ -89,8 +113,11 @@ class SquaresData:
         for start in range(0, n, size):
             self.poll()
             X = self.rows.X[self.rows.index[start : start + size]]
-            block = np.asarray(X.todense() if is_sparse(X) else X, dtype=np.float64) - self.centre
-            block *= self.root[start : start + size, None]
+            block = np.asarray(X.todense() if is_sparse(X) else X, dtype=np.float64)  # a copy, by the index
+            if self.free:
+                block -= self.centre
+            if not (self.cost == 1.0).all():
+                block *= self.root[start : start + size, None]
             yield block
 
     def feature_blocks(self) -> Iterator[np.ndarray]:
@@ -107,9 +134,9 @@ class SquaresData:
             block *= self.root
             yield block
 
-    def gram(self) -> np.ndarray:
-        """``A'A`` of tall data, ``AA'`` of wide data, in double."""
-        return self._products(self.feature_blocks()) if self.wide else self.gram_of_features()
+    def gram_of_rows(self) -> np.ndarray:
+        """``AA'`` in double."""
+        return self._products(self.feature_blocks())
 
     def gram_of_features(self) -> np.ndarray:
         """``A'A`` in double."""
@@ -126,7 +153,7 @@ class SquaresData:
         return np.asarray(out)
 
     def triangle(self, scale: np.ndarray | None = None) -> np.ndarray:
-        """R with ``R'R = gram()``, columns divided by ``scale``: by QR block after block, nothing squared."""
+        """R with ``R'R = A'A``, or AA' of wide data, columns divided by ``scale``: by QR, nothing squared."""
         m = self.order
         R = np.zeros((0, m))
         with one_blas_thread():
@@ -139,3 +166,22 @@ class SquaresData:
         """Raise an error once somebody has set ``rows.cancel``."""
         if self.rows.cancel[0]:
             raise RuntimeError("cancelled")
+
+
+def far_features(sample: Any) -> np.ndarray:
+    """Those whose mean is many times their spread; a sparse one has no zero then."""
+    features = np.arange(sample.shape[1])
+    if is_sparse(sample):
+        features = np.flatnonzero(np.bincount(sample.indices, minlength=len(features)) == sample.shape[0])
+        sample = sample[:, features].toarray()
+    mean, spread = sample.mean(axis=0, dtype=np.float64), sample.std(axis=0, dtype=np.float64)
+    return features[(np.abs(mean) > FAR * spread) & (spread > 0.0)]
+
+
+def moved_sparse(rows: Rows, by: np.ndarray) -> Rows:
+    """Sparse rows, copied into this order, minus a vector of few entries."""
+    X, far = rows.X[rows.index], np.flatnonzero(by)
+    n = len(rows)
+    starts = len(far) * np.arange(n + 1)
+    offset = sparse.csr_array((np.tile(by[far], n), np.tile(far, n), starts), shape=X.shape)
+    return replace(rows, X=as_rows(sparse.csr_array(X - offset)), index=np.arange(n))

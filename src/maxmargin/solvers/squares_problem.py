@@ -47,19 +47,21 @@ class SquaresProblem:
         norm = {"none": 0.0, "ridge": 0.5 * float(w @ w), "lasso": float(np.abs(w).sum())}[self.penalty]
         return float(norm + 0.5 * (self.data.cost @ r**2))
 
-    def certificate(self, w: np.ndarray, r: np.ndarray, shares: np.ndarray | None = None) -> Certificate:
-        """Both bounds of ridge or lasso; shares that are not given are the residuals'."""
+    def certificate(
+        self, w: np.ndarray, r: np.ndarray, shares: np.ndarray | None = None, dual_w: np.ndarray | None = None
+    ) -> Certificate:
+        """Both bounds of ridge or lasso; shares that are not given are the residuals'; dual_w is w(v)."""
         v = self.data.centred(r if shares is None else shares)
-        dual_w = self.data.combine(v)
+        dual_w = self.data.combine(v) if dual_w is None else dual_w
         linear, square = float(self.data.cost @ (v * self.y)), float(self.data.cost @ v**2)
         if self.penalty == "ridge":
-            dual = linear - 0.5 * square - 0.5 * float(dual_w @ dual_w)
+            dual = linear - 0.5 * square - 0.5 * float(dual_w @ dual_w) - self.data.rounding(dual_w, v)
         else:
             largest = float(np.abs(dual_w).max())
             best = linear / square if square > 0.0 else 0.0
             t = float(np.clip(best, -1.0 / largest, 1.0 / largest)) if largest > 0.0 else best
             dual = t * linear - 0.5 * t * t * square
-        return self._bounds(w, r, dual)
+        return self._bounds(w, r, dual - self.data.rounding(w, r))
 
     def bounded_by(self, w: np.ndarray, r: np.ndarray, gain: float) -> Certificate:
         """Both bounds without a penalty, where no coefficients considered gain more than ``gain``."""

@@ -10,6 +10,7 @@ With A of `squares_data.py` and a ridge of 1 or 0, tall data ask for ``(A'A + ri
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -24,8 +25,22 @@ from .squares_data import SquaresData
 
 LARGEST_FACTOR = 3000  # order of the largest matrix that is factorised by Cholesky
 LARGEST_SPECTRUM = 1000  # and by singular values
+ROUNDED = 8 * FLOAT_EPS  # relative error of a short sum, or of an entry of a scaled matrix
 CG_STEPS = 100  # conjugate gradients between two certificates
 CG_TARGET = 3e-2  # by which they reduce the gradient
+
+
+@dataclass(frozen=True)
+class Unleveraged:
+    """``rest = 1 - h``, h the part of its own target in each row's output, and what rounding does to it.
+
+    ``blur`` is its error; that of the row's residual is ``residual`` times ``||a / scale||`` for wide data,
+    and times the sizes of target and output for tall data.
+    """
+
+    rest: np.ndarray
+    blur: np.ndarray
+    residual: np.ndarray
 
 
 class System(Protocol):
@@ -52,12 +67,21 @@ def system_for(data: SquaresData, ridge: float) -> System:
 
 
 class CholeskySystem:
-    """The factor of a matrix scaled to a unit diagonal, so that features may be of any size."""
+    """The factor of a matrix scaled to a unit diagonal, so that features may be of any size.
 
-    def __init__(self, data: SquaresData, ridge: float) -> None:
-        self.data, self.ridge, self.wide = data, ridge, data.wide
-        matrix = data.gram()
-        matrix.flat[:: data.order + 1] += ridge
+    Where the rows' coefficients are the unknowns and there is an intercept, no right side has the direction
+    ``sqrt(c)``. Its eigenvalue is the ridge; it is given the trace beside, lest it be all that a large C
+    leaves of the inverse.
+    """
+
+    def __init__(self, data: SquaresData, ridge: float, wide: bool | None = None) -> None:
+        self.data, self.ridge = data, ridge
+        self.wide = data.wide if wide is None else wide
+        matrix = data.gram_of_rows() if self.wide else data.gram_of_features()
+        self.apart = float(matrix.trace()) if self.wide and data.free else 0.0
+        matrix.flat[:: len(matrix) + 1] += ridge
+        if self.apart > 0.0:
+            matrix += (self.apart / data.total) * np.outer(data.root, data.root)
         with one_blas_thread():
             self.factor, self.scale = scaled_cholesky(matrix)
 
@@ -69,17 +93,33 @@ class CholeskySystem:
         """Not asked for: a ridge has a dual bound."""
         raise NotImplementedError
 
-    def unleveraged(self) -> np.ndarray:
-        """``1 - h``, h the diagonal of ``A (A'A + ridge)^{-1} A'``: what is left of each residual."""
+    def unleveraged(self) -> Unleveraged:
+        """From the diagonal of the inverse, or from what each row leaves of 1."""
+        share = self.data.cost / self.data.total if self.data.free else np.zeros(len(self.data.rows))
         with one_blas_thread():
             if self.wide:
-                inverse = dpotri(self.factor, lower=1)[0]
-                return np.asarray(self.ridge * self.scale**2 * inverse.diagonal())
-            parts = []
-            for block in self.data.row_blocks():
-                image = solve_triangular(self.factor, (block * self.scale).T, lower=True, check_finite=False)
-                parts.append(1.0 - np.einsum("ji,ji->i", image, image))
-            return np.concatenate(parts)
+                return self._from_inverse(share)
+            rest = np.concatenate([1.0 - part for part in self._leverages()]) - share
+        size = np.full(len(rest), ROUNDED * np.sqrt(self.data.rows.n_features))
+        return Unleveraged(rest, size, size)
+
+    def _from_inverse(self, share: np.ndarray) -> Unleveraged:
+        inverse = dpotri(self.factor, lower=1)[0]
+        diagonal = inverse.diagonal().copy()
+        squares = np.einsum("ij,ij->i", inverse, inverse) + np.einsum("ij,ij->j", inverse, inverse)
+        squares -= diagonal**2  # of the rows of the inverse, of which the upper half is 0
+        known = self.ridge * share / (self.ridge + self.apart)
+        size = ROUNDED * np.sqrt(len(share))
+        blur = self.ridge * self.scale**2 * size * squares + ROUNDED * known
+        residual = self.scale * size * np.sqrt(squares) / self.data.root
+        return Unleveraged(self.ridge * self.scale**2 * diagonal - known, blur, residual)
+
+    def _leverages(self) -> Iterator[np.ndarray]:
+        """The diagonal of ``A (A'A + ridge)^{-1} A'``, some rows at a time."""
+        for block in self.data.row_blocks():
+            block *= self.scale
+            image = solve_triangular(self.factor, block.T, lower=True, check_finite=False)
+            yield np.einsum("ji,ji->i", image, image)
 
 
 @dataclass(frozen=True)
@@ -121,15 +161,6 @@ class SpectralSystem:
             inner, slope = along[kept] / self.s[kept], np.linalg.norm(along[~kept])
         length = reach * np.linalg.norm(w if self.wide else self.scale * w)
         return float(0.5 * np.sum((np.abs(inner) + error) ** 2) + length * slope)
-
-    def unleveraged(self, data: SquaresData) -> np.ndarray:
-        """``1 - h`` as of `CholeskySystem`; of a ridge."""
-        shrunk = self.ridge / (self.s**2 + self.ridge)
-        with one_blas_thread():
-            if self.wide:
-                return np.asarray(self.V**2 @ shrunk)
-            root = self.V / np.sqrt(self.s**2 + self.ridge)
-            return np.concatenate([1.0 - ((block @ root) ** 2).sum(axis=1) for block in data.row_blocks()])
 
 
 def spectral_system(data: SquaresData, ridge: float) -> SpectralSystem:
