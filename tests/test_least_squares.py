@@ -102,6 +102,14 @@ def test_the_rank_is_found_at_any_scale():
     assert LeastSquaresClassifier(penalty=None, fit_intercept=False).fit(X, y).rank_ == 5
 
 
+def test_the_rank_is_not_that_of_the_rounding_of_means():
+    for seed in range(300):
+        X, y, weight = noisy(seed, 2, 2)
+        problems = SquaresOnRows(SquaresData(Rows(X, np.arange(2)), weight), "none").at(1.0)
+        assert problems.rank == 1
+        assert problems.solve(y, None, Stop(tol=1e-9), None).status is Status.CONVERGED
+
+
 @pytest.mark.parametrize("penalty", PENALTIES)
 @pytest.mark.parametrize("offset", [0.0, 1e4])
 def test_scales_and_offsets_cost_no_certificate(penalty, offset):

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg.lapack import dgeqrf
 
 from .._native import one_blas_thread
 from ..layout import as_rows, is_sparse
 from ..rows import Rows
+from .eigen import interruptible
 from .result import FLOAT_EPS
 
 BLOCK = 1024  # rows or features that become dense at a time
@@ -159,13 +159,17 @@ class SquaresData:
         with one_blas_thread():
             for block in self.feature_blocks() if self.wide else self.row_blocks():
                 stacked = np.vstack([R, block if scale is None else block / scale])
-                R = np.triu(dgeqrf(stacked)[0][:m])
+                R = interruptible(partial(_triangle_of, stacked), m, self.rows.cancel)
         return R
 
     def poll(self) -> None:
         """Raise an error once somebody has set ``rows.cancel``."""
         if self.rows.cancel[0]:
             raise RuntimeError("cancelled")
+
+
+def _triangle_of(A: np.ndarray) -> np.ndarray:
+    return np.asarray(np.linalg.qr(A, mode="r"))
 
 
 def far_features(sample: Any) -> np.ndarray:

@@ -15,10 +15,11 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from scipy.linalg import qr, solve_triangular, svd
+from scipy.linalg import qr, solve_triangular
 from scipy.linalg.lapack import dpotri, dpotrs
 
 from .._native import one_blas_thread
+from .eigen import interruptible
 from .newton_system import scaled_cholesky
 from .result import FLOAT_EPS
 from .squares_data import SquaresData
@@ -171,9 +172,11 @@ def spectral_system(data: SquaresData, ridge: float) -> SpectralSystem:
     scale = np.ones(data.order) if data.wide or ridge > 0.0 else data.scale()
     R = data.triangle(scale)
     with one_blas_thread():
-        _, s, Vt = svd(R, full_matrices=True, check_finite=False)
+        _, s, Vt = interruptible(lambda: np.linalg.svd(R), len(R), data.rows.cancel)
         s = np.concatenate([s, np.zeros(data.order - len(s))])
         cut = 4 * FLOAT_EPS * max(len(data.rows), data.rows.n_features) * float(s[0])
+        offset = data.centre / (1.0 if data.wide else scale)  # subtracting it rounds
+        cut += 2 * FLOAT_EPS * np.sqrt(data.total) * float(np.linalg.norm(offset))
         s[s <= cut] = 0.0
         null = np.zeros((data.order, 0))
         if not data.wide and ridge == 0.0 and not s.all():
