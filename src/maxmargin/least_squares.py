@@ -248,6 +248,7 @@ class LeastSquaresClassifier(CodedClassifier):
             raise ValueError("penalty=None has no C, so no path; take penalty='ridge' or 'lasso'.")
         model = clone(self)
         model._check_parameters()
+        model._draw_seed()
         n_threads = effective_n_threads(self.n_jobs)
         data = model._weighted_rows(X, y, sample_weight, n_threads)
         del model._given
