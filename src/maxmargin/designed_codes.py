@@ -26,7 +26,7 @@ Pairs = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 FEW_COLUMNS = 2047  # so many can all be tried at once: up to 12 classes
 N_STARTS = 10
-WORK = 4_000_000_000  # multiplications for one code: a few seconds
+WORK = 10_000_000_000  # multiplications for one code: a few seconds
 
 
 class _Found(NamedTuple):
@@ -101,7 +101,7 @@ def _climb(columns: Columns, pairs: Pairs, w: FloatArray, rng: np.random.Generat
     while spent < work and failures < (1 if everything is not None else 5):
         candidates = everything if everything is not None else _neighbours(columns, n_candidates, rng)
         candidates = _new(candidates, columns)
-        spent += cost_of_one * max(len(candidates), 1)
+        spent += cost_of_one * max(len(candidates), 1) + 10 * len(w) * (len(columns) + len(candidates))
         failures = 0 if _exchange(columns, candidates, pairs, w) else failures + 1
     distance = _apart(columns, pairs).sum(axis=0) / w
     return _Found(float(distance.min()), float((4.0**-distance).sum()), columns, spent)
