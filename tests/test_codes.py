@@ -142,6 +142,6 @@ def test_names():
         code_from_name(code, 3)
     for wrong in ("ovo", None, ["one-vs-one"]):
         with pytest.raises(
-            ValueError, match=r"code must be a Code or one of \['one-vs-one', 'one-vs-rest'.*; got "
+            ValueError, match=r"code must be a Code or one of \['dense-random', 'designed'.*; got "
         ):
             code_from_name(wrong, 3)

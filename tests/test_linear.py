@@ -204,7 +204,10 @@ BAD_PARAMETERS = {
     "loss": ("hinje", r"loss must be one of \['hinge', 'squared-hinge'.*got 'hinje'"),
     "fit_intercept": ("yes", "fit_intercept must be True or False; got 'yes'"),
     "penalize_intercept": (2, "penalize_intercept must be True or False; got 2"),
-    "code": ("ovo", r"code must be a Code or one of \['one-vs-one', 'one-vs-rest'\]; got 'ovo'"),
+    "code": (
+        "ovo",
+        r"code must be a Code or one of \['dense-random', .*'one-vs-rest', 'sparse-random'\]; got 'ovo'",
+    ),
     "decoder": ("vote", "decoder must be a Decoder or one of .*'votes'.*got 'vote'"),
     "class_weight": ("even", "class_weight must be None, 'balanced' or a dict; got 'even'"),
     "solver": (

@@ -119,10 +119,14 @@ class CodedClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
         self.__dict__.pop("status_", None)  # not fitted until this fit ends
         self._check_parameters()
         n_threads = effective_n_threads(self.n_jobs)
-        self._seed = int(check_random_state(getattr(self, "random_state", 0)).randint(2**31))
+        self._draw_seed()
         data = self._weighted_rows(X, y, sample_weight, n_threads)
         self._prepare(data)
         return data, n_threads
+
+    def _draw_seed(self) -> None:
+        """Set ``_seed``, before anything random is done."""
+        self._seed = int(check_random_state(getattr(self, "random_state", 0)).randint(2**31))
 
     def _stop(self) -> Stop:
         """When a fit ends."""
@@ -149,7 +153,7 @@ class CodedClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
                 f"weight: {self.classes_.tolist()!r}."
             )
         labels = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
-        self.code_ = code_from_name(self.code, len(self.classes_))
+        self.code_ = code_from_name(self.code, len(self.classes_), self._seed)
         self.decoder_ = decoder_from_name(self.decoder, self.code_)
         return X, labels, weight
 

@@ -94,7 +94,7 @@ class SparseKernelClassifier(BudgetStream):
         Of the polynomial kernel.
     coef0 : float, default=0.0
         Of the polynomial and sigmoid kernels.
-    code : {"one-vs-rest", "one-vs-one"} or Code, default="one-vs-rest"
+    code : str or Code, default="one-vs-rest"
         How several classes become two-class problems, the columns.
     decoder : str or Decoder, default="auto"
         How the columns' outputs become one score for each class.

@@ -8,13 +8,23 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_random_state
+
+from .checks import check_number, check_sample_weight
+from .code_bounds import TrainingErrorBound, training_error_bound
+from .code_columns import all_columns, checked_n_columns
+from .code_distances import minimum_distance, row_margins
+from .designed_codes import designed_matrix, pair_weights
+from .random_codes import random_matrix
 
 __all__ = ["CODES", "Code", "code_from_name", "one_vs_one", "one_vs_rest"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
 CodeMatrix = NDArray[np.int8]
+
+MOST_EXHAUSTIVE = 12  # classes: 2,047 columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,9 +93,7 @@ class Code:
     @property
     def minimum_distance(self) -> float:
         """Rho: the least distance between two rows, ``d(a, b) = sum_t (1 - a_t b_t) / 2``."""
-        M = self.matrix.astype(np.float64)
-        distance = (self.n_columns - M @ M.T) / 2
-        return float(distance[~np.eye(self.n_classes, dtype=bool)].min())
+        return float(minimum_distance(self.matrix))
 
     def row_margins(self) -> FloatArray:
         """``r_y`` of each class: Hamming decoding corrects fewer than ``r_y / 2`` wrong outputs.
@@ -93,12 +101,36 @@ class Code:
         ``r_y = min over y' != y of #{t: c_yt c_y't = -1} + (Z_y' - Z_y) / 2`` with ``Z_y`` the zeros of
         row y; the outputs counted are those at the non-zero entries of row y.
         """
-        M = self.matrix.astype(np.float64)
-        opposed = (np.abs(M) @ np.abs(M).T - M @ M.T) / 2
-        n_zeros = (M == 0).sum(axis=1)
-        r = opposed + (n_zeros[None, :] - n_zeros[:, None]) / 2
-        np.fill_diagonal(r, np.inf)
-        return r.min(axis=1)
+        return row_margins(self.matrix)
+
+    def training_error_bound(
+        self, F: ArrayLike, labels: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> TrainingErrorBound:
+        """Bounds on the share of samples that Hamming decoding of these outputs gets wrong.
+
+        Parameters
+        ----------
+        F : array-like of shape (n_samples, n_columns)
+            The outputs of the columns, or their signs. An output of 0 is a wrong one.
+        labels : array-like of shape (n_samples,)
+            The true classes, as numbers ``0 .. n_classes-1``.
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        TrainingErrorBound
+            ``printed``, ``refined`` and ``column_errors``.
+        """
+        F, labels = np.asarray(F, dtype=np.float64), np.asarray(labels)
+        if F.ndim != 2 or F.shape[1] != self.n_columns or labels.shape != F.shape[:1] or not len(F):
+            raise ValueError(
+                f"F has a row for each label and {self.n_columns} columns, as the code has; got F of shape "
+                f"{F.shape} and labels of shape {labels.shape}."
+            )
+        if not np.isin(labels, np.arange(self.n_classes)).all():
+            raise ValueError(f"labels are integers from 0 to {self.n_classes - 1}, the rows of the code.")
+        weight = check_sample_weight(sample_weight, len(F))
+        return training_error_bound(self.matrix, F, labels.astype(np.intp), weight)
 
     def targets(self, labels: IntArray) -> CodeMatrix:
         """The row of each sample's class, ``(n_samples, n_columns)``; labels are ``0 .. n_classes-1``."""
@@ -109,6 +141,92 @@ class Code:
         entries = self.matrix[:, t].take(labels)
         rows = np.flatnonzero(entries)
         return rows, entries[rows].astype(np.float64)
+
+    @classmethod
+    def exhaustive(cls, n_classes: int) -> Code:
+        """All ``2^(n_classes-1) - 1`` columns without zeros, for up to 12 classes."""
+        _check_n_classes(n_classes)
+        if n_classes > MOST_EXHAUSTIVE:
+            raise ValueError(
+                f"An exhaustive code has 2^(n_classes-1) - 1 columns, so it is made for up to "
+                f"{MOST_EXHAUSTIVE} classes; got {n_classes}. Take Code.designed or Code.dense_random."
+            )
+        return cls(all_columns(n_classes).T, "exhaustive")
+
+    @classmethod
+    def dense_random(cls, n_classes: int, n_columns: int | None = None, random_state: Any = 0) -> Code:
+        """Columns of -1 and +1: of many draws, the one with the largest minimum distance.
+
+        Parameters
+        ----------
+        n_classes : int
+        n_columns : int, optional
+            Without it ``10 log2 n_classes``, rounded up, or all ``2^(n_classes-1) - 1`` that exist.
+        random_state : int, RandomState or None, default=0
+            The same seed gives the same code.
+
+        Returns
+        -------
+        Code
+        """
+        _check_n_classes(n_classes)
+        n_columns = checked_n_columns(n_classes, n_columns, 10, False, "dense random")
+        return cls(random_matrix(n_classes, n_columns, False, _generator(random_state)), "dense-random")
+
+    @classmethod
+    def sparse_random(cls, n_classes: int, n_columns: int | None = None, random_state: Any = 0) -> Code:
+        """Entries 0 with probability 1/2, -1 and +1 with 1/4 each: of many draws, the best.
+
+        That is the one with the largest minimum distance among those with ``row_margins() > 0``. For more
+        than 16 classes every row has equally many zeros, up to one.
+
+        Parameters
+        ----------
+        n_classes : int
+        n_columns : int, optional
+            Without it ``15 log2 n_classes``, rounded up, or all ``(3^n_classes - 2^(n_classes+1) + 1) / 2``
+            that exist.
+        random_state : int, RandomState or None, default=0
+            The same seed gives the same code.
+
+        Returns
+        -------
+        Code
+        """
+        _check_n_classes(n_classes)
+        n_columns = checked_n_columns(n_classes, n_columns, 15, True, "sparse random")
+        return cls(random_matrix(n_classes, n_columns, True, _generator(random_state)), "sparse-random")
+
+    @classmethod
+    def designed(
+        cls,
+        n_classes: int,
+        n_columns: int | None = None,
+        confusions: ArrayLike | None = None,
+        random_state: Any = 0,
+    ) -> Code:
+        """Columns of -1 and +1 that a local search has chosen for a large minimum distance.
+
+        Parameters
+        ----------
+        n_classes : int
+        n_columns : int, optional
+            From ``log2 n_classes`` to ``2^(n_classes-1) - 1``; without it as many as a dense random code has.
+        confusions : array-like of shape (n_classes, n_classes), optional
+            Counts or rates >= 0 of taking one class for another. The search then maximises the least
+            ``d(y, y') / (1 + s_yy')``, with ``s`` the confusions of both directions divided by the largest:
+            the pair confused most is given up to twice the distance of one never confused.
+        random_state : int, RandomState or None, default=0
+            The same seed gives the same code.
+
+        Returns
+        -------
+        Code
+        """
+        _check_n_classes(n_classes)
+        n_columns = checked_n_columns(n_classes, n_columns, 10, False, "designed")
+        weights = pair_weights(n_classes, confusions)
+        return cls(designed_matrix(n_classes, n_columns, weights, _generator(random_state)), "designed")
 
 
 def _checked(matrix: Any) -> CodeMatrix:
@@ -167,15 +285,31 @@ def one_vs_one(n_classes: int) -> Code:
 
 
 def _check_n_classes(n_classes: int) -> None:
+    check_number("n_classes", n_classes, integer=True)
     if n_classes < 2:
         raise ValueError(f"A code needs at least 2 classes; got {n_classes}.")
 
 
-CODES: dict[str, Callable[[int], Code]] = {"one-vs-one": one_vs_one, "one-vs-rest": one_vs_rest}
+def _generator(random_state: Any) -> np.random.Generator:
+    return np.random.default_rng(check_random_state(random_state).randint(2**31))
 
 
-def code_from_name(code: str | Code, n_classes: int) -> Code:
-    """The code of that family for ``n_classes``; a ``Code`` is returned as it is, if its size fits."""
+CODES: dict[str, Callable[..., Code]] = {
+    "one-vs-one": one_vs_one,
+    "one-vs-rest": one_vs_rest,
+    "exhaustive": Code.exhaustive,
+    "dense-random": Code.dense_random,
+    "sparse-random": Code.sparse_random,
+    "designed": Code.designed,
+}
+RANDOM = ("dense-random", "sparse-random", "designed")
+
+
+def code_from_name(code: str | Code, n_classes: int, seed: int = 0) -> Code:
+    """The code of that family for ``n_classes``; a ``Code`` is returned as it is, if its size fits.
+
+    Families with random draws take them from ``seed``.
+    """
     if isinstance(code, Code):
         if code.n_classes != n_classes:
             raise ValueError(
@@ -183,5 +317,5 @@ def code_from_name(code: str | Code, n_classes: int) -> Code:
             )
         return code
     if isinstance(code, str) and code in CODES:
-        return CODES[code](n_classes)
+        return CODES[code](n_classes, random_state=seed) if code in RANDOM else CODES[code](n_classes)
     raise ValueError(f"code must be a Code or one of {sorted(CODES)}; got {code!r}.")

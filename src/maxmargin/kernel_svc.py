@@ -56,8 +56,8 @@ class KernelSVC(KernelClassifier):
         As in scikit-learn; "median" is the median of 1 / ||x - z||^2.
     degree, coef0 : float
         For "polynomial" and "sigmoid".
-    code : str or array, default="one-vs-one"
-        How several classes become two: "one-vs-one", "one-vs-rest", or a matrix of -1, 0, +1.
+    code : str or Code, default="one-vs-one"
+        How several classes become two: a ``Code``, or the name of a family in ``maxmargin.codes.CODES``.
     decoder : str, default="auto"
     class_weight : dict or "balanced", optional
     tol : float, default=1e-3

@@ -69,7 +69,7 @@ class LagrangianSVC(KernelClassifier):
     kernel_gap : bool, default=False
         With eigen features, also bound the distance from the optimum with the kernel itself:
         ``kernel_gap_``. It costs kernel values between all support vectors.
-    code : {"one-vs-rest", "one-vs-one"} or Code, default="one-vs-rest"
+    code : str or Code, default="one-vs-rest"
     decoder : str or Decoder, default="auto"
     class_weight : dict or "balanced", optional
     tol : float, default=1e-3

@@ -47,7 +47,7 @@ class LeastSquaresClassifier(CodedClassifier):
         "lasso" sets coefficients to exactly 0. Without a penalty the shortest of several solutions is taken,
         and ``rank_`` says how many directions the features span.
     fit_intercept : bool, default=True
-    code : {"one-vs-rest", "one-vs-one"} or Code, default="one-vs-rest"
+    code : str or Code, default="one-vs-rest"
         How several classes become two-class problems. Columns on the same rows share one factorisation.
     decoder : str or Decoder, default="auto"
         How the columns' outputs become class scores.
@@ -248,6 +248,7 @@ class LeastSquaresClassifier(CodedClassifier):
             raise ValueError("penalty=None has no C, so no path; take penalty='ridge' or 'lasso'.")
         model = clone(self)
         model._check_parameters()
+        model._draw_seed()
         n_threads = effective_n_threads(self.n_jobs)
         data = model._weighted_rows(X, y, sample_weight, n_threads)
         del model._given

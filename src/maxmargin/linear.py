@@ -45,8 +45,9 @@ class LinearSVC(CodedClassifier):
     loss : {"hinge", "squared-hinge"}, default="hinge"
     fit_intercept : bool, default=True
     penalize_intercept : bool, default=False
-    code : {"one-vs-rest", "one-vs-one"} or Code, default="one-vs-rest"
-        How several classes become two-class problems.
+    code : str or Code, default="one-vs-rest"
+        How several classes become two-class problems: a ``Code``, or the name of a family in
+        ``maxmargin.codes.CODES``.
     decoder : str or Decoder, default="auto"
         How the columns' outputs become class scores: margins for one-vs-rest, votes for one-vs-one.
     class_weight : dict or "balanced", optional

@@ -60,7 +60,7 @@ class LinearProgramSVC(KernelClassifier):
     eigen_method : str, default="auto"
         How they are computed: "exact", "randomized", "pivoted-cholesky", "landmarks" or "auto".
     fit_intercept : bool, default=True
-    code : {"one-vs-rest", "one-vs-one"} or Code, default="one-vs-rest"
+    code : str or Code, default="one-vs-rest"
     decoder : str or Decoder, default="auto"
     class_weight : dict or "balanced", optional
     tol : float, default=1e-6

@@ -133,7 +133,7 @@ class KernelPerceptron(_OnlineClassifier):
     gamma : float or {"scale", "auto", "median"}, default="scale"
     degree : float, default=3
     coef0 : float, default=0.0
-    code : {"one-vs-rest", "one-vs-one"} or Code, default="one-vs-rest"
+    code : str or Code, default="one-vs-rest"
     decoder : str or Decoder, default="auto"
     class_weight : dict or "balanced", optional
     max_iter : int, default=10

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils import check_random_state, column_or_1d
+from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length
 
@@ -93,9 +93,9 @@ class StreamingKernelClassifier(KernelClassifier):
                 f"{known.tolist()!r}."
             )
         self.classes_ = known
-        self.code_ = code_from_name(self.code, len(known))
+        self._draw_seed()
+        self.code_ = code_from_name(self.code, len(known), self._seed)
         self.decoder_ = decoder_from_name(self.decoder, self.code_)
-        self._seed = int(check_random_state(getattr(self, "random_state", 0)).randint(2**31))
 
     def _check_same_classes(self, classes: Any) -> None:
         if classes is not None and not np.array_equal(np.unique(np.asarray(classes)), self.classes_):
