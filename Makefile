@@ -5,6 +5,8 @@
 
 PYTHON ?= python3
 VENV ?= .venv
+# Processes that share the tests; each test of threads starts its own threads besides.
+WORKERS ?= auto
 STAMPS := $(VENV)/stamps
 LOGS := build/logs
 # A build of its own for each environment: compiled files of two interpreters never meet.
@@ -35,7 +37,7 @@ demo: $(STAMPS)/package  ## train on data sets that come with scikit-learn, prin
 	@$(VENV)/bin/python examples/demo.py
 
 test: lint types cpp-test bench-quick  ## lint, check types, run every test and a quick benchmark
-	@$(VENV)/bin/python -m pytest
+	@$(VENV)/bin/python -m pytest --numprocesses $(WORKERS) --dist worksteal
 
 lint: $(STAMPS)/tools
 	@$(VENV)/bin/ruff check .
