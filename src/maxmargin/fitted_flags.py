@@ -135,9 +135,16 @@ def _notes(view: FittedColumns, t: int, name: str) -> tuple[str, ...]:
         return ("span: the other samples are assumed to keep their kinds when one is left out",)
     duals, exact = view.duals(t)
     notes = [] if exact else ["dual variables of the hinge are not known, but bounded by the margins"]
-    free = (duals > 0.0) & (duals < (1.0 - FREE) * view.cost(t))
-    if view.intercept == "free" and view.loss == "hinge" and exact and not free.any():
+    if view.intercept == "free" and view.loss == "hinge" and exact and not _is_fixed(view, t, duals):
         notes.append(
-            f"{name}: all support vectors are at their bounds, so b is not unique and it may be too low"
+            f"{name}: so few support vectors are below their bounds that b need not be unique once one is "
+            "left out; it may be too low"
         )
     return tuple(notes)
+
+
+def _is_fixed(view: FittedColumns, t: int, duals: FloatArray) -> bool:
+    """Whether free dual variables can make up for any one left out, without all ending at their bounds."""
+    cost = view.cost(t)
+    room = view.counts[view.rows(t)] @ np.minimum(duals, cost - duals).clip(min=0.0)
+    return bool(room > cost.max() * (1.0 + FREE))

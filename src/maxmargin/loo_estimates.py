@@ -64,7 +64,8 @@ def support_vector_estimate(sample: MarginSample, duals: Any) -> Estimate:
 def xi_alpha_estimate(sample: MarginSample, duals: Any, spread: float) -> Estimate:
     """The share with ``2 a_i spread + xi_i >= 1``: at least the leave-one-out error of an SVM with the hinge.
 
-    With an intercept that needs a support vector with ``0 < a_i < c_i``.
+    With a free intercept that needs support vectors with ``0 < a_i < c_i``, whichever sample is left out:
+    they fix b. Where all are at their bounds b is not unique, and the share may be too low.
 
     Parameters
     ----------
