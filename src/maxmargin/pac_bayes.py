@@ -81,12 +81,12 @@ def gibbs_bound(sample: MarginSample, delta: float = 0.05) -> Bound:
 
 
 def pac_bayes_bound(sample: MarginSample, delta: float = 0.05) -> Bound:
-    """Twice :func:`gibbs_bound`, which bounds the error of ``sign(f + b)`` itself.
+    """The error of ``sign(f + b)`` itself is at most twice that of :func:`gibbs_bound`.
 
     Parameters
     ----------
-    sample : MarginSample
-    delta : float, default=0.05
+    sample, delta
+        As there.
 
     Returns
     -------
