@@ -45,6 +45,25 @@ def test_scale_is_scikit_learns_and_sparse_agrees():
     assert Sigmoid(gamma="auto").resolve(X, None).gamma == 0.25
 
 
+def test_the_median_takes_any_rows_and_counts_their_features_in_blocks(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(40, 23))
+    whole = median_gamma(X)
+    assert median_gamma(X.tolist(), 5) == median_gamma(np.asfortranarray(X), None) == whole
+    assert median_gamma(X.astype(np.float32)) == pytest.approx(whole, rel=1e-6)
+    for layout in (sp.csc_array, sp.coo_array, sp.csr_matrix):
+        assert median_gamma(layout(X)) == pytest.approx(whole, rel=1e-12)
+    monkeypatch.setattr("maxmargin.bandwidth.FEATURES_AT_ONCE", 5)
+    assert median_gamma(X) == pytest.approx(whole, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("weight", "match"), [([1.0, -1.0], ">= 0"), ([0.0, 0.0], "zero for every row"), ([1.0], "each of the 2")]
+)
+def test_the_median_refuses_weights_that_are_none(weight, match):
+    with pytest.raises(ValueError, match=match):
+        median_gamma(np.eye(2), sample_weight=weight)
+
+
 def test_equal_rows_have_no_median():
     with pytest.raises(ValueError, match="two different rows"):
         RBF(gamma="median").resolve(np.ones((5, 2)), np.random.default_rng(0))

@@ -1,0 +1,207 @@
+"""What a bound, an estimate, and a bound that does not apply look like."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .checks import check_number
+
+__all__ = ["Bound", "DoesNotApply", "Estimate", "Inapplicable", "MarginSample"]
+
+FloatArray = NDArray[np.float64]
+ERROR = "error"
+
+
+class DoesNotApply(ValueError):
+    """An assumption of a bound does not hold for what it was asked about; the message says which."""
+
+
+@dataclass(frozen=True)
+class Bound:
+    """An upper bound that holds with probability at least ``1 - delta`` over the draw of the sample.
+
+    Attributes
+    ----------
+    value : float
+        The sum of the terms.
+    delta : float
+        0 for a bound that always holds.
+    terms : dict of str to float
+    vacuous : bool
+        Whether it is no better than guessing: ``value >= min(1/2, majority_error)``.
+    majority_error : float
+        That of always naming the most frequent class, on the sample.
+    name : str
+    of : str
+        What is bounded: "error" is the probability of a wrong prediction for a new row.
+    notes : tuple of str
+        Assumptions that were not checked.
+    """
+
+    value: float
+    delta: float
+    terms: Mapping[str, float]
+    vacuous: bool
+    majority_error: float = 0.5
+    name: str = ""
+    of: str = ERROR
+    notes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        sum_of_terms = " + ".join(f"{value:.4g} ({term})" for term, value in self.terms.items())
+        chance = f" with probability {1 - self.delta:.4g}" if self.delta > 0 else ""
+        lines = [f"{self.name}: {self.of} <= {self.value:.4g}{chance}", f"= {sum_of_terms}"]
+        return "\n  ".join(lines + _remarks(self))
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number that comes without a probability: it may be too low for new rows.
+
+    Attributes
+    ----------
+    value : float
+    terms : dict of str to float
+        What it was computed from.
+    vacuous : bool
+        Whether it is no better than guessing: ``value >= min(1/2, majority_error)``.
+    majority_error, name, of, notes
+        As in :class:`Bound`.
+    standard_error : float or None
+        Of an estimate by random draws.
+    """
+
+    value: float
+    terms: Mapping[str, float] = field(default_factory=dict)
+    vacuous: bool = False
+    majority_error: float = 0.5
+    name: str = ""
+    of: str = "leave-one-out error"
+    notes: tuple[str, ...] = ()
+    standard_error: float | None = None
+
+    def __str__(self) -> str:
+        spread = "" if self.standard_error is None else f" +- {self.standard_error:.2g}"
+        terms = ", ".join(f"{term} {value:.6g}" for term, value in self.terms.items())
+        return "\n  ".join([f"{self.name}: {self.of} about {self.value:.4g}{spread}", terms, *_remarks(self)])
+
+
+@dataclass(frozen=True)
+class Inapplicable:
+    """A bound or estimate that says nothing about a model, and why."""
+
+    name: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.name}: does not apply; {self.reason}"
+
+
+Entry = Bound | Estimate | Inapplicable
+
+
+def _remarks(entry: Bound | Estimate) -> list[str]:
+    flag = [f"vacuous: the majority class errs {entry.majority_error:.4g}"] if entry.vacuous else []
+    return flag + [f"note: {note}" for note in entry.notes]
+
+
+def is_vacuous(value: float, majority_error: float) -> bool:
+    """Whether a classifier with so large an error is no better than guessing."""
+    return not value < min(0.5, majority_error)
+
+
+def bound_of_terms(
+    name: str, terms: dict[str, float], delta: float, majority_error: float, **more: Any
+) -> Bound:
+    """The sum of the terms as a bound."""
+    value = math.fsum(terms.values())
+    return Bound(value, delta, terms, is_vacuous(value, majority_error), majority_error, name, **more)
+
+
+def check_delta(delta: float) -> None:
+    """Refuse what is no probability of failing."""
+    check_number("delta", delta, above=0.0)
+    if delta >= 1.0:
+        raise ValueError(
+            f"delta must lie between 0 and 1: a bound fails with this probability; got {delta!r}."
+        )
+
+
+@dataclass(frozen=True)
+class MarginSample:
+    """What bounds need to know of one output ``f(x) + b`` on the sample that it was trained on.
+
+    Parameters
+    ----------
+    margins : array-like of shape (n_rows,)
+        ``y_i (f(x_i) + b)``.
+    diagonal : array-like of shape (n_rows,)
+        ``k(x_i, x_i)``.
+    norm : float
+        ``||f||``. A penalised intercept is part of f, with the kernel ``k + 1``.
+    intercept : float, optional
+        b where it is not penalised; None where there is none.
+    counts : array-like of shape (n_rows,), optional
+        Independent observations that each row stands for; 1 by default.
+    n_samples : int, optional
+        All observations, those included for which no output was asked: the error that is bounded is the share
+        of these. By default the sum of the counts.
+    majority_error : float, default=0.5
+    """
+
+    margins: FloatArray
+    diagonal: FloatArray
+    norm: float
+    intercept: float | None = None
+    counts: Any = None
+    n_samples: int = 0
+    majority_error: float = 0.5
+
+    def __post_init__(self) -> None:
+        """Arrays of one length, finite, and counts that count."""
+        margins, diagonal = (np.asarray(v, dtype=np.float64) for v in (self.margins, self.diagonal))
+        counts = np.ones(len(margins)) if self.counts is None else np.asarray(self.counts, dtype=np.float64)
+        if margins.ndim != 1 or not len(margins) or not margins.shape == diagonal.shape == counts.shape:
+            raise ValueError(
+                "margins, diagonal and counts have one number for each row, at least one; got shapes "
+                f"{margins.shape}, {diagonal.shape} and {counts.shape}."
+            )
+        if not (np.isfinite(margins).all() and np.isfinite(diagonal).all() and (diagonal >= 0.0).all()):
+            raise ValueError("margins must be finite, and the diagonal k(x, x) of a kernel finite and >= 0.")
+        check_counts("counts", counts)
+        check_number("norm", self.norm, at_least=0.0)
+        own = int(counts.sum())
+        n_samples = self.n_samples or own
+        check_number("n_samples", n_samples, at_least=own, integer=True)
+        for name, value in zip(("margins", "diagonal", "counts"), (margins, diagonal, counts)):
+            object.__setattr__(self, name, value)
+        object.__setattr__(self, "n_samples", int(n_samples))
+
+    @property
+    def own(self) -> float:
+        """Observations for which an output was asked."""
+        return float(self.counts.sum())
+
+    @property
+    def trace(self) -> float:
+        """``sum_i k(x_i, x_i)`` over observations."""
+        return float(self.counts @ self.diagonal)
+
+    def mean(self, values: FloatArray) -> float:
+        """The sum over observations, divided by the number of all."""
+        return float(self.counts @ values) / self.n_samples
+
+
+def check_counts(name: str, counts: FloatArray) -> None:
+    """Refuse weights that do not count observations."""
+    if not (np.isfinite(counts).all() and (counts >= 0.0).all() and (counts == np.round(counts)).all()):
+        raise ValueError(
+            f"{name} must be whole numbers >= 0: a bound counts independent observations, and a weight of 2 "
+            "is a row that was observed twice. Other weights leave nothing to count; give none."
+        )

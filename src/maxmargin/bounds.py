@@ -1,0 +1,52 @@
+"""What can be promised about a fitted model: bounds on its error, and estimates without a promise.
+
+:func:`report` says all of it for a fitted classifier. The other functions are its parts, for numbers from
+anywhere.
+"""
+
+from __future__ import annotations
+
+from .bound_report import Report, report
+from .bound_types import Bound, DoesNotApply, Estimate, Inapplicable, MarginSample
+from .hold_out_bounds import finite_class_bound, finite_class_excess, hold_out_bound, union_excess
+from .loo_estimates import (
+    jaakkola_haussler_estimate,
+    span_estimate,
+    support_vector_estimate,
+    xi_alpha_estimate,
+)
+from .margin_bounds import hinge_bound, margin_bound, scaled_margin_bound
+from .pac_bayes import gibbs_bound, kl, kl_inverse, pac_bayes_bound
+from .rademacher import rademacher_complexity, rademacher_monte_carlo
+from .span import SupportProblem, margins_left_out
+from .stability_bound import stability_bound
+
+__all__ = [
+    "Bound",
+    "DoesNotApply",
+    "Estimate",
+    "Inapplicable",
+    "MarginSample",
+    "Report",
+    "SupportProblem",
+    "finite_class_bound",
+    "finite_class_excess",
+    "gibbs_bound",
+    "hinge_bound",
+    "hold_out_bound",
+    "jaakkola_haussler_estimate",
+    "kl",
+    "kl_inverse",
+    "margin_bound",
+    "margins_left_out",
+    "pac_bayes_bound",
+    "rademacher_complexity",
+    "rademacher_monte_carlo",
+    "report",
+    "scaled_margin_bound",
+    "span_estimate",
+    "stability_bound",
+    "support_vector_estimate",
+    "union_excess",
+    "xi_alpha_estimate",
+]

@@ -1,0 +1,150 @@
+"""Who of a fitted model's samples may be wrong when left out, column by column and for the decoded class."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from .bound_types import DoesNotApply, Entry, FloatArray, Inapplicable
+from .code_combination import combined_share
+from .fitted_columns import FittedColumns
+from .kernels import RBF, Laplacian
+from .loo_estimates import (
+    jaakkola_haussler_flags,
+    refuse_intercept,
+    share,
+    span_flags,
+    support_vector_flags,
+    xi_alpha_flags,
+)
+from .span import FREE, SupportProblem, margins_left_out
+
+__all__ = ["column_flags", "column_shares", "combined_shares"]
+
+Flags = dict[str, FloatArray | Inapplicable]
+LARGEST_SPREAD = 20_000  # rows between which all kernel values are looked at
+
+
+def column_flags(view: FittedColumns, t: int) -> Flags:
+    """By each of the rules, 1.0 for rows of the column that may be wrong, or why the rule does not apply."""
+    rules = {
+        "support-vectors": lambda view, t: support_vector_flags(view.duals(t)[0]),
+        "xi-alpha": _xi_alpha,
+        "jaakkola-haussler": _jaakkola_haussler,
+        "span": _span,
+    }
+    return {name: _tried(name, rule, view, t) for name, rule in rules.items()}
+
+
+def _tried(
+    name: str, rule: Callable[[FittedColumns, int], np.ndarray], view: FittedColumns, t: int
+) -> FloatArray | Inapplicable:
+    try:
+        if isinstance(view.model.class_weight, str):
+            raise DoesNotApply("balanced class weights change when a row is left out.")
+        return rule(view, t).astype(np.float64)
+    except DoesNotApply as reason:
+        return Inapplicable(name, str(reason))
+
+
+def _xi_alpha(view: FittedColumns, t: int) -> np.ndarray:
+    sample, (duals, _) = view.sample(t), view.duals(t)
+    spread, margins = _spread(view), sample.margins
+    if sample.intercept is None:  # then it is to be implied by Jaakkola and Haussler's rule
+        spread = max(spread, 0.5 * float(sample.diagonal.max()))
+    elif view.loss == "squared-hinge":  # a hinge without losses, with the kernel K + diag(1/c)
+        spread, margins = spread + 1.0 / float(view.cost(t).min()), np.ones_like(margins)
+    return xi_alpha_flags(margins, duals, spread)
+
+
+def _jaakkola_haussler(view: FittedColumns, t: int) -> np.ndarray:
+    sample, (duals, _) = view.sample(t), view.duals(t)
+    refuse_intercept(sample)
+    return jaakkola_haussler_flags(sample.margins, duals, sample.diagonal)
+
+
+def _span(view: FittedColumns, t: int) -> np.ndarray:
+    sample, (duals, exact) = view.sample(t), view.duals(t)
+    if not exact:
+        raise DoesNotApply(f"{type(view.model).__name__} keeps no dual variables of the hinge.")
+    problem = SupportProblem(
+        view.kernel.take(view.rows(t)),
+        sample.margins,
+        duals,
+        view.cost(t),
+        sample.counts,
+        squared=view.loss == "squared-hinge",
+        constant=view.constant,
+        bordered=sample.intercept is not None,
+    )
+    return span_flags(margins_left_out(problem))
+
+
+def _spread(view: FittedColumns) -> float:
+    """The largest minus the smallest kernel value between rows, or more."""
+    if isinstance(view.kernel.kernel, RBF | Laplacian):
+        return 1.0
+    n, largest = len(view.kernel), float(view.diagonal.max())
+    if n > LARGEST_SPREAD:
+        return 2.0 * largest
+    everyone, step = np.arange(n), max(1, (4 << 20) // n)
+    blocks = (view.kernel.between(everyone[i : i + step], everyone) for i in range(0, n, step))
+    return largest - min(float(block.min()) for block in blocks)
+
+
+def column_shares(view: FittedColumns, t: int, flags: Flags) -> dict[str, Entry]:
+    """The estimates of one column."""
+    found: dict[str, Entry] = {}
+    for name, own in flags.items():
+        if isinstance(own, Inapplicable):
+            found[name] = own
+        else:
+            found[name] = replace(share(name, own > 0.0, view.sample(t)), notes=_notes(view, t, name))
+    return found
+
+
+def combined_shares(view: FittedColumns, flags: list[Flags]) -> dict[str, Entry]:
+    """The estimates for the decoded class."""
+    found: dict[str, Entry] = {}
+    for name in flags[0]:
+        try:
+            estimate = combined_share(view, _together(view, [column[name] for column in flags]), name)
+        except DoesNotApply as reason:
+            found[name] = Inapplicable(name, str(reason))
+            continue
+        notes = dict.fromkeys(note for t in range(len(flags)) for note in _notes(view, t, name))
+        found[name] = replace(estimate, notes=tuple(notes))
+    return found
+
+
+def _together(view: FittedColumns, columns: list[FloatArray | Inapplicable]) -> FloatArray:
+    """The flags of all columns, (n_rows, n_columns)."""
+    every = np.zeros_like(view.outputs)
+    for t, own in enumerate(columns):
+        if isinstance(own, Inapplicable):
+            raise DoesNotApply(own.reason)
+        every[view.rows(t), t] = own
+    return every
+
+
+def _notes(view: FittedColumns, t: int, name: str) -> tuple[str, ...]:
+    """What a rule takes for granted."""
+    if name == "span":
+        return ("span: the other samples are assumed to keep their kinds when one is left out",)
+    duals, exact = view.duals(t)
+    notes = [] if exact else ["dual variables of the hinge are not known, but bounded by the margins"]
+    if view.intercept == "free" and view.loss == "hinge" and exact and not _is_fixed(view, t, duals):
+        notes.append(
+            f"{name}: so few support vectors are below their bounds that b need not be unique once one is "
+            "left out; it may be too low"
+        )
+    return tuple(notes)
+
+
+def _is_fixed(view: FittedColumns, t: int, duals: FloatArray) -> bool:
+    """Whether free dual variables can make up for any one left out, without all ending at their bounds."""
+    cost = view.cost(t)
+    room = view.counts[view.rows(t)] @ np.minimum(duals, cost - duals).clip(min=0.0)
+    return bool(room > cost.max() * (1.0 + FREE))

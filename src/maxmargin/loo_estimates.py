@@ -1,0 +1,138 @@
+"""Which samples may be wrong when they are left out, told from one fit: four rules, and their shares.
+
+All of them are for f that minimises ``1/2 ||f||^2 + sum_i c_i loss(y_i (f(x_i) + b))`` with dual variables
+``a_i >= 0``, one for each observation, and for leaving one observation out with the other costs as they are.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .bound_types import DoesNotApply, Estimate, FloatArray, MarginSample, is_vacuous
+from .checks import check_number
+
+__all__ = [
+    "jaakkola_haussler_estimate",
+    "span_estimate",
+    "support_vector_estimate",
+    "xi_alpha_estimate",
+]
+
+Flags = NDArray[np.bool_]
+SLACK = 1e-9  # of a comparison that rounding might turn
+
+
+def support_vector_flags(duals: FloatArray) -> Flags:
+    """A sample without a dual variable can be left out: the solution stays what it is."""
+    return duals > 0.0
+
+
+def xi_alpha_flags(margins: FloatArray, duals: FloatArray, spread: float) -> Flags:
+    """``2 a_i spread + xi_i >= 1`` with the hinge losses xi."""
+    return 2.0 * duals * spread + np.maximum(0.0, 1.0 - margins) >= 1.0 - SLACK
+
+
+def jaakkola_haussler_flags(margins: FloatArray, duals: FloatArray, diagonal: FloatArray) -> Flags:
+    """``m_i <= a_i k(x_i, x_i)``; left out, the margin is at least the difference."""
+    return margins <= duals * diagonal + SLACK
+
+
+def span_flags(left_out: FloatArray) -> Flags:
+    """Margins at most 0 after leaving out."""
+    return left_out <= SLACK
+
+
+def support_vector_estimate(sample: MarginSample, duals: Any) -> Estimate:
+    """The share of support vectors: at least the leave-one-out error, where b is unique or there is none.
+
+    Parameters
+    ----------
+    sample : MarginSample
+    duals : array-like of shape (n_rows,)
+        The dual variable of each row; of equal observations, that of one.
+
+    Returns
+    -------
+    Estimate
+    """
+    return share("support-vectors", support_vector_flags(_duals(sample, duals)), sample)
+
+
+def xi_alpha_estimate(sample: MarginSample, duals: Any, spread: float) -> Estimate:
+    """The share with ``2 a_i spread + xi_i >= 1``: at least the leave-one-out error of an SVM with the hinge.
+
+    With a free intercept that needs support vectors with ``0 < a_i < c_i``, whichever sample is left out:
+    they fix b. Where all are at their bounds b is not unique, and the share may be too low.
+
+    Parameters
+    ----------
+    sample : MarginSample
+    duals : array-like of shape (n_rows,)
+    spread : float
+        The largest minus the smallest kernel value between rows of the sample; 1 will do for an RBF kernel.
+
+    Returns
+    -------
+    Estimate
+    """
+    check_number("spread", spread, at_least=0.0)
+    return share("xi-alpha", xi_alpha_flags(sample.margins, _duals(sample, duals), spread), sample)
+
+
+def jaakkola_haussler_estimate(sample: MarginSample, duals: Any) -> Estimate:
+    """The share with ``m_i <= a_i k(x_i, x_i)``: at least the leave-one-out error, without an intercept.
+
+    A penalised intercept is part of f, and its square, 1, part of ``k(x_i, x_i)``. Any convex loss will do.
+
+    Parameters
+    ----------
+    sample : MarginSample
+    duals : array-like of shape (n_rows,)
+
+    Returns
+    -------
+    Estimate
+    """
+    refuse_intercept(sample)
+    flags = jaakkola_haussler_flags(sample.margins, _duals(sample, duals), sample.diagonal)
+    return share("jaakkola-haussler", flags, sample)
+
+
+def span_estimate(sample: MarginSample, left_out: Any) -> Estimate:
+    """The share of margins at most 0 after leaving out, as they would be if no row changed its kind.
+
+    Parameters
+    ----------
+    sample : MarginSample
+    left_out : array-like of shape (n_rows,)
+        From :func:`maxmargin.span.margins_left_out`.
+
+    Returns
+    -------
+    Estimate
+    """
+    return share("span", span_flags(np.asarray(left_out, dtype=np.float64)), sample)
+
+
+def refuse_intercept(sample: MarginSample) -> None:
+    """Jaakkola and Haussler's rule needs a dual without an equation."""
+    if sample.intercept is not None:
+        raise DoesNotApply("it is for b = 0, or an intercept that is penalised; this one is free.")
+
+
+def share(name: str, flags: Flags, sample: MarginSample) -> Estimate:
+    """The observations flagged, as a share of all."""
+    n_flagged = float(sample.counts @ flags)
+    value = n_flagged / sample.n_samples
+    terms = {"flagged": n_flagged, "of": float(sample.n_samples)}
+    return Estimate(value, terms, is_vacuous(value, sample.majority_error), sample.majority_error, name)
+
+
+def _duals(sample: MarginSample, duals: Any) -> FloatArray:
+    values = np.asarray(duals, dtype=np.float64)
+    if values.shape != sample.margins.shape or not (np.isfinite(values).all() and (values >= 0.0).all()):
+        raise ValueError("duals must hold one finite number >= 0 for each row of the sample.")
+    return values

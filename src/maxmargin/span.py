@@ -1,0 +1,135 @@
+"""Margins of samples left out, if the others kept their kinds: the span of the support vectors.
+
+Kinds of samples are: no dual variable, free, at the bound (hinge). Where all but the one left out keep
+theirs, free ones keep their margins 1, and the change is that of a linear system. With A the kernel matrix of
+the free samples (bordered by ones where there is a free intercept), the margin of a sample with dual variable
+a_i falls by a_i S_i^2, where S_i is the distance of its feature vector to the (affine) span of the other free
+ones:
+
+    S_i^2 = 1 / (A^{-1})_ii for a free sample,     k_ii - v_i' A^{-1} v_i for one at its bound.
+
+For the squared hinge all support vectors are free and A = K + diag(1/c): the residual of a sample left out is
+a_i / (A^{-1})_ii.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from .bound_types import DoesNotApply, FloatArray
+from .kernel_data import KernelData
+
+__all__ = ["SupportProblem", "margins_left_out"]
+
+LARGEST = 4000  # free support vectors: a matrix of that order is held
+BLOCK = 512
+RIDGE = 1e-12  # of the mean diagonal: a point in the span of others is as good as in it
+FREE = 1e-8  # a share of the bound: nearer than this is at it
+
+
+@dataclass(frozen=True)
+class SupportProblem:
+    """The two-class problem of some rows: what was solved, and its solution.
+
+    ``duals`` and ``cost`` are those of one observation, ``counts`` the observations of each row, which share
+    a row's dual variable equally. ``constant`` is added to the kernel: 1 for a penalised intercept.
+    ``bordered`` is for a free intercept.
+    """
+
+    kernel: KernelData
+    margins: FloatArray
+    duals: FloatArray
+    cost: FloatArray
+    counts: FloatArray
+    squared: bool = False
+    constant: float = 0.0
+    bordered: bool = False
+
+
+class _Bordered:
+    """``A^{-1}`` for A = K, or K bordered by ones, through a Cholesky factor of K."""
+
+    def __init__(self, K: FloatArray, bordered: bool) -> None:
+        K[np.diag_indices_from(K)] += RIDGE * max(float(K.trace()) / max(len(K), 1), 1e-100)
+        self.factor = cho_factor(K, lower=True)
+        self.bordered = bordered
+        self.ones = cho_solve(self.factor, np.ones(len(K)))
+        self.total = float(self.ones.sum())
+
+    def diagonal(self) -> FloatArray:
+        """``(A^{-1})_ii`` of the samples."""
+        n = len(self.ones)
+        diagonal = np.empty(n)
+        for start in range(0, n, BLOCK):
+            some = np.arange(start, min(start + BLOCK, n))
+            unit = np.zeros((n, len(some)))
+            unit[some, np.arange(len(some))] = 1.0
+            diagonal[some] = cho_solve(self.factor, unit)[some, np.arange(len(some))]
+        return diagonal - self.ones**2 / self.total if self.bordered else diagonal
+
+    def quadratic(self, V: FloatArray) -> FloatArray:
+        """``v' A^{-1} v`` of each row, followed by a 1 where A is bordered."""
+        plain = np.einsum("ij,ji->i", V, cho_solve(self.factor, V.T))
+        if not self.bordered:
+            return plain
+        return plain - (V @ self.ones - 1.0) ** 2 / self.total
+
+
+def margins_left_out(problem: SupportProblem) -> FloatArray:
+    """The margin of every sample when one observation of its row is left out and no other changes its kind.
+
+    Parameters
+    ----------
+    problem : SupportProblem
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+        ``-inf`` where nothing is left to fix the intercept by.
+    """
+    support = problem.duals > 0.0
+    free = support & (problem.squared | (problem.duals < (1.0 - FREE) * problem.cost))
+    if free.sum() > LARGEST:
+        raise DoesNotApply(
+            f"it holds a matrix of {int(free.sum())} free support vectors, more than {LARGEST}."
+        )
+    which, out = np.flatnonzero(free), problem.margins.copy()
+    K = _kernel(problem, which, which)
+    if problem.squared:
+        out[which] = _squared(problem, which, K)
+        return out
+    system = _Bordered(K, problem.bordered) if len(which) else None
+    if system is not None:
+        alone = problem.counts[which] == 1.0  # equal observations stay in each other's span
+        with np.errstate(divide="ignore"):
+            spans = 1.0 / np.maximum(system.diagonal(), 0.0)
+        out[which] -= problem.duals[which] * np.where(alone, spans, 0.0)
+    at_bound = np.flatnonzero(support & ~free)
+    for start in range(0, len(at_bound), BLOCK):
+        some = at_bound[start : start + BLOCK]
+        spans = problem.kernel.lengths(some) ** 2 + problem.constant
+        if system is not None:
+            spans = np.maximum(spans - system.quadratic(_kernel(problem, some, which)), 0.0)
+        out[some] -= problem.duals[some] * spans
+    return out
+
+
+def _kernel(problem: SupportProblem, some: np.ndarray, others: np.ndarray) -> FloatArray:
+    return problem.kernel.between(some, others).astype(np.float64) + problem.constant
+
+
+def _squared(problem: SupportProblem, which: np.ndarray, K: FloatArray) -> FloatArray:
+    """With r = 1/c for one observation, that of a row of w is r/w, and r/(w-1) when one is left out."""
+    if not len(which):
+        return np.empty(0)
+    counts, cost = problem.counts[which], problem.cost[which]
+    ridge = 1.0 / (counts * cost)
+    K[np.diag_indices_from(K)] += ridge
+    with np.errstate(divide="ignore"):
+        span = 1.0 / np.maximum(_Bordered(K, problem.bordered).diagonal(), 0.0)
+    without = problem.duals[which] * counts * span  # the residual with all observations of the row left out
+    kept = np.multiply(span - ridge, (counts - 1.0) * cost, out=np.zeros_like(span), where=counts > 1.0)
+    return 1.0 - without / (1.0 + np.maximum(kept, 0.0))

@@ -1,0 +1,59 @@
+"""The stability bound: leaving out one row moves f by little, whatever the row."""
+
+from __future__ import annotations
+
+import math
+
+from .bound_types import Bound, DoesNotApply, MarginSample, bound_of_terms, check_delta
+from .checks import check_number
+from .margin_bounds import check_max_norm, ramp
+
+__all__ = ["stability_bound"]
+
+
+def stability_bound(
+    sample: MarginSample,
+    cost: float,
+    max_norm: float,
+    delta: float = 0.05,
+    *,
+    slope: float = 1.0,
+    excess: float = 0.0,
+) -> Bound:
+    """``e <= mean ramp + 2 s + (4 n s + 1) sqrt(log(1/delta) / (2n))``, ``s = slope * cost * max_norm^2``.
+
+    It is for f that minimises ``1/2 ||f||^2 + cost sum_i loss(y_i f(x_i))``, without an intercept or with a
+    penalised one. In the form ``mean loss + lambda/2 ||f||^2`` the cost is ``1 / (lambda n)``.
+
+    Parameters
+    ----------
+    sample : MarginSample
+    cost : float
+        The largest of a row's.
+    max_norm : float
+        A number known to be at least ``sqrt(k(x, x))`` for every row that can occur.
+    delta : float, default=0.05
+    slope : float, default=1.0
+        The steepest slope of the loss: 1 for the hinge.
+    excess : float, default=0.0
+        How far the objective is above its minimum at most: f may then be ``sqrt(2 excess)`` off.
+
+    Returns
+    -------
+    Bound
+    """
+    check_delta(delta)
+    check_number("cost", cost, above=0.0)
+    check_number("slope", slope, above=0.0)
+    check_number("excess", excess, at_least=0.0)
+    check_max_norm(sample, max_norm)
+    if sample.intercept is not None:
+        raise DoesNotApply("the intercept is not penalised, and one row may move it by any amount.")
+    n, s = sample.n_samples, slope * cost * max_norm**2
+    terms = {
+        "ramp loss": sample.mean(ramp(sample.margins)),
+        "stability": 2.0 * s,
+        "confidence": (4.0 * n * s + 1.0) * math.sqrt(math.log(1.0 / delta) / (2.0 * n)),
+        "optimisation": 2.0 * max_norm * math.sqrt(2.0 * excess),
+    }
+    return bound_of_terms("stability", terms, delta, sample.majority_error)
