@@ -42,8 +42,8 @@ def _has_probabilities(model: SparseKernelClassifier) -> bool:
         return True
     raise AttributeError(
         "this model has no probabilities: there were no outputs on rows that it was not trained on, to "
-        "calibrate with. Fit to the end with refit='newton', with validation_fraction, with loss='log', or with "
-        "decoder='probabilistic'."
+        "calibrate with. Fit to the end with refit='newton', with validation_fraction, with loss='log', or "
+        "with decoder='probabilistic'."
     )
 
 
