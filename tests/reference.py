@@ -357,6 +357,8 @@ def most_likely_probabilities(r, matrix, rng, n_starts=5):
 
     starts = rng.normal(size=(n_starts, len(matrix)))
     return max(-minimize(loss, start, method="L-BFGS-B").fun for start in starts)
+
+
 def decoding_weights_lp(H, labels, cost, matrix, margin):
     """The learned decoding weights' linear program over all pairs, in (W, xi): its optimum."""
     G, T = matrix.shape
