@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import piqp
-from scipy.optimize import linprog
+from scipy.optimize import linprog, minimize
 
 
 def solve_qp(P, c, A=None, b=None, lower=None, upper=None, G=None, h=None, eps=1e-11):
@@ -340,3 +340,38 @@ def _solved_exactly(M, right):
                 factor = M[i][k] / M[k][k]
                 M[i] = [p - factor * q for p, q in zip(M[i], M[k])]
     return [row[-1] / row[k] for k, row in enumerate(M)]
+
+
+def bradley_terry_likelihood(p, r, matrix):
+    """Mean log-likelihood of class probabilities p, given those of the columns' sides with +1."""
+    above, below = (matrix == 1).T @ p, (matrix == -1).T @ p
+    return np.mean(r * np.log(above / (above + below)) + (1 - r) * np.log(below / (above + below)))
+
+
+def most_likely_probabilities(r, matrix, rng, n_starts=5):
+    """The largest such likelihood that a general-purpose optimiser finds from several points."""
+
+    def loss(theta):
+        p = np.exp(theta - theta.max())
+        return -bradley_terry_likelihood(np.maximum(p / p.sum(), 1e-12), r, matrix)
+
+    starts = rng.normal(size=(n_starts, len(matrix)))
+    return max(-minimize(loss, start, method="L-BFGS-B").fun for start in starts)
+
+
+def decoding_weights_lp(H, labels, cost, matrix, margin):
+    """The learned decoding weights' linear program over all pairs, in (W, xi): its optimum."""
+    G, T = matrix.shape
+    pairs = [(i, p) for i in range(len(H)) for p in range(G) if p != labels[i]]
+    A = np.zeros((len(pairs), G * T + len(pairs)))
+    for row, (i, p) in enumerate(pairs):
+        y = labels[i]
+        A[row, y * T : (y + 1) * T] = -matrix[y] * H[i]
+        A[row, p * T : (p + 1) * T] = matrix[p] * H[i]
+        A[row, G * T + row] = -1.0
+    sums = np.hstack([np.kron(np.eye(G), np.ones(T)), np.zeros((G, len(pairs)))])
+    objective = np.concatenate([np.zeros(G * T), [cost[i] for i, _ in pairs]])
+    bounds = [(0.0, 1.0 if m else 0.0) for m in matrix.ravel()] + [(0.0, None)] * len(pairs)
+    found = linprog(objective, A, np.full(len(pairs), -margin), sums, np.ones(G), bounds, method="highs-ds")
+    assert found.status == 0, found.message
+    return found.fun

@@ -16,12 +16,15 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .callbacks import CallbackSupport, with_callbacks
 from .checks import check_number, check_sample_weight, class_weights
 from .codes import code_from_name
-from .decoders import decision_values, decoder_from_name, predicted_classes
+from .decoders import Decoder, decoder_from_name
+from .decoding import DecodedOutputs, gives_probabilities
+from .fold_outputs import FoldOutputs, outputs_by_refits, outputs_on_rows
+from .folds import stratified_folds
 from .layout import as_rows
 from .rows import WeightedRows, canonical
 from .solvers.columns import solve_columns
 from .solvers.drive import Callback
-from .solvers.result import SolverResult, Status, Stop
+from .solvers.result import SolverResult, Status, Stop, worst_status
 from .threads import effective_n_threads
 
 LAYOUT = {  # of rows that the core takes: what scikit-learn's validation is asked for
@@ -32,19 +35,10 @@ LAYOUT = {  # of rows that the core takes: what scikit-learn's validation is ask
 }
 NOT_GIVEN = object()  # at prediction there is no y, which is not the same as y=None
 SUCCESS = (Status.CONVERGED, Status.BUDGET_FULL, Status.NO_LOSS_LEFT, Status.STOPPED)
-SEVERITY = [
-    Status.CONVERGED,
-    Status.BUDGET_FULL,
-    Status.NO_LOSS_LEFT,
-    Status.STOPPED,
-    Status.STALLED,
-    Status.MAX_ITER,
-    Status.TIME_LIMIT,
-    Status.FAILED,
-]
+N_FOLDS = 5  # for decoders that learn from rows the columns were not trained on
 
 
-class CodedClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class CodedClassifier(CallbackSupport, DecodedOutputs, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier that solves one binary problem for each column of a code.
 
     A subclass stores its parameters, checks them in ``_check_parameters``, makes choices that depend on the
@@ -110,8 +104,9 @@ class CodedClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
         stop = self._stop()
         with self._running_callbacks(X, y) as callback:
             results = self._solve_all(data, stop, callback, n_threads)
-        self._store(results, data)
-        self._certify(results)
+            self._store(results, data)
+            folds = self._learn_to_decode(data, callback, n_threads) if _finite(results) else None
+        self._certify(results, folds)
         return self
 
     def _begin(self, X: Any, y: Any, sample_weight: Any) -> tuple[WeightedRows, int]:
@@ -138,10 +133,12 @@ class CodedClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
 
     def _weighted_rows(self, X: Any, y: Any, sample_weight: Any, n_threads: int) -> WeightedRows:
         """Validated data in canonical form; sets ``classes_``, ``code_`` and ``decoder_``."""
-        return self._canonical(*self._labelled(X, y, sample_weight), n_threads)
+        labelled = self._labelled(X, y, sample_weight)
+        self._choose_code()
+        return self._canonical(*labelled, n_threads)
 
     def _labelled(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, np.ndarray]:
-        """Valid rows, labels ``0, 1, ...`` and weights; sets ``classes_``, ``code_`` and ``decoder_``."""
+        """Valid rows, labels ``0, 1, ...`` and weights; sets ``classes_``."""
         X, y = self._validated(X, y)
         check_classification_targets(y)
         weight = check_sample_weight(sample_weight, X.shape[0])
@@ -153,9 +150,46 @@ class CodedClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
                 f"weight: {self.classes_.tolist()!r}."
             )
         labels = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
+        return X, labels, weight
+
+    def _choose_code(self) -> None:
+        """Sets ``code_`` and ``decoder_``; a decoder that is still to learn gets a stand-in until then."""
         self.code_ = code_from_name(self.code, len(self.classes_), self._seed)
         self.decoder_ = decoder_from_name(self.decoder, self.code_)
-        return X, labels, weight
+        self._learner: Decoder | None = None
+        self.__dict__.pop("fold_gap_", None)
+        if self.decoder_.learns_from != "nothing":
+            self._learner, self.decoder_ = self.decoder_, decoder_from_name("auto", self.code_)
+
+    # ---- decoders that learn ----
+
+    def _learn_to_decode(
+        self, data: WeightedRows, callback: Callback | None, n_threads: int
+    ) -> FoldOutputs | None:
+        """Sets ``decoder_`` to the one learned from the columns' outputs, where there is one to learn.
+
+        One output has nothing to learn but its probabilities. Returned are the fits without a fold, if any.
+        """
+        learner, folds = self._learner, None
+        if learner is None or (self.code_.n_columns == 1 and not gives_probabilities(learner)):
+            return None
+        if learner.learns_from == "out-of-fold":
+            fold = self._folds(data, N_FOLDS)
+            folds = self._out_of_fold(data, fold, self._stop(), callback, n_threads)
+            self.fold_gap_ = folds.gap
+        outputs = outputs_on_rows(self, data) if folds is None else folds.outputs
+        self.decoder_ = learner.fit(outputs, data.labels, self.code_, data.weight)
+        return folds
+
+    def _folds(self, data: WeightedRows, n_folds: int) -> np.ndarray:
+        """The fold of each canonical row."""
+        return stratified_folds(data.labels, n_folds)
+
+    def _out_of_fold(
+        self, data: WeightedRows, fold: np.ndarray, stop: Stop, callback: Callback | None, n_threads: int
+    ) -> FoldOutputs:
+        """Outputs of the columns fitted without each row's fold."""
+        return outputs_by_refits(self, data, fold, stop, callback, n_threads)
 
     def _validated(self, X: Any, y: Any = NOT_GIVEN) -> Any:
         """X in the core's layout and, at fit time, y; refused where they are not what they should be."""
@@ -167,15 +201,15 @@ class CodedClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
         """The weighted multiset of (row, label) pairs that the fit is a function of."""
         return canonical(X, labels, weight, n_threads=n_threads)
 
-    def _certify(self, results: list[SolverResult]) -> None:
-        """Certificates onto the estimator, and a warning where a column did not converge."""
+    def _certify(self, results: list[SolverResult], folds: FoldOutputs | None = None) -> None:
+        """Certificates onto the estimator, and a warning where a column or a fold did not converge."""
         self.history_ = [result.history for result in results]
         self.n_iter_ = max(result.n_iter for result in results)
         self.objective_ = float(sum(result.objective for result in results))
         self.dual_gap_ = float(np.max([result.gap for result in results]))
-        worst = max((result.status for result in results), key=SEVERITY.index)
+        worst = worst_status(result.status for result in results)
         self.status_ = str(worst)
-        if not all(np.isfinite(result.coef).all() for result in results):
+        if not _finite(results):
             del self.status_
             raise ValueError(
                 f"{type(self).__name__} failed: its coefficients are not finite. Scale the features, for "
@@ -189,6 +223,14 @@ class CodedClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
                 ConvergenceWarning,
                 stacklevel=4,
             )
+        elif folds is not None and folds.status not in self._success:
+            warnings.warn(
+                f"{type(self).__name__}: fits without a fold, which the decoder learns from, stopped "
+                f"({folds.status}) with relative duality gaps up to {folds.gap:.1e}; raise max_iter or "
+                "max_seconds, raise tol, or scale the features.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
 
     def _check_stopping(self) -> None:
         """The parameters that every solver has."""
@@ -196,37 +238,16 @@ class CodedClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
         check_number("max_iter", self.max_iter, at_least=1, integer=True)
         check_number("max_seconds", self.max_seconds, above=0.0)
 
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Scores of the classes, larger is better: (n_samples, n_classes), or (n_samples,) for two classes.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray
-            For two classes, positive values speak for ``classes_[1]``.
-        """
+    def _outputs(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
-        return decision_values(self._column_outputs(self._validated(X)), self.code_, self.decoder_)
-
-    def predict(self, X: Any) -> np.ndarray:
-        """The class with the largest score.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        chosen = predicted_classes(self.decision_function(X))
-        return self.classes_[chosen]
+        return self._column_outputs(self._validated(X))
 
     def __sklearn_tags__(self) -> Any:
         """Sparse input is accepted."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _finite(results: list[SolverResult]) -> bool:
+    return all(np.isfinite(result.coef).all() for result in results)

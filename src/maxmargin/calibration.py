@@ -27,6 +27,7 @@ __all__ = [
     "calibrator_from_name",
     "check_method",
     "nearest_agreeing",
+    "pair_agreeing",
 ]
 
 FloatArray = NDArray[np.float64]
@@ -207,9 +208,7 @@ class CalibratedScores:
             raise ValueError("CalibratedScores is not fitted; call fit first.")
         if np.ndim(scores) == 1:
             f = _finite(scores, ndim=1)
-            p = self.calibrator_.predict(f)
-            p = np.where(f > 0, np.maximum(p, np.nextafter(0.5, 1.0)), np.minimum(p, 0.5))
-            return np.column_stack([1 - p, p])
+            return pair_agreeing(self.calibrator_.predict(f), f)
         S = _finite(scores, ndim=2)
         if isinstance(self.calibrator_, SoftmaxCalibrator):
             return _agreeing(self.calibrator_.predict(S), S)
@@ -239,6 +238,12 @@ def log_odds_to_probabilities(scores: FloatArray) -> FloatArray:
         return np.column_stack([expit(-scores), p])
     log_p = -np.logaddexp(0.0, -scores)
     return _agreeing(softmax(log_p, axis=1), scores)
+
+
+def pair_agreeing(p: FloatArray, f: FloatArray) -> FloatArray:
+    """(n, 2) from probabilities of class 1, of those nearest to them that are above 1/2 where f > 0 alone."""
+    p = np.where(f > 0, np.maximum(p, np.nextafter(0.5, 1.0)), np.minimum(p, 0.5))
+    return np.column_stack([1 - p, p])
 
 
 def nearest_agreeing(P: FloatArray, S: FloatArray) -> FloatArray:
