@@ -28,7 +28,7 @@ from ..kernel_data import KernelData
 from ..rows import Rows
 from ..score_losses import TopKHinge
 from .drive import Certificate
-from .result import FLOAT_EPS
+from .result import FLOAT_EPS, SolverResult
 
 BLOCK = 1 << 19  # scores that a certificate holds at a time
 
@@ -42,6 +42,13 @@ class Point:
 
     coef: np.ndarray
     offset: np.ndarray
+
+
+@dataclass(frozen=True)
+class TopKResult(SolverResult):
+    """``coef`` and ``offset`` are those of a :class:`Point`, ``dual_coef`` are the shares A."""
+
+    offset: np.ndarray = None  # type: ignore[assignment]
 
 
 @dataclass(frozen=True)
