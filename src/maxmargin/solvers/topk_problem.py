@@ -99,14 +99,13 @@ class TopKProblem:
 
     def point(self, A: np.ndarray) -> Point:
         """W(A)."""
-        B = self.cost[:, None] * A
-        offset = self.constant * B.sum(axis=0)
+        offset = self.constant * (self.cost @ A)
         if not isinstance(self.data, Rows):
-            return Point(B, offset)
+            return Point(self.cost[:, None] * A, offset)
         W = np.zeros((self.data.n_features, self.n_classes))
         with one_blas_thread():
             for some in self.blocks():
-                W += self.data.X[self.data.index[some]].T @ B[some]
+                W += self.data.X[self.data.index[some]].T @ (self.cost[some, None] * A[some])
         return Point(W, offset)
 
     def scores(self, point: Point, some: slice = slice(None)) -> np.ndarray:
