@@ -128,6 +128,10 @@ class TopKProblem:
             S = self.scores(point, some)
             gap += float(self.gaps(A[some], S, some).sum())
             sqnorm += float(self.cost[some] @ np.einsum("ij,ij->i", A[some], S))
+        return self.bounds(A, gap, sqnorm)
+
+    def bounds(self, A: np.ndarray, gap: float, sqnorm: float) -> Certificate:
+        """Both bounds at A from P - D and ||W(A)||^2."""
         own = np.take_along_axis(A, self.labels[:, None], axis=1)[:, 0]
         dual = float(self.mass @ own) - 0.5 * self.alpha * sqnorm
         return Certificate(
