@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <limits>
 
@@ -36,9 +37,13 @@ class Descending {
     std::size_t n_, n_sorted_ = 0;
 };
 
+// Which constraint is at work on sigma: it is 0, in the cone, free between the kink and 1, or at one of these.
+enum class Regime : std::uint8_t { zero, cone, free, fixed };
+
 // u_j = clip(a_j - low, 0, height)
 struct Clip {
     double low, height;
+    Regime regime;
     double operator()(double a) const { return std::clamp(a - low, 0.0, height); }
 };
 
@@ -66,6 +71,7 @@ template <class T>
 Clip box_cut(Descending<T>& a, std::size_t k, double target, double slope) {
     const std::size_t n = a.size();
     const double cap = 1.0 / double(k);
+    const Regime regime = slope > 0.0 ? Regime::free : Regime::fixed;
     std::size_t p = 0, q = 0;
     double sum = 0.0, anchor = 0.0;
     for (;;) {
@@ -75,9 +81,9 @@ Clip box_cut(Descending<T>& a, std::size_t k, double target, double slope) {
         const double above = double(p) / double(k) - target;
         if (weight > 0.0) {
             const double t = anchor + (above + sum) / weight;
-            if (t >= next || next == -NOWHERE) return {t, cap};
+            if (t >= next || next == -NOWHERE) return {t, cap, regime};
         } else if (above >= 0.0 || next == -NOWHERE) {
-            return {next == -NOWHERE ? a[n - 1] - cap : next, cap};
+            return {next == -NOWHERE ? a[n - 1] - cap : next, cap, regime};
         }
         if (enters >= fills)
             sum += a[q++] - anchor;
@@ -94,8 +100,8 @@ template <class T>
 Clip cone_cut(Descending<T>& a, const TopKDomain& domain, double top) {
     const std::size_t n = a.size(), kappa = domain.kappa();
     const double rate = 1.0 / (double(kappa) * (1.0 + domain.rho * double(kappa)));
-    if (n == kappa) return {a[n - 1] - top * rate, top * rate};
-    if (a[kappa - 1] - a[kappa] >= top * rate) return {a[kappa], top * rate};
+    if (n == kappa) return {a[n - 1] - top * rate, top * rate, Regime::cone};
+    if (a[kappa - 1] - a[kappa] >= top * rate) return {a[kappa], top * rate, Regime::cone};
     std::size_t p = kappa - 1, q = kappa + 1;
     double above = top - a[kappa - 1], all = top + a[kappa];  // sums of the p and of the q largest
     for (;;) {
@@ -103,7 +109,7 @@ Clip cone_cut(Descending<T>& a, const TopKDomain& domain, double top) {
         const double to_p = p > 0 ? above + left * a[p - 1] : NOWHERE;
         const double to_q = q < n ? all - right * a[q] : NOWHERE;
         const double level = (above / left + all / right) / (1.0 / left + 1.0 / right - rate);
-        if (level <= std::min(to_p, to_q)) return {(all - level) / right, level * rate};
+        if (level <= std::min(to_p, to_q)) return {(all - level) / right, level * rate, Regime::cone};
         if (to_p <= to_q)
             above -= a[--p];
         else
@@ -122,7 +128,7 @@ Clip topk_cut(T* values, std::size_t n, const TopKDomain& domain) {
     Descending<T> a(values, n);
     const std::size_t kappa = domain.kappa();
     const double top = kappa > 0 ? a.sum(kappa) : *std::max_element(values, values + n);
-    if (!(top > 0.0)) return {NOWHERE, 0.0};
+    if (!(top > 0.0)) return {NOWHERE, 0.0, Regime::zero};
     if (domain.include) {
         const Clip box = box_cut(a, domain.k, 0.0, 1.0 / domain.rho);
         const double sigma = box.low / domain.rho;

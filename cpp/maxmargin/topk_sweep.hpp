@@ -121,4 +121,42 @@ void topk_look(const Rows& X, const std::int64_t* index, const TopKProblem& prob
                          poll);
 }
 
+// For every sample the a that maximises a_y - <a, z> - tau/2 ||a - centre||^2 over its domain: what a step of
+// curvature tau gives from the centre, at scores Z (n, n_classes).
+//
+// Out:  A; value, the maximum; faces (n, n_classes), how a moves with z: entries marked 1 by the same amount less
+//       their mean, those marked 2 in the proportions that the cone holds them in, others not
+inline void topk_prox(const TopKProblem& problem, const double* centre, const double* Z, double tau, std::size_t n,
+                      double* A, double* value, std::uint8_t* faces, int n_threads, const Poll& poll) {
+    const std::size_t m = problem.n_classes, size = 256;
+    Pool::instance().run(
+        (n + size - 1) / size, n_threads,
+        [&](std::size_t block) {
+            std::vector<double> sorted(m), target(m);
+            for (std::size_t i = block * size; i < std::min(n, (block + 1) * size); ++i) {
+                const std::size_t y = std::size_t(problem.labels[i]);
+                const double *z = Z + i * m, *c = centre + i * m;
+                double* a = A + i * m;
+                std::uint8_t* face = faces + i * m;
+                for (std::size_t j = 0; j < m; ++j) target[j] = (c[y] - c[j]) + (1.0 + z[j] - z[y]) / tau;
+                std::copy(target.begin(), target.end(), sorted.begin());
+                sorted[y] = sorted[m - 1];
+                const Clip clip = topk_cut(sorted.data(), m - 1, problem.domain);
+                double sum = 0.0, total = 0.0;
+                for (std::size_t j = 0; j < m; ++j) {
+                    if (j == y) continue;
+                    const double u = clip(target[j]);
+                    sum += u;
+                    total += u * (1.0 + z[j] - z[y]) - 0.5 * tau * (u + c[j]) * (u + c[j]);
+                    a[j] = -u;
+                    face[j] = u <= 0.0 ? 0 : u < clip.height ? 1 : clip.regime == Regime::cone ? 2 : 0;
+                }
+                a[y] = sum;
+                face[y] = clip.regime == Regime::free ? 1 : clip.regime == Regime::cone ? 2 : 0;
+                value[i] = total - 0.5 * tau * (sum - c[y]) * (sum - c[y]);
+            }
+        },
+        poll);
+}
+
 }  // namespace maxmargin

@@ -57,6 +57,7 @@ __all__ = [
     "svm_small_rounds",
     "topk_look",
     "topk_project",
+    "topk_prox",
     "topk_sweep",
     "topk_tile",
 ]
@@ -647,6 +648,22 @@ def topk_look(problem: Any, state: Any, cancel: NDArray[Any] = NEVER) -> None:
             problem.data.n_threads,
             cancel,
         )
+
+
+def topk_prox(
+    problem: Any, centre: NDArray[Any], Z: NDArray[Any], tau: float, cancel: NDArray[Any] = NEVER
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """For each sample the a that maximises ``a_y - <a, z> - tau/2 ||a - centre||^2`` over its domain.
+
+    Returns A, the maxima, and how A moves with Z: entries marked 1 by the same amount less their mean, those
+    marked 2 in the proportions that the domain's cone holds them in, others not at all.
+    """
+    A, value, faces = np.empty(Z.shape), np.empty(len(Z)), np.empty(Z.shape, dtype=np.uint8)
+    include, n_threads = problem.loss.true_class == "include", problem.data.n_threads
+    _core.topk_prox(
+        problem.labels, problem.loss.k, include, centre, Z, tau, A, value, faces, n_threads, cancel
+    )
+    return A, value, faces
 
 
 def topk_tile(
