@@ -18,6 +18,8 @@
 
 namespace maxmargin {
 
+inline constexpr double FLATTEST = 1e-4;  // curvature, as a share of the steepest slope
+
 enum class TopKMethod { exact, frank_wolfe, none };
 
 struct TopKProblem {
@@ -99,10 +101,13 @@ class TopKStep {
         return std::max(0.0, sum / double(k));
     }
 
-    // The best u.
+    // The best u. Where the gain is all but linear in u, and quite so for a row of zeros, it is taken to bend
+    // a little more than it does: u is of size 1, and would be lost next to t / curvature.
     void to_optimum(const double* a, std::size_t y, double curvature) {
         const std::size_t m = problem_.n_classes;
-        const double inverse = 1.0 / curvature;
+        double steepest = 0.0;
+        for (const double t : t_) steepest = std::max(steepest, std::abs(t));
+        const double inverse = 1.0 / std::max(curvature, FLATTEST * steepest);
         for (std::size_t j = 0; j < m; ++j) u_[j] = (a[y] - a[j]) + t_[j] * inverse;
         std::copy(u_.begin(), u_.end(), sorted_.begin());
         sorted_[y] = sorted_[m - 1];

@@ -11,6 +11,7 @@ from .least_squares import LeastSquaresClassifier
 from .linear import LinearSVC
 from .linear_program import LinearProgramSVC
 from .online import BudgetPerceptron, KernelPegasos, KernelPerceptron
+from .topk import TopKSVC
 
 __version__ = "0.1.0"
 __all__ = [
@@ -28,5 +29,6 @@ __all__ = [
     "LinearProgramSVC",
     "LinearSVC",
     "SparseKernelClassifier",
+    "TopKSVC",
     "__version__",
 ]

@@ -112,7 +112,20 @@ class TopKProblem:
         """S of some of the samples."""
         if isinstance(self.data, Rows):
             return self.data.take(some).dot(point.coef) + point.offset
-        return self.data.matmul(some, slice(None), point.coef) + point.offset
+        return self._products(self.data, point.coef, some) + point.offset
+
+    def _products(self, kernel: KernelData, B: np.ndarray, some: slice) -> np.ndarray:
+        """``K B`` for some samples, summed in double whatever the precision of K: the bounds depend on it."""
+        if kernel.dtype == np.float64:
+            return kernel.matmul(some, slice(None), B)
+        which = np.arange(len(kernel))[some]
+        size = max(16, BLOCK // len(kernel))
+        with one_blas_thread():
+            parts = [
+                kernel.between(which[i : i + size], slice(None)).astype(np.float64) @ B
+                for i in range(0, len(which), size)
+            ]
+        return np.concatenate(parts)
 
     def gaps(self, A: np.ndarray, S: np.ndarray, some: slice = slice(None)) -> np.ndarray:
         """What each of some samples, of shares A and scores S, adds to P - D."""
