@@ -127,22 +127,25 @@ void bind_topk(nb::module_& m) {
         "W"_a.noconvert(), "offset"_a.noconvert(), "n_threads"_a, "cancel"_a.noconvert());
     m.def(
         "topk_prox",
-        [](Whole labels, std::size_t k, bool include, In<double, 2> centre, In<double, 2> Z, double tau, Table A,
-           Out<double, 1> value, Out<std::uint8_t, 2> faces, int n_threads, Cancel cancel) {
+        [](Whole labels, std::size_t k, bool include, In<double, 2> centre, In<double, 2> Z, double tau,
+           Table A, Out<double, 1> value, Out<std::uint8_t, 2> faces, int n_threads, Cancel cancel) {
             const std::size_t n = labels.shape(0), n_classes = A.shape(1);
-            for (const auto& shape : {std::pair{centre.shape(0), centre.shape(1)}, {Z.shape(0), Z.shape(1)},
-                                      {A.shape(0), A.shape(1)}, {faces.shape(0), faces.shape(1)}})
+            for (const auto& shape : {std::pair{centre.shape(0), centre.shape(1)},
+                                      {Z.shape(0), Z.shape(1)},
+                                      {A.shape(0), A.shape(1)},
+                                      {faces.shape(0), faces.shape(1)}})
                 need(shape == std::pair(n, n_classes), "samples and classes");
             need(value.shape(0) == n && tau > 0.0, "one number a sample");
             need_below(labels, n_classes, "a class that is none");
-            const TopKProblem problem{domain_of(k, include, 1.0, n_classes - 1), n_classes, labels.data(), nullptr,
-                                      nullptr, 0.0};
+            const TopKProblem problem{
+                domain_of(k, include, 1.0, n_classes - 1), n_classes, labels.data(), nullptr, nullptr, 0.0};
             nb::gil_scoped_release released;
-            topk_prox(problem, centre.data(), Z.data(), tau, n, A.data(), value.data(), faces.data(), n_threads,
-                      python_poll(cancel.data()));
+            topk_prox(problem, centre.data(), Z.data(), tau, n, A.data(), value.data(), faces.data(),
+                      n_threads, python_poll(cancel.data()));
         },
         "labels"_a.noconvert(), "k"_a, "include"_a, "centre"_a.noconvert(), "Z"_a.noconvert(), "tau"_a,
-        "A"_a.noconvert(), "value"_a.noconvert(), "faces"_a.noconvert(), "n_threads"_a, "cancel"_a.noconvert());
+        "A"_a.noconvert(), "value"_a.noconvert(), "faces"_a.noconvert(), "n_threads"_a,
+        "cancel"_a.noconvert());
     m.def(
         "topk_tile",
         [](Whole labels, Real cost, Real sqnorm, std::size_t k, bool include, double constant,

@@ -37,14 +37,17 @@ class Descending {
     std::size_t n_, n_sorted_ = 0;
 };
 
-// Which constraint is at work on sigma: it is 0, in the cone, free between the kink and 1, or at one of these.
+// Which constraint is at work on sigma: it is 0, in the cone, free between the kink and 1, or at one of
+// these.
 enum class Regime : std::uint8_t { zero, cone, free, fixed };
 
-// u_j = clip(a_j - low, 0, height)
+// u_j = clip(a_j - anchor - low, 0, height). The anchor is near the numbers that are cut, so that they keep
+// their digits.
 struct Clip {
     double low, height;
     Regime regime;
-    double operator()(double a) const { return std::clamp(a - low, 0.0, height); }
+    double anchor = 0.0;
+    double operator()(double a) const { return std::clamp((a - anchor) - low, 0.0, height); }
 };
 
 // The domain of the top-k hinge, for the classes other than the true one, with sigma = sum_j u_j:
@@ -76,14 +79,15 @@ Clip box_cut(Descending<T>& a, std::size_t k, double target, double slope) {
     double sum = 0.0, anchor = 0.0;
     for (;;) {
         if (p == q && q < n) sum = 0.0, anchor = slope > 0.0 ? 0.0 : a[q];
-        const double enters = q < n ? a[q] : -NOWHERE, fills = p < q ? a[p] - cap : -NOWHERE;
+        const double enters = q < n ? a[q] - anchor : -NOWHERE;
+        const double fills = p < q ? (a[p] - anchor) - cap : -NOWHERE;
         const double next = std::max(enters, fills), weight = double(q - p) + slope;
         const double above = double(p) / double(k) - target;
         if (weight > 0.0) {
-            const double t = anchor + (above + sum) / weight;
-            if (t >= next || next == -NOWHERE) return {t, cap, regime};
+            const double low = (above + sum) / weight;
+            if (low >= next || next == -NOWHERE) return {low, cap, regime, anchor};
         } else if (above >= 0.0 || next == -NOWHERE) {
-            return {next == -NOWHERE ? a[n - 1] - cap : next, cap, regime};
+            return {next == -NOWHERE ? (a[n - 1] - anchor) - cap : next, cap, regime, anchor};
         }
         if (enters >= fills)
             sum += a[q++] - anchor;

@@ -78,7 +78,7 @@ void topk_sweep(const DenseRows<T>& X, const std::int64_t* index, const TopKProb
         std::fill(change.begin(), change.end(), 0.0);
         add_row_gram(rows.data(), G.data(), size, d);
         add_product(rows.data(), model.W, Z.data(), size, d, m);
-        topk_tile(step, it, order + first, size, G.data(), Z.data(), change.data(), m, 1);
+        topk_tile(step, it, order + first, size, G.data(), Z.data(), change.data(), m, d < 48 ? 1 : 2);
         add_transposed_product(rows.data(), change.data(), model.W, size, d, m);
         add_rows(change.data(), size, m, problem.constant, model.offset);
     }
@@ -124,10 +124,12 @@ void topk_look(const Rows& X, const std::int64_t* index, const TopKProblem& prob
 // For every sample the a that maximises a_y - <a, z> - tau/2 ||a - centre||^2 over its domain: what a step of
 // curvature tau gives from the centre, at scores Z (n, n_classes).
 //
-// Out:  A; value, the maximum; faces (n, n_classes), how a moves with z: entries marked 1 by the same amount less
+// Out:  A; value, the maximum; faces (n, n_classes), how a moves with z: entries marked 1 by the same amount
+// less
 //       their mean, those marked 2 in the proportions that the cone holds them in, others not
-inline void topk_prox(const TopKProblem& problem, const double* centre, const double* Z, double tau, std::size_t n,
-                      double* A, double* value, std::uint8_t* faces, int n_threads, const Poll& poll) {
+inline void topk_prox(const TopKProblem& problem, const double* centre, const double* Z, double tau,
+                      std::size_t n, double* A, double* value, std::uint8_t* faces, int n_threads,
+                      const Poll& poll) {
     const std::size_t m = problem.n_classes, size = 256;
     Pool::instance().run(
         (n + size - 1) / size, n_threads,

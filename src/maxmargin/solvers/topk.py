@@ -14,7 +14,7 @@ import numpy as np
 
 from ..rows import Rows
 from .drive import Callback, Certificate, drive
-from .result import State, Stop, relative_gap
+from .result import FLOAT_EPS, State, Stop, relative_gap
 from .topk_newton import Newton, fits_newton
 from .topk_problem import Point, TopKProblem, TopKResult
 from .topk_scores import KernelScores, LinearScores
@@ -22,7 +22,7 @@ from .topk_scores import KernelScores, LinearScores
 SOLVERS = ("auto", "dual-ascent", "frank-wolfe")
 RECHECK = 5  # epochs from one that visits all samples to the next
 CHECK_EVERY = 10  # epochs between two certificates, unless the gaps seen on the way are small before
-SLOW = 0.5  # the gap as a share of that ten epochs earlier, above which epochs gain little
+TOO_MANY = 200  # epochs left, by what those since the last certificate gained, where epochs gain little
 FIRST_EPOCHS = 4  # before second-order steps, where these are expected to be faster
 MANY_SAMPLES, FEW_COEFFICIENTS = 50, 5000  # a feature; in W: where they are
 
@@ -126,7 +126,7 @@ class Ascent:
         state = self.state
         certificate = self.scores.certify(state)
         gap = relative_gap(certificate.primal, certificate.dual)
-        slow = state.epoch - state.checked >= CHECK_EVERY and gap > SLOW * state.gap
+        slow = state.epoch - state.checked >= CHECK_EVERY and self._epochs_left(gap) > TOO_MANY
         early = state.epoch > 0 and self._tall()
         if (
             self.method == "exact"
@@ -137,3 +137,12 @@ class Ascent:
             state.second_order = True
         state.checked, state.primal, state.gap = state.epoch, certificate.primal, gap
         return certificate
+
+    def _epochs_left(self, gap: float) -> float:
+        """How many more it takes to the tolerance if the gap goes on falling as it did."""
+        state = self.state
+        if gap <= self.stop.tol:
+            return 0.0
+        fall = np.log(state.gap / gap) / (state.epoch - state.checked)
+        goal = max(self.stop.tol, FLOAT_EPS)
+        return float(np.log(gap / goal) / fall) if fall > 0.0 else np.inf
