@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.metrics import accuracy_score
 
 from .checks import check_choice, check_flag, check_number, check_scale
+from .kernel_data import KernelData
 from .kernel_machine import KernelClassifier
 from .kernels import Linear
 from .rows import Rows, WeightedRows
@@ -163,7 +164,7 @@ class TopKSVC(KernelClassifier):
         self, data: WeightedRows, stop: Stop, callback: Callback | None, n_threads: int
     ) -> list[SolverResult]:
         problem = TopKProblem(
-            data=data.rows if isinstance(self.kernel_, Linear) else self._kernel_data(data),
+            data=data.rows if isinstance(self.kernel_, Linear) else self._double_kernel(data),
             labels=data.labels.astype(np.int64),
             weight=data.weight,
             alpha=float(self.alpha),
@@ -176,6 +177,14 @@ class TopKSVC(KernelClassifier):
         if self.warm_start:
             self._last = (problem.loss, problem.labels, result.dual_coef)
         return [result]
+
+    def _double_kernel(self, data: WeightedRows) -> KernelData:
+        """Kernel values in double: rounded to single, their matrix is not positive and a gap has a floor."""
+        kernel = self._kernel_data(data)
+        if not kernel.compiled or kernel.dtype == np.float64:
+            return kernel
+        X = kernel.X[kernel.index].astype(np.float64)
+        return KernelData(self.kernel_, X, np.arange(len(kernel)), kernel.n_threads, cancel=kernel.cancel)
 
     def _earlier_shares(self, problem: TopKProblem) -> State | None:
         """Those of the last fit, where they are feasible here; they are kept for one fit only."""

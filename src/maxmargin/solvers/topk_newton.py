@@ -123,7 +123,7 @@ class Newton:
 
         low, high, at_low, at_high = 0.0, 1.0, slope(0.0), slope(1.0)
         goal = 0.1 * abs(at_low)
-        if at_high <= goal:
+        if at_high <= goal or at_low >= 0.0:  # no descent is left but for rounding
             return 1.0
         t = high
         for trial in range(30):
