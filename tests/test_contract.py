@@ -33,6 +33,8 @@ ESTIMATORS = [
     maxmargin.LagrangianSVC(tol=1e-8, kernel="rbf", code="one-vs-one"),
     maxmargin.LagrangianSVC(tol=1e-8, kernel="rbf", n_components=20, solver="lagrangian", random_state=0),
     maxmargin.AllPairsSVC(tol=1e-8),
+    maxmargin.TopKSVC(tol=1e-8),
+    maxmargin.TopKSVC(tol=1e-8, kernel="rbf"),
     maxmargin.LinearProgramSVC(tol=1e-8),
     maxmargin.LinearProgramSVC(tol=1e-8, penalty=None, code="one-vs-one"),
     maxmargin.LinearProgramSVC(tol=1e-8, multi_class="joint"),

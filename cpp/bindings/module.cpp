@@ -10,6 +10,7 @@ void bind_kernels(nb::module_& m);
 void bind_smo(nb::module_& m);
 void bind_linear(nb::module_& m);
 void bind_losses(nb::module_& m);
+void bind_topk(nb::module_& m);
 
 NB_MODULE(_core, m) {
     m.doc() = "maxmargin's compiled core; import it through maxmargin._native only";
@@ -22,4 +23,5 @@ NB_MODULE(_core, m) {
     bind_smo(m);
     bind_linear(m);
     bind_losses(m);
+    bind_topk(m);
 }

@@ -58,6 +58,25 @@ void add_product(const T* K, const T* A, T* R, std::size_t n, std::size_t m, std
                      &inner, &one, R, &rows);
 }
 
+// R += K'A for row-major K (n, m), A (n, c), R (m, c).
+template <class T>
+void add_transposed_product(const T* K, const T* A, T* R, std::size_t n, std::size_t m, std::size_t c) {
+    char plain = 'N', transposed = 'T';
+    int rows = int(c), cols = int(m), inner = int(n);
+    T one = 1;
+    blas().gemm<T>()(&plain, &transposed, &rows, &cols, &inner, &one, const_cast<T*>(A), &rows,
+                     const_cast<T*>(K), &cols, &one, R, &rows);
+}
+
+// G += XX' for row-major X (n, d), in the triangle that row-major readers see at or below the diagonal.
+template <class T>
+void add_row_gram(const T* X, T* G, std::size_t n, std::size_t d) {
+    char upper = 'U', transposed = 'T';
+    int order = int(n), inner = int(d);
+    T one = 1;
+    blas().syrk<T>()(&upper, &transposed, &order, &inner, &one, const_cast<T*>(X), &inner, &one, G, &order);
+}
+
 // G += X'X for row-major X (n, d), in the triangle of G at or above the diagonal by columns, which row-major
 // readers see as the one at or below it.
 template <class T>

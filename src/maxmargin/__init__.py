@@ -12,6 +12,7 @@ from .linear import LinearSVC
 from .linear_program import LinearProgramSVC
 from .online import BudgetPerceptron, KernelPegasos, KernelPerceptron
 from .top_k_accuracy import top_k_accuracy
+from .topk import TopKSVC
 
 __version__ = "0.1.0"
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "LinearProgramSVC",
     "LinearSVC",
     "SparseKernelClassifier",
+    "TopKSVC",
     "__version__",
     "top_k_accuracy",
 ]
