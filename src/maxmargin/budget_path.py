@@ -1,4 +1,4 @@
-"""Other models out of a budgeted one, refitted: its first support vectors, or all of them with another alpha."""
+"""Other models out of a budgeted one, refitted: its first support vectors, or all with another alpha."""
 
 from __future__ import annotations
 

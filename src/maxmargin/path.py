@@ -100,7 +100,7 @@ def path(
         counted = _kernel_values(last)
         numbers[:, k] = getattr(last, "objective_", np.nan), gap_of(model), seconds, counted - before
         before = counted if start_of(estimator, name) == "kernel-rows" else 0.0
-    return RegularizationPath(name, values, models, *numbers, start=start_of(estimator, name))
+    return RegularizationPath(name, values, models, *numbers, start_of(estimator, name))
 
 
 def _kernel_values(model: Any) -> float:
@@ -124,9 +124,7 @@ def parameter_of(estimator: Any, short: str) -> str | None:
     least = min((name.count("__") for name in names), default=0)
     nearest = [name for name in names if name.count("__") == least]
     if len(nearest) > 1:
-        raise ValueError(
-            f"{estimator!r} has several parameters {short}: {sorted(nearest)}; give one to none."
-        )
+        raise ValueError(f"{estimator!r} has several parameters {short}: {sorted(nearest)}.")
     return nearest[0] if nearest else None
 
 

@@ -79,8 +79,8 @@ class PathCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     best_params_, best_score_, best_index_
         Of the chosen point: its parameters, its mean score, its place in ``cv_results_``.
     cv_results_ : dict of arrays
-        As ``GridSearchCV`` has it, in the order of ``ParameterGrid``, with ``eliminated`` and, over the folds,
-        ``max_dual_gap`` beside it. Scores that are not known because of elimination are nan.
+        As ``GridSearchCV`` has it, in the order of ``ParameterGrid``; beside it ``eliminated`` and, over the
+        folds, ``max_dual_gap``. Scores that are not known because of elimination are nan.
     start_ : str
         What a model takes over from the one before: see :class:`maxmargin.path.RegularizationPath`.
     n_splits_ : int
@@ -237,7 +237,7 @@ class PathCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         return self.best_estimator_
 
-    @_where_the_model_has("decision_function")
+    @_where_the_model_has("decision_function")  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> np.ndarray:
         """The scores of the chosen model."""
         return np.asarray(self._best().decision_function(X))
@@ -246,12 +246,12 @@ class PathCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The classes that the chosen model predicts."""
         return np.asarray(self._best().predict(X))
 
-    @_where_the_model_has("predict_proba")
+    @_where_the_model_has("predict_proba")  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probabilities of the chosen model."""
         return np.asarray(self._best().predict_proba(X))
 
-    @_where_the_model_has("predict_log_proba")
+    @_where_the_model_has("predict_log_proba")  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """The logarithm of ``predict_proba``."""
         return np.asarray(self._best().predict_log_proba(X))

@@ -21,7 +21,7 @@ RULES = ("best", "one-standard-error")
 
 @dataclass(frozen=True)
 class Grid:
-    """``name`` takes ``values``, from strong to weak regularisation; ``gamma_name``, if any, takes ``gammas``.
+    """``name`` takes ``values``, from strong to weak regularisation; ``gamma_name``, if any, ``gammas``.
 
     ``points`` are in the order of scikit-learn's ``ParameterGrid``; ``place[g, v]`` is where the g-th gamma
     with the v-th value is among them.

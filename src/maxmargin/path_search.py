@@ -1,4 +1,4 @@
-"""Cross-validation over a grid: gamma by gamma, folds in fixed groups, hopeless points left out in between."""
+"""Cross-validation over a grid: gamma by gamma, a few folds at a time, hopeless points left out."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def search(
     run: Callable[[int, list[int], np.ndarray], list[FoldScores]],
     eliminate: bool,
 ) -> Table:
-    """Fill the table; ``run(g, folds, which)`` scores the values ``which`` at the g-th gamma on some folds."""
+    """Fill the table; ``run(g, folds, which)`` scores the values ``which`` at the g-th gamma."""
     table = Table.empty(len(grid.points), n_folds)
     step = AT_ONCE if eliminate else n_folds
     for g in range(grid.n_gammas):
