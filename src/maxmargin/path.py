@@ -100,7 +100,9 @@ def path(
         counted = _kernel_values(last)
         numbers[:, k] = getattr(last, "objective_", np.nan), gap_of(model), seconds, counted - before
         before = counted if start_of(estimator, name) == "kernel-rows" else 0.0
-    return RegularizationPath(name, values, models, *numbers, start_of(estimator, name))
+    names = ("objectives", "dual_gaps", "seconds", "kernel_values")
+    told = dict(zip(names, numbers, strict=True))
+    return RegularizationPath(name, values, models, **told, start=start_of(estimator, name))
 
 
 def _kernel_values(model: Any) -> float:

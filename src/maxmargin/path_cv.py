@@ -16,8 +16,9 @@ from .checks import check_choice, check_flag, check_sample_weight
 from .kernel_svc import KernelSVC
 from .path import along, fitted, start_of
 from .path_fits import FittedFolds
-from .path_folds import median_of, splits_of
+from .path_folds import Split, median_of, splits_of
 from .path_grid import RULES, Grid, chosen_point, grid_for
+from .path_kernel import KernelFolds
 from .path_search import is_at_most_one, search
 
 __all__ = ["PathCV"]
@@ -156,8 +157,7 @@ class PathCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         splits = splits_of(self.cv, None if kernel_matrix else X, y, labels, weight, groups)
         self.scorer_ = check_scoring(estimator, self.scoring)
         given = None if sample_weight is None else weight
-        folds = FittedFolds(estimator, X, y, given, splits, grid, self.scorer_, self.n_jobs)
-        table = search(grid, len(splits), folds.run, self.eliminate)
+        table = search(grid, len(splits), self._runner(estimator, X, y, given, splits, grid), self.eliminate)
         chosen = chosen_point(grid, table.scores, self.rule)
         self.__dict__.pop("best_estimator_", None)
         if self.refit:
@@ -207,6 +207,16 @@ class PathCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.gammas is None and "gamma" in parameters and parameters.get("kernel") in WITH_BANDWIDTH:
             median = median_of(X, labels, weight, seed)
         return grid_for(estimator, self.Cs, self.alphas, self.gammas, float(weight.sum()), median)
+
+    def _runner(self, estimator: Any, X: Any, y: Any, weight: Any, splits: list[Split], grid: Grid) -> Any:
+        """How folds are scored: over one kernel matrix where that is possible, or by fits of their own."""
+        parts = (X, y, weight, splits, grid, self.scorer_, self.n_jobs)
+        shared = start_of(estimator, grid.name) == "kernel-rows" and not getattr(estimator, "_functions", None)
+        if shared and (self.scoring is None or isinstance(self.scoring, str)):
+            folds = KernelFolds(clone(estimator), *parts)
+            if folds.fits:
+                return folds.run
+        return FittedFolds(estimator, *parts).run
 
     def _refitted(self, estimator: Any, grid: Grid, chosen: int, X: Any, y: Any, weight: Any) -> Any:
         """The chosen point on all rows, found in the way in which folds have found theirs."""
