@@ -8,7 +8,7 @@ is computed from the rows.
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -39,19 +39,14 @@ class HeldData(KernelData):
 
     def fill(self, which: np.ndarray, others: np.ndarray, out: tuple[np.ndarray, np.ndarray, int]) -> None:
         """``rows[slots, first : first + len(others)] = between(which, others)``; out: rows, slots, first."""
-        _native.gather_rows(
-            self.X, self.index[which], self.index[others], *out, self.n_threads, self.cancel
-        )
+        _native.gather_rows(self.X, self.index[which], self.index[others], *out, self.n_threads, self.cancel)
 
     def matmul(self, which: Any, others: Any, A: np.ndarray) -> np.ndarray:
         """``between(which, others) @ A``, from whole rows of the symmetric matrix."""
         sums = np.zeros((A.shape[1], len(self.X)))
         for column, change in zip(sums, np.ascontiguousarray(-A.T, dtype=np.float64), strict=True):
-            _native.subtract_rows(
-                self.X, self.index[others], change, column, self.n_threads, self.cancel
-            )
+            _native.subtract_rows(self.X, self.index[others], change, column, self.n_threads, self.cancel)
         return sums[:, self.index[which]].T
-
 
     def products(self, rows: np.ndarray, others: np.ndarray, A: np.ndarray) -> np.ndarray:
         """``K[rows][:, others] @ A`` for rows and others of the whole matrix."""
@@ -101,9 +96,9 @@ class HeldKernel:
     def _squarings(self, kernel: Kernel) -> int:
         """How many squarings lead from the present gamma to that of the kernel; 0 where none do."""
         before = self.kernel
-        if type(kernel) is not type(before) or not isinstance(kernel, RBF | Laplacian):
+        if not isinstance(kernel, RBF | Laplacian) or not isinstance(before, type(kernel)):
             return 0
-        steps = np.log2(float(kernel.gamma) / float(before.gamma))  # type: ignore[union-attr]
+        steps = np.log2(float(kernel.gamma) / float(before.gamma))
         n = round(steps)
         exact = abs(steps - n) <= 4.0 * np.finfo(float).eps * max(1.0, abs(steps))
         return n if exact and 0 < n <= SQUARINGS - self.n_squarings else 0
@@ -118,9 +113,15 @@ class HeldKernel:
         """``K = exp(-gamma D)``."""
         if self.distances is None:
             self.distances = lazy_array(self.K.size, self.K.dtype).reshape(self.K.shape)
-            rows = {"x_rows": self.index, "z_rows": self.index}
-            kernel: Any = _SquaredDistance()
-            _native.kernel_block(self.X, self.X, kernel, **rows, out=self.distances, n_threads=self.n_threads)
+            _native.kernel_block(
+                self.X,
+                self.X,
+                _SquaredDistance(),
+                x_rows=self.index,
+                z_rows=self.index,
+                out=self.distances,
+                n_threads=self.n_threads,
+            )
             self.n_values += self.K.size
         D, scale = self.distances, self.K.dtype.type(-gamma)
 

@@ -211,7 +211,9 @@ class PathCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _runner(self, estimator: Any, X: Any, y: Any, weight: Any, splits: list[Split], grid: Grid) -> Any:
         """How folds are scored: over one kernel matrix where that is possible, or by fits of their own."""
         parts = (X, y, weight, splits, grid, self.scorer_, self.n_jobs)
-        shared = start_of(estimator, grid.name) == "kernel-rows" and not getattr(estimator, "_functions", None)
+        shared = start_of(estimator, grid.name) == "kernel-rows" and not getattr(
+            estimator, "_functions", None
+        )
         if shared and (self.scoring is None or isinstance(self.scoring, str)):
             folds = KernelFolds(clone(estimator), *parts)
             if folds.fits:

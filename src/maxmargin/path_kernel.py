@@ -197,7 +197,7 @@ class KernelFolds:
         code = code_from_name(model.code, len(fold.classes), model._seed)
         decoder = decoder_from_name(model.decoder, code)
         outputs = np.empty((len(values), len(fold.test), code.n_columns))
-        results = []
+        results, deadline = [], time.perf_counter() + stop.max_seconds
         for t in range(code.n_columns):
             which, targets = code.column(fold.labels, t)
             rows, unit = fold.train[which], float(values[-1])
@@ -208,7 +208,7 @@ class KernelFolds:
             found = svm_path(
                 problem,
                 [value / unit for value in values],
-                stop=replace(stop, max_seconds=stop.max_seconds),
+                stop=replace(stop, max_seconds=max(deadline - time.perf_counter(), 0.0)),
                 cache_bytes=memory.nbytes,
                 shrinking=model.shrinking,
                 memory=memory,
@@ -224,9 +224,9 @@ class KernelFolds:
         short = [status for status in statuses if status is not Status.CONVERGED]
         if short:
             warnings.warn(
-                f"PathCV: {len(short)} of {len(statuses)} problems of folds stopped early ({short[0]}); raise "
-                "the estimator's max_iter or max_seconds, raise tol, or scale the features. The gaps are in "
-                "cv_results_['max_dual_gap'].",
+                f"PathCV: {len(short)} of {len(statuses)} problems of folds stopped early ({short[0]}); "
+                "raise the estimator's max_iter or max_seconds, raise tol, or scale the features. The gaps "
+                "are in cv_results_['max_dual_gap'].",
                 ConvergenceWarning,
                 stacklevel=5,
             )
