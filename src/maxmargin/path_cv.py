@@ -42,6 +42,10 @@ class PathCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     are followed from strong to weak regularisation, each from the one before (see :func:`maxmargin.path`).
     What a fold is trained on comes from its own training rows alone.
 
+    For :class:`KernelSVC` all folds look into one kernel matrix, computed once for each gamma, or for all of
+    the "rbf" kernel from distances that are computed once. That takes at most half of its ``cache_mb``, and
+    the folds' caches the other half; where the matrix does not fit, each fold computes its own rows.
+
     Parameters
     ----------
     estimator : estimator, optional
@@ -68,8 +72,8 @@ class PathCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     refit : bool, default=True
         Fit the chosen point to all rows, which ``predict`` needs.
     n_jobs : int, optional
-        joblib's workers, a fold each; by default one, while the estimator has its own threads. Results do not
-        depend on it.
+        For :class:`KernelSVC` threads, all cores by default. For others joblib's workers, a fold each; one by
+        default, in which the estimator has its own threads. Results do not depend on it.
     random_state : int, RandomState or None
         For the sample of rows that the median is taken of, and for an estimator with none of its own.
 
@@ -89,8 +93,9 @@ class PathCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Notes
     -----
-    The gammas of the default grid are those of all rows, without their labels. A fold whose training rows are
-    of one class predicts that class.
+    The gammas of the default grid are those of all rows, without their labels, and so is a gamma of
+    :class:`KernelSVC` that is a word and "fixed". A fold whose training rows are of one class predicts that
+    class. Points that were eliminated are not chosen by "one-standard-error" either.
 
     Examples
     --------
