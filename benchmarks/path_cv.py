@@ -42,8 +42,8 @@ def exact(X, y, cv, repeats, quick):
 
 
 def budgeted(X, y, cv, repeats, quick):
-    """At most 50 support vectors: 6 values of alpha and 3 of gamma."""
-    grid = {"alpha": 10.0 ** -np.arange(1.0, 3 if quick else 7), "gamma": gammas(X, 1 if quick else 3)}
+    """At most 50 support vectors: 8 values of alpha and 3 of gamma."""
+    grid = {"alpha": 10.0 ** -np.arange(1.0, 3 if quick else 9), "gamma": gammas(X, 1 if quick else 3)}
     model = SparseKernelClassifier(budget=10 if quick else 50, random_state=0)
     searches = (
         lambda: PathCV(model, alphas=grid["alpha"], gammas=grid["gamma"], cv=cv, n_jobs=N_JOBS).fit(X, y),

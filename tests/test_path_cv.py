@@ -34,6 +34,7 @@ from maxmargin import (
     LinearSVC,
     PathCV,
     SparseKernelClassifier,
+    _native,
 )
 from maxmargin.held_kernel import HeldKernel
 from maxmargin.kernels import RBF, Laplacian
@@ -271,6 +272,22 @@ def test_held_values_are_those_of_the_kernel(kernel, room, dtype):
         assert_allclose(out[[2, 0, 3], 1:6], some, atol=1e-5)
     computed = 1 if room and kernel is RBF else 3  # 0.1 and 0.05 are no doubles of what was there
     assert held.n_values == computed * 70**2
+
+
+def test_rows_are_gathered_within_bounds_only():
+    K, out, none = np.zeros((4, 4)), np.zeros((2, 3)), np.zeros(1, dtype=np.uint8)
+    fine = {"which": [3], "columns": [0, 3], "slots": [1], "first": 1}
+    for wrong in (
+        {"which": [4]},
+        {"which": [-1]},
+        {"columns": [4]},
+        {"slots": [2]},
+        {"first": 2},
+        {"slots": [0, 1]},
+    ):
+        which, columns, slots, first = (fine | wrong).values()
+        with pytest.raises(ValueError, match="do not fit each other"):
+            _native.gather_rows(K, *map(np.array, (which, columns)), out, np.array(slots), first, 1, none)
 
 
 def test_threads_order_weights_and_sparse_rows_change_nothing():
