@@ -13,6 +13,8 @@ from .linear_program import LinearProgramSVC
 from .online import BudgetPerceptron, KernelPegasos, KernelPerceptron
 from .top_k_accuracy import top_k_accuracy
 from .topk import TopKSVC
+from .path import path
+from .path_cv import PathCV
 
 __version__ = "0.1.0"
 __all__ = [
@@ -29,8 +31,10 @@ __all__ = [
     "LeastSquaresClassifier",
     "LinearProgramSVC",
     "LinearSVC",
+    "PathCV",
     "SparseKernelClassifier",
     "TopKSVC",
     "__version__",
     "top_k_accuracy",
+    "path",
 ]
