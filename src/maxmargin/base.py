@@ -9,14 +9,12 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .callbacks import CallbackSupport, with_callbacks
-from .checks import check_number, check_sample_weight, class_weights
-from .codes import code_from_name
-from .decoders import decision_values, decoder_from_name, predicted_classes
+from .checks import check_number
+from .class_labels import ClassLabels
+from .decoders import decision_values, predicted_classes
 from .layout import as_rows
 from .rows import WeightedRows, canonical
 from .solvers.columns import solve_columns
@@ -44,7 +42,7 @@ SEVERITY = [
 ]
 
 
-class CodedClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class CodedClassifier(CallbackSupport, ClassLabels, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier that solves one binary problem for each column of a code.
 
     A subclass stores its parameters, checks them in ``_check_parameters``, makes choices that depend on the
@@ -124,10 +122,6 @@ class CodedClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
         self._prepare(data)
         return data, n_threads
 
-    def _draw_seed(self) -> None:
-        """Set ``_seed``, before anything random is done."""
-        self._seed = int(check_random_state(getattr(self, "random_state", 0)).randint(2**31))
-
     def _stop(self) -> Stop:
         """When a fit ends."""
         return Stop(tol=self.tol, max_iter=self.max_iter, max_seconds=self.max_seconds)
@@ -143,19 +137,7 @@ class CodedClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
     def _labelled(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, np.ndarray]:
         """Valid rows, labels ``0, 1, ...`` and weights; sets ``classes_``, ``code_`` and ``decoder_``."""
         X, y = self._validated(X, y)
-        check_classification_targets(y)
-        weight = check_sample_weight(sample_weight, X.shape[0])
-        weight = weight * class_weights(self.class_weight, y, weight)
-        self.classes_ = np.unique(y[weight > 0.0])
-        if len(self.classes_) < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs at least two classes, but y has only one class with a positive "
-                f"weight: {self.classes_.tolist()!r}."
-            )
-        labels = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
-        self.code_ = code_from_name(self.code, len(self.classes_), self._seed)
-        self.decoder_ = decoder_from_name(self.decoder, self.code_)
-        return X, labels, weight
+        return X, *self._labels_and_weights(y, sample_weight)
 
     def _validated(self, X: Any, y: Any = NOT_GIVEN) -> Any:
         """X in the core's layout and, at fit time, y; refused where they are not what they should be."""
