@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .callbacks import CallbackSupport, with_callbacks
 from .checks import check_number
 from .class_labels import ClassLabels
-from .decoders import decision_values, predicted_classes
+from .decoding import DecodedOutputs
 from .layout import as_rows
 from .rows import WeightedRows, canonical
 from .solvers.columns import solve_columns
@@ -42,7 +42,13 @@ SEVERITY = [
 ]
 
 
-class CodedClassifier(CallbackSupport, ClassLabels, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class CodedClassifier(
+    CallbackSupport,
+    ClassLabels,
+    DecodedOutputs,
+    ClassifierMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+):
     """A classifier that solves one binary problem for each column of a code.
 
     A subclass stores its parameters, checks them in ``_check_parameters``, makes choices that depend on the
@@ -178,34 +184,9 @@ class CodedClassifier(CallbackSupport, ClassLabels, ClassifierMixin, BaseEstimat
         check_number("max_iter", self.max_iter, at_least=1, integer=True)
         check_number("max_seconds", self.max_seconds, above=0.0)
 
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Scores of the classes, larger is better: (n_samples, n_classes), or (n_samples,) for two classes.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray
-            For two classes, positive values speak for ``classes_[1]``.
-        """
+    def _outputs(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
-        return decision_values(self._column_outputs(self._validated(X)), self.code_, self.decoder_)
-
-    def predict(self, X: Any) -> np.ndarray:
-        """The class with the largest score.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        chosen = predicted_classes(self.decision_function(X))
-        return self.classes_[chosen]
+        return self._column_outputs(self._validated(X))
 
     def __sklearn_tags__(self) -> Any:
         """Sparse input is accepted."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +17,7 @@ __all__ = [
     "DECODERS",
     "Decoder",
     "Hamming",
+    "LearnsFrom",
     "LossBased",
     "Margins",
     "Votes",
@@ -27,6 +28,7 @@ __all__ = [
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
+LearnsFrom = Literal["nothing", "outputs", "out-of-fold"]
 
 
 @runtime_checkable
@@ -34,8 +36,12 @@ class Decoder(Protocol):
     """Turns column outputs ``F`` of shape (n_samples, n_columns) into scores (n_samples, n_classes).
 
     ``fit`` learns from outputs and labels ``0 .. n_classes-1`` and returns the fitted decoder; decoders with
-    nothing to learn return themselves.
+    nothing to learn return themselves. ``learns_from`` says which outputs ``fit`` is to be given: those of
+    the training rows themselves, or of rows that the columns were not trained on. A decoder that gives
+    probabilities has also ``probabilities(F, code)``: rows sum to 1, and their argmax is that of the scores.
     """
+
+    learns_from: ClassVar[LearnsFrom]
 
     @property
     def name(self) -> str:
@@ -50,6 +56,8 @@ class Decoder(Protocol):
 
 class _Fixed:
     """A decoder with nothing to learn."""
+
+    learns_from: ClassVar[LearnsFrom] = "nothing"
 
     def fit(self, F: FloatArray, y: IntArray, code: Code, sample_weight: FloatArray | None = None) -> Self:
         """Nothing to learn: the decoder itself."""
