@@ -10,6 +10,7 @@ from .lagrangian import LagrangianSVC
 from .least_squares import LeastSquaresClassifier
 from .linear import LinearSVC
 from .linear_program import LinearProgramSVC
+from .multiclass import OutputCodeClassifier
 from .online import BudgetPerceptron, KernelPegasos, KernelPerceptron
 
 __version__ = "0.1.0"
@@ -27,6 +28,7 @@ __all__ = [
     "LeastSquaresClassifier",
     "LinearProgramSVC",
     "LinearSVC",
+    "OutputCodeClassifier",
     "SparseKernelClassifier",
     "__version__",
 ]

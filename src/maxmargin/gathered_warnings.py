@@ -76,7 +76,7 @@ def listening() -> Iterator[None]:
             warnings.warn_explicit(*other)
 
 
-def warn_once(who: str, named: list[tuple[str, list[Warned]]], stacklevel: int) -> None:
+def warn_once(who: str, named: list[tuple[str, list[Warned]]]) -> None:
     """One warning for each category, with the names of all fits that gave it and the first one's words."""
     by_category: dict[type[Warning], list[tuple[str, str]]] = {}
     for name, given in named:
@@ -86,7 +86,7 @@ def warn_once(who: str, named: list[tuple[str, list[Warned]]], stacklevel: int) 
     for category, fits in by_category.items():
         names = ", ".join(name for name, _ in fits[:10]) + (", ..." if len(fits) > 10 else "")
         message = f"{who}: {len(fits)} of {len(named)} fits warned ({names}). The first: {fits[0][1]}"
-        warnings.warn(_warning(category, message), stacklevel=stacklevel + 1)
+        warnings.warn(_warning(category, message), stacklevel=6)  # where a user has called fit
 
 
 def _warning(category: type[Warning], message: str) -> Warning:
