@@ -15,11 +15,13 @@ from .callbacks import CallbackSupport, with_callbacks
 from .checks import check_number
 from .class_labels import ClassLabels
 from .decoding import DecodedOutputs
+from .fold_outputs import FoldOutputs, outputs_by_refits, outputs_on_rows
+from .folds import stratified_folds
 from .layout import as_rows
 from .rows import WeightedRows, canonical
 from .solvers.columns import solve_columns
 from .solvers.drive import Callback
-from .solvers.result import SolverResult, Status, Stop
+from .solvers.result import SolverResult, Status, Stop, worst_status
 from .threads import effective_n_threads
 
 LAYOUT = {  # of rows that the core takes: what scikit-learn's validation is asked for
@@ -30,16 +32,6 @@ LAYOUT = {  # of rows that the core takes: what scikit-learn's validation is ask
 }
 NOT_GIVEN = object()  # at prediction there is no y, which is not the same as y=None
 SUCCESS = (Status.CONVERGED, Status.BUDGET_FULL, Status.NO_LOSS_LEFT, Status.STOPPED)
-SEVERITY = [
-    Status.CONVERGED,
-    Status.BUDGET_FULL,
-    Status.NO_LOSS_LEFT,
-    Status.STOPPED,
-    Status.STALLED,
-    Status.MAX_ITER,
-    Status.TIME_LIMIT,
-    Status.FAILED,
-]
 
 
 class CodedClassifier(
@@ -59,6 +51,7 @@ class CodedClassifier(
     """
 
     _success: tuple[Status, ...] = SUCCESS
+    _n_folds: int = 5  # for decoders that learn from rows the columns were not trained on
     _remedy_for_overflow: str = "lower C and the weights"
 
     @abstractmethod
@@ -114,7 +107,9 @@ class CodedClassifier(
         stop = self._stop()
         with self._running_callbacks(X, y) as callback:
             results = self._solve_all(data, stop, callback, n_threads)
-        self._store(results, data)
+            self._store(results, data)
+            if _finite(results):
+                self._learn_to_decode(data, callback, n_threads)
         self._certify(results)
         return self
 
@@ -138,12 +133,50 @@ class CodedClassifier(
 
     def _weighted_rows(self, X: Any, y: Any, sample_weight: Any, n_threads: int) -> WeightedRows:
         """Validated data in canonical form; sets ``classes_``, ``code_`` and ``decoder_``."""
-        return self._canonical(*self._labelled(X, y, sample_weight), n_threads)
+        labelled = self._labelled(X, y, sample_weight)
+        self._choose_code()
+        return self._canonical(*labelled, n_threads)
 
     def _labelled(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, np.ndarray]:
-        """Valid rows, labels ``0, 1, ...`` and weights; sets ``classes_``, ``code_`` and ``decoder_``."""
+        """Valid rows, labels ``0, 1, ...`` and weights; sets ``classes_``."""
         X, y = self._validated(X, y)
         return X, *self._labels_and_weights(y, sample_weight)
+
+    # ---- decoders that learn ----
+
+    def _learn_to_decode(self, data: WeightedRows, callback: Callback | None, n_threads: int) -> None:
+        """Sets ``decoder_`` to the one learned from the columns' outputs, where there is one to learn."""
+        learner = self._learner
+        if learner is None:
+            return
+        if learner.learns_from == "outputs":
+            outputs = outputs_on_rows(self, data)
+        else:
+            fold = self._folds(data, self._n_folds)
+            found = self._out_of_fold(data, fold, self._stop(), callback, n_threads)
+            outputs, self.fold_gap_ = found.outputs, found.gap
+            if found.status not in self._success:
+                self._warn_of_folds(found)
+        self.decoder_ = learner.fit(outputs, data.labels, self.code_, data.weight)
+
+    def _folds(self, data: WeightedRows, n_folds: int) -> np.ndarray:
+        """The fold of each canonical row."""
+        return stratified_folds(data.labels, n_folds)
+
+    def _out_of_fold(
+        self, data: WeightedRows, fold: np.ndarray, stop: Stop, callback: Callback | None, n_threads: int
+    ) -> FoldOutputs:
+        """Outputs of the columns fitted without each row's fold."""
+        return outputs_by_refits(self, data, fold, stop, callback, n_threads)
+
+    def _warn_of_folds(self, found: FoldOutputs) -> None:
+        warnings.warn(
+            f"{type(self).__name__}: fits without a fold, which the decoder learns from, stopped "
+            f"({found.status}) with relative duality gaps up to {found.gap:.1e}; raise max_iter or "
+            "max_seconds, raise tol, or scale the features.",
+            ConvergenceWarning,
+            stacklevel=5,
+        )
 
     def _validated(self, X: Any, y: Any = NOT_GIVEN) -> Any:
         """X in the core's layout and, at fit time, y; refused where they are not what they should be."""
@@ -161,9 +194,9 @@ class CodedClassifier(
         self.n_iter_ = max(result.n_iter for result in results)
         self.objective_ = float(sum(result.objective for result in results))
         self.dual_gap_ = float(np.max([result.gap for result in results]))
-        worst = max((result.status for result in results), key=SEVERITY.index)
+        worst = worst_status(result.status for result in results)
         self.status_ = str(worst)
-        if not all(np.isfinite(result.coef).all() for result in results):
+        if not _finite(results):
             del self.status_
             raise ValueError(
                 f"{type(self).__name__} failed: its coefficients are not finite. Scale the features, for "
@@ -193,3 +226,7 @@ class CodedClassifier(
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _finite(results: list[SolverResult]) -> bool:
+    return all(np.isfinite(result.coef).all() for result in results)

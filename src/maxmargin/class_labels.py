@@ -10,7 +10,8 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from .checks import check_sample_weight, class_weights
 from .codes import Code, code_from_name
-from .decoders import Decoder, decoder_from_name
+from .decoders import DECODERS, Decoder, decoder_from_name
+from .decoding import gives_probabilities
 
 __all__ = ["ClassLabels"]
 
@@ -29,6 +30,7 @@ class ClassLabels:
     code_: Code
     decoder_: Decoder
     _seed: int
+    _learner: Decoder | None
 
     def _draw_seed(self) -> None:
         """Set ``_seed``, before anything random is done."""
@@ -45,13 +47,22 @@ class ClassLabels:
                 f"{type(self).__name__} needs at least two classes, but y has only one class with a positive "
                 f"weight: {known.tolist()!r}."
             )
-        self._choose_code(known)
+        self.classes_ = known
         return np.minimum(np.searchsorted(known, y), len(known) - 1), weight
 
-    def _choose_code(self, classes: np.ndarray) -> None:
-        self.classes_ = classes
-        self.code_ = code_from_name(self.code, len(classes), self._seed)
+    def _choose_code(self) -> None:
+        """Sets ``code_`` and ``decoder_``; a decoder that is still to learn gets a stand-in until then.
+
+        It is ``_learner`` then, or None. One output has nothing to learn but its probabilities.
+        """
+        self.code_ = code_from_name(self.code, len(self.classes_), self._seed)
         self.decoder_ = decoder_from_name(self.decoder, self.code_)
+        self._learner = None
+        self.__dict__.pop("fold_gap_", None)
+        if self.decoder_.learns_from != "nothing":
+            learner, self.decoder_ = self.decoder_, decoder_from_name("auto", self.code_)
+            if self.code_.n_columns > 1 or gives_probabilities(learner):
+                self._learner = learner
 
     # ---- batches of a stream ----
 
@@ -67,8 +78,17 @@ class ClassLabels:
                 f"{type(self).__name__} needs at least two classes, but classes has only one class: "
                 f"{known.tolist()!r}."
             )
+        self.classes_ = known
         self._draw_seed()
-        self._choose_code(known)
+        self._choose_code()
+
+    def _check_fixed_decoder(self) -> None:
+        decoder = DECODERS.get(self.decoder) if isinstance(self.decoder, str) else self.decoder
+        if getattr(decoder, "learns_from", "nothing") != "nothing":
+            raise ValueError(
+                f"{type(self).__name__}.partial_fit cannot learn a decoder: a batch is not all of the data "
+                f"that decoder={self.decoder!r} would learn from. Call fit, or take a fixed decoder."
+            )
 
     def _check_same_classes(self, classes: Any) -> None:
         if classes is not None and not np.array_equal(np.unique(np.asarray(classes)), self.classes_):

@@ -6,11 +6,13 @@ from abc import abstractmethod
 from typing import Any
 
 import numpy as np
+from sklearn.utils import column_or_1d
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from .codes import Code
 from .decoders import DECODERS, Decoder, decision_values, predicted_classes
+from .explanation import Explanation, explanations
 
 __all__ = ["DecodedOutputs", "gives_probabilities"]
 
@@ -74,6 +76,37 @@ class DecodedOutputs:
         """
         check_is_fitted(self)
         return self.classes_[predicted_classes(decision_values(F, self.code_, self.decoder_))]
+
+    def explain(self, X: Any, y: Any = None) -> list[Explanation]:
+        """Which columns erred for each sample, and whether the code corrected it.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,), optional
+            The true labels. Without them columns are held against the predicted class.
+
+        Returns
+        -------
+        list of Explanation
+            One for each sample; ``print`` shows it as a table.
+        """
+        F = self._outputs(X)
+        labels = None if y is None else self._label_numbers(y, len(F))
+        return explanations(F, labels, self.code_, self.decoder_, self.classes_)
+
+    def _label_numbers(self, y: Any, n_samples: int) -> np.ndarray:
+        y = column_or_1d(y)
+        if len(y) != n_samples:
+            raise ValueError(f"y needs a label for each of the {n_samples} samples; got {len(y)}.")
+        labels = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
+        strange = np.unique(y[self.classes_[labels] != y])
+        if len(strange):
+            raise ValueError(
+                f"y has labels {strange.tolist()!r} that the model does not know; it was fitted on "
+                f"{self.classes_.tolist()!r}."
+            )
+        return labels
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores of the classes, larger is better: (n_samples, n_classes), or (n_samples,) for two classes.

@@ -14,7 +14,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from .base import SEVERITY
+from .base import CodedClassifier
 from .class_labels import ClassLabels
 from .cloned_columns import ClonedColumns
 from .column_fits import TrainingData, check_binary_classifier, weight_parameter
@@ -22,7 +22,7 @@ from .decoding import DecodedOutputs
 from .folds import check_folds, given_folds, stratified_folds
 from .kernel_svc import KernelSVC
 from .shared_columns import SharedColumns, takes_codes
-from .solvers.result import Status
+from .solvers.result import Status, worst_status
 
 
 def _estimator_has(method: str) -> Callable[[OutputCodeClassifier], bool]:
@@ -84,8 +84,8 @@ class OutputCodeClassifier(
     decoder_ : Decoder
         Fitted, where it learns.
     dual_gap_ : float
-        The largest relative duality gap of a column. This one and the next four: where the classifiers of the
-        columns, or the last steps of pipelines, have it.
+        The largest relative duality gap of a column. This one and the next four: where the columns'
+        classifiers, or the last steps of their pipelines, are of this library.
     status_ : str
         "converged", or the worst end of a column.
     n_iter_ : int
@@ -161,16 +161,17 @@ class OutputCodeClassifier(
         X, y = self._given(X, y, reset=True)
         self._draw_seed()
         labels, weight = self._labels_and_weights(y, sample_weight)
+        self._choose_code()
         own, of_splitter = self._routed("fit", self._weight_to_pass(sample_weight, weight), params)
         data = TrainingData(X, labels, weight, self.classes_, own)
-        out_of_fold = self.decoder_.learns_from == "out-of-fold"
+        learner = self._learner
+        out_of_fold = learner is not None and learner.learns_from == "out-of-fold"
         fold = self._folds(y, data, of_splitter) if out_of_fold else None
         columns, outputs = self._new_columns(estimator).fit(data, fold)
-        if self.decoder_.learns_from == "outputs":
-            outputs = columns.outputs(X)
-        if outputs is not None:
+        if learner is not None:
+            F = columns.outputs(X) if outputs is None else outputs
             kept = data.kept
-            self.decoder_ = self.decoder_.fit(outputs[kept], labels[kept], self.code_, weight[kept])
+            self.decoder_ = learner.fit(F[kept], labels[kept], self.code_, weight[kept])
         self._keep(columns)
         return self
 
@@ -196,10 +197,10 @@ class OutputCodeClassifier(
         """
         estimator = self._checked_estimator()
         first = not self.__sklearn_is_fitted__()
+        self._check_fixed_decoder()
         if first:
             self._begin_stream(classes)
         self._check_same_classes(classes)
-        self._check_fixed_decoder()
         X, y = self._given(X, y, reset=first)
         labels, weight = self._batch_labels_and_weights(y, sample_weight)
         own, _ = self._routed("partial_fit", self._weight_to_pass(sample_weight, weight), params)
@@ -242,14 +243,6 @@ class OutputCodeClassifier(
         kind = SharedColumns if takes_codes(estimator) else ClonedColumns
         return kind(estimator, self.code_, self._seed, self.n_jobs, type(self).__name__)
 
-    def _check_fixed_decoder(self) -> None:
-        if self.decoder_.learns_from != "nothing":
-            raise ValueError(
-                f"decoder={self.decoder_.name!r} learns from the columns' outputs, which change with every "
-                "batch of partial_fit. Take a decoder that learns nothing, and fit the other one to "
-                "column_outputs of rows put aside, when the stream has ended."
-            )
-
     def _keep(self, columns: ClonedColumns | SharedColumns) -> None:
         """Fitted columns, and the certificates that all of them have."""
         models = [
@@ -259,7 +252,7 @@ class OutputCodeClassifier(
         ]
         for name, summary in CERTIFICATES.items():
             self.__dict__.pop(name, None)
-            if all(hasattr(model, name) for model in models):
+            if all(isinstance(model, CodedClassifier) for model in models):
                 setattr(self, name, summary([getattr(model, name) for model in models]))
         self._columns = columns
         self.estimators_ = list(columns.estimators)
@@ -323,7 +316,7 @@ class OutputCodeClassifier(
 
 
 def _worst(statuses: list[Any]) -> str:
-    return str(max((Status(status) for status in statuses), key=SEVERITY.index))
+    return str(worst_status(Status(status) for status in statuses))
 
 
 CERTIFICATES: dict[str, Callable[[list[Any]], Any]] = {

@@ -59,6 +59,7 @@ class StreamingKernelClassifier(KernelClassifier):
         self
         """
         self._check_parameters()
+        self._check_fixed_decoder()
         if isinstance(self._kernel_parameter(), Precomputed):
             raise ValueError(
                 f"{type(self).__name__}.partial_fit cannot work with kernel='precomputed': it needs kernel "
