@@ -12,7 +12,9 @@ from .codes import Code
 from .decoder_protocol import Decoder, LearnsFrom
 from .losses import LOSSES, Loss
 from .margin_sums import checked_outputs, code_product, margin_sums, ordered_by_margins, with_margins
+from .prior_decoder import PriorDecoder
 from .probability_decoders import Coupling, Probabilistic
+from .weighted_decoder import WeightedDecoder
 
 __all__ = [
     "DECODERS",
@@ -130,7 +132,13 @@ def predicted_classes(decision: FloatArray) -> IntArray:
 
 
 FIXED: list[Decoder] = [Margins(), Votes(), Hamming(), *(LossBased(loss) for loss in LOSSES.values())]
-LEARNED: list[Decoder] = [Probabilistic(), Coupling()]
+LEARNED: list[Decoder] = [
+    Probabilistic(),
+    Coupling(),
+    WeightedDecoder(),
+    WeightedDecoder(focus="support-vectors"),
+    PriorDecoder(),
+]
 DECODERS: dict[str, Decoder] = {decoder.name: decoder for decoder in FIXED + LEARNED}
 
 
