@@ -98,8 +98,10 @@ def adult_dense():
 
 
 def letter():
-    """Official split of 16,000 and 4,000 letters, standardised on the training part."""
+    """Official split of 16,000 and 4,000 letters, standardised on the training part, or None."""
     file = _file("letter.npz")
+    if file is None:
+        return None
     X, X_test = file["X_train"].astype(np.float64), file["X_test"].astype(np.float64)
     mean, deviation = X.mean(axis=0), X.std(axis=0)
     standard = [((rows - mean) / deviation).astype(np.float32) for rows in (X, X_test)]

@@ -49,7 +49,18 @@ ESTIMATORS = [
     maxmargin.SparseKernelClassifier(budget=30, loss="log", alpha=1e-3, code="one-vs-one", random_state=0),
     # As printed it keeps equal rows apart, and then weights are no repetitions.
     maxmargin.SparseKernelClassifier.as_published(20, alpha=0.1, merge_duplicates=True, random_state=0),
+    maxmargin.OutputCodeClassifier(maxmargin.KernelSVC(tol=1e-8)),
 ]
+
+
+def at_work(estimator):
+    """The estimator that solves: one around another leaves limits and callbacks to that."""
+    return estimator.get_params(deep=False).get("estimator", estimator)
+
+
+def watched(estimator, *callbacks):
+    at_work(estimator).set_callbacks(*callbacks)
+    return estimator
 
 
 def is_certified(estimator):
@@ -57,19 +68,19 @@ def is_certified(estimator):
 
     Others promise an end that is none of the failures.
     """
-    parameters = estimator.get_params()
+    parameters = at_work(estimator).get_params()
     return "tol" in parameters and parameters.get("refit", "newton") is not None
 
 
 def has_budget(estimator):
     """Whether its certificates are those of a set of support vectors that grows to a budget."""
-    return is_certified(estimator) and "budget" in estimator.get_params()
+    return is_certified(estimator) and "budget" in at_work(estimator).get_params()
 
 
 def is_joint(estimator):
     """Whether all columns are one problem, with one history: they share support vectors, are one program, are
     no columns of a code, or are certified by nothing."""
-    parameters = estimator.get_params()
+    parameters = at_work(estimator).get_params()
     joint = parameters.get("multi_class") == "joint" or "code" not in parameters
     return not is_certified(estimator) or "budget" in parameters or joint
 
@@ -80,7 +91,9 @@ def learns_out_of_fold(model):
 
 
 def never_content(estimator):
-    return estimator.set_params(tol=1e-300) if is_certified(estimator) else estimator
+    if is_certified(estimator):
+        at_work(estimator).set_params(tol=1e-300)
+    return estimator
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # some checks use unscaled data
@@ -128,8 +141,8 @@ def test_the_certificate_is_on_the_estimator(estimator, data):
     model = estimator.fit(*data())
     if is_certified(model):
         assert model.status_ in (("budget_full", "no_loss_left") if has_budget(model) else ("converged",))
-        assert -1e-12 <= model.dual_gap_ <= model.tol
-        free = model.get_params().get("penalty", "some") is None  # then separable data cost nothing
+        assert -1e-12 <= model.dual_gap_ <= at_work(model).tol
+        free = at_work(model).get_params().get("penalty", "some") is None  # then separable data cost nothing
         assert model.objective_ > 0.0 or (free and model.objective_ == 0.0)
     else:
         assert model.status_ in ("converged", "max_iter", "budget_full", "no_loss_left")
@@ -210,7 +223,7 @@ def test_class_weights_are_sample_weights(estimator):
 
 def test_pickle_keeps_every_bit_and_only_data(estimator):
     X, y = three_classes()
-    model = estimator.set_callbacks(lambda check, state: False).fit(X, y)
+    model = watched(estimator, lambda check, state: False).fit(X, y)
     copy = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(copy.decision_function(X), model.decision_function(X))
     assert copy.history_ == model.history_
@@ -250,10 +263,10 @@ def test_nothing_is_printed(estimator, capfd):
 def test_callbacks_see_every_certificate_and_can_stop(estimator):
     X, y = two_classes()
     seen = []
-    model = clone(estimator).set_callbacks(lambda check, state: seen.append(check)).fit(X, y)
+    model = watched(clone(estimator), lambda check, state: seen.append(check)).fit(X, y)
     assert tuple(seen[: len(model.history_[0])]) == model.history_[0]
     assert (len(seen) > len(model.history_[0])) == learns_out_of_fold(model)
-    stopped = clone(estimator).set_callbacks(lambda check, state: True).fit(X, y)
+    stopped = watched(clone(estimator), lambda check, state: True).fit(X, y)
     assert stopped.status_ == "stopped"
     assert len(stopped.history_[0]) == 1
 
@@ -278,7 +291,7 @@ def test_scikit_learn_callbacks(estimator):
             self.tasks.append("teardown")
 
     counter = Counter()
-    model = estimator.set_callbacks(counter).fit(*two_classes())
+    model = watched(estimator, counter).fit(*two_classes())
     n_checks = len(model.history_[0])
     assert counter.tasks[:2] == ["setup", "begin fit"]
     assert counter.tasks[-2:] == ["end fit", "teardown"]
@@ -299,23 +312,25 @@ def test_ctrl_c_raises(estimator, data):
 
     for n_jobs in (1, 2):
         sent = []
-        model = never_content(clone(estimator)).set_params(n_jobs=n_jobs).set_callbacks(interrupt)
+        model = watched(never_content(clone(estimator)).set_params(n_jobs=n_jobs), interrupt)
         with pytest.raises(KeyboardInterrupt):
             model.fit(X, y)
         assert not hasattr(model, "coef_")
         with pytest.raises(NotFittedError):
             model.predict(X)
         if is_certified(model):
-            model.set_params(tol=1e-3)
-        model.set_callbacks().fit(X, y)
+            at_work(model).set_params(tol=1e-3)
+        watched(model).fit(X, y)
 
 
 def test_a_time_limit_is_kept_and_told(estimator):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(3000, 30)), rng.integers(0, 3, size=3000)
     gap = "relative duality gap .*" if is_certified(estimator) else ""
+    model = never_content(clone(estimator))
+    at_work(model).set_params(max_seconds=1e-6)
     with pytest.warns(ConvergenceWarning, match=rf"time_limit.*{gap}raise max_iter or max_seconds"):
-        model = never_content(clone(estimator)).set_params(max_seconds=1e-6).fit(X, y)
+        model.fit(X, y)
     assert model.status_ == "time_limit"
     assert np.isfinite(model.dual_gap_) == is_certified(estimator)
 
@@ -389,15 +404,14 @@ def test_class_weights_may_name_absent_classes_and_leave_classes_out(estimator):
 def test_callbacks_go_with_clones_and_stop_every_column(estimator):
     X, y = three_classes()
     seen = []
-    grid = {"C": [0.1, 1.0]} if "C" in estimator.get_params() else {"class_weight": [None, "balanced"]}
-    search = GridSearchCV(estimator.set_callbacks(lambda check, state: seen.append(check)), grid, cv=2)
+    costs = [name for name in ("C", "estimator__C") if name in estimator.get_params()]
+    grid = {costs[0]: [0.1, 1.0]} if costs else {"class_weight": [None, "balanced"]}
+    search = GridSearchCV(watched(estimator, lambda check, state: seen.append(check)), grid, cv=2)
     search.fit(X, y)
     n_histories = 1 if is_joint(estimator) else 3
     assert len(seen) > 5 * n_histories  # five fits of three columns
     once = iter([True])
-    model = (
-        clone(estimator).set_params(n_jobs=2).set_callbacks(lambda check, state: next(once, False)).fit(X, y)
-    )
+    model = watched(clone(estimator).set_params(n_jobs=2), lambda check, state: next(once, False)).fit(X, y)
     assert model.status_ == "stopped"
     assert all(len(history) <= 2 for history in model.history_)
 

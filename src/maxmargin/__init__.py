@@ -10,6 +10,7 @@ from .lagrangian import LagrangianSVC
 from .least_squares import LeastSquaresClassifier
 from .linear import LinearSVC
 from .linear_program import LinearProgramSVC
+from .multiclass import OutputCodeClassifier
 from .online import BudgetPerceptron, KernelPegasos, KernelPerceptron
 from .top_k_accuracy import top_k_accuracy
 from .topk import TopKSVC
@@ -32,6 +33,7 @@ __all__ = [
     "LinearProgramSVC",
     "LinearSVC",
     "PathCV",
+    "OutputCodeClassifier",
     "SparseKernelClassifier",
     "TopKSVC",
     "__version__",

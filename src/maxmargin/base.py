@@ -9,15 +9,12 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .callbacks import CallbackSupport, with_callbacks
-from .checks import check_number, check_sample_weight, class_weights
-from .codes import code_from_name
-from .decoders import Decoder, decoder_from_name
-from .decoding import DecodedOutputs, gives_probabilities
+from .checks import check_number
+from .class_labels import ClassLabels
+from .decoding import DecodedOutputs
 from .fold_outputs import FoldOutputs, outputs_by_refits, outputs_on_rows
 from .folds import stratified_folds
 from .layout import as_rows
@@ -35,10 +32,15 @@ LAYOUT = {  # of rows that the core takes: what scikit-learn's validation is ask
 }
 NOT_GIVEN = object()  # at prediction there is no y, which is not the same as y=None
 SUCCESS = (Status.CONVERGED, Status.BUDGET_FULL, Status.NO_LOSS_LEFT, Status.STOPPED)
-N_FOLDS = 5  # for decoders that learn from rows the columns were not trained on
 
 
-class CodedClassifier(CallbackSupport, DecodedOutputs, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class CodedClassifier(
+    CallbackSupport,
+    ClassLabels,
+    DecodedOutputs,
+    ClassifierMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+):
     """A classifier that solves one binary problem for each column of a code.
 
     A subclass stores its parameters, checks them in ``_check_parameters``, makes choices that depend on the
@@ -49,6 +51,7 @@ class CodedClassifier(CallbackSupport, DecodedOutputs, ClassifierMixin, BaseEsti
     """
 
     _success: tuple[Status, ...] = SUCCESS
+    _n_folds: int = 5  # for decoders that learn from rows the columns were not trained on
     _remedy_for_overflow: str = "lower C and the weights"
 
     @abstractmethod
@@ -119,10 +122,6 @@ class CodedClassifier(CallbackSupport, DecodedOutputs, ClassifierMixin, BaseEsti
         self._prepare(data)
         return data, n_threads
 
-    def _draw_seed(self) -> None:
-        """Set ``_seed``, before anything random is done."""
-        self._seed = int(check_random_state(getattr(self, "random_state", 0)).randint(2**31))
-
     def _stop(self) -> Stop:
         """When a fit ends."""
         return Stop(tol=self.tol, max_iter=self.max_iter, max_seconds=self.max_seconds)
@@ -140,26 +139,7 @@ class CodedClassifier(CallbackSupport, DecodedOutputs, ClassifierMixin, BaseEsti
     def _labelled(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, np.ndarray]:
         """Valid rows, labels ``0, 1, ...`` and weights; sets ``classes_``."""
         X, y = self._validated(X, y)
-        check_classification_targets(y)
-        weight = check_sample_weight(sample_weight, X.shape[0])
-        weight = weight * class_weights(self.class_weight, y, weight)
-        self.classes_ = np.unique(y[weight > 0.0])
-        if len(self.classes_) < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs at least two classes, but y has only one class with a positive "
-                f"weight: {self.classes_.tolist()!r}."
-            )
-        labels = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
-        return X, labels, weight
-
-    def _choose_code(self) -> None:
-        """Sets ``code_`` and ``decoder_``; a decoder that is still to learn gets a stand-in until then."""
-        self.code_ = code_from_name(self.code, len(self.classes_), self._seed)
-        self.decoder_ = decoder_from_name(self.decoder, self.code_)
-        self._learner: Decoder | None = None
-        self.__dict__.pop("fold_gap_", None)
-        if self.decoder_.learns_from != "nothing":
-            self._learner, self.decoder_ = self.decoder_, decoder_from_name("auto", self.code_)
+        return X, *self._labels_and_weights(y, sample_weight)
 
     # ---- decoders that learn ----
 
@@ -168,13 +148,13 @@ class CodedClassifier(CallbackSupport, DecodedOutputs, ClassifierMixin, BaseEsti
     ) -> FoldOutputs | None:
         """Sets ``decoder_`` to the one learned from the columns' outputs, where there is one to learn.
 
-        One output has nothing to learn but its probabilities. Returned are the fits without a fold, if any.
+        Returned are the fits without a fold, if any.
         """
         learner, folds = self._learner, None
-        if learner is None or (self.code_.n_columns == 1 and not gives_probabilities(learner)):
+        if learner is None:
             return None
         if learner.learns_from == "out-of-fold":
-            fold = self._folds(data, N_FOLDS)
+            fold = self._folds(data, self._n_folds)
             folds = self._out_of_fold(data, fold, self._stop(), callback, n_threads)
             self.fold_gap_ = folds.gap
         outputs = outputs_on_rows(self, data) if folds is None else folds.outputs

@@ -34,13 +34,17 @@ def check_folds(cv: Any) -> None:
         check_number("cv", cv, at_least=2, integer=True)
 
 
-def given_folds(cv: Any, y: Any) -> np.ndarray | None:
-    """The fold of each row by a splitter or a list of splits, as in scikit-learn; None for a number."""
+def given_folds(cv: Any, y: Any, **metadata: Any) -> np.ndarray | None:
+    """The fold of each row by a splitter or a list of splits, as in scikit-learn; None for a number.
+
+    ``metadata``, as groups, are the splitter's.
+    """
     if _is_number(cv):
         return None
     n = _num_samples(y)
     fold = np.full(n, -1, dtype=np.intp)
-    for k, (train, test) in enumerate(check_cv(cv, y, classifier=True).split(np.zeros((n, 1)), y)):
+    splits = check_cv(cv, y, classifier=True).split(np.zeros((n, 1)), y, **metadata)
+    for k, (train, test) in enumerate(splits):
         twice = (fold[test] >= 0).any()
         fold[test] = k
         if twice or not np.array_equal(np.sort(train), np.flatnonzero(fold != k)):

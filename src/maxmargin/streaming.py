@@ -6,12 +6,10 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.utils import column_or_1d
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length
 
 from .callbacks import with_callbacks
-from .checks import check_sample_weight, check_scale, check_weights, class_weights
-from .decoders import DECODERS
+from .checks import check_scale, check_weights
 from .kernel_machine import KernelClassifier
 from .kernels import Precomputed
 from .layout import is_sparse
@@ -61,7 +59,7 @@ class StreamingKernelClassifier(KernelClassifier):
         self
         """
         self._check_parameters()
-        self._check_decoder()
+        self._check_fixed_decoder()
         if isinstance(self._kernel_parameter(), Precomputed):
             raise ValueError(
                 f"{type(self).__name__}.partial_fit cannot work with kernel='precomputed': it needs kernel "
@@ -80,37 +78,6 @@ class StreamingKernelClassifier(KernelClassifier):
         self._certify([result])
         return self
 
-    def _check_decoder(self) -> None:
-        decoder = DECODERS.get(self.decoder) if isinstance(self.decoder, str) else self.decoder
-        if getattr(decoder, "learns_from", "nothing") != "nothing":
-            raise ValueError(
-                f"{type(self).__name__}.partial_fit cannot learn a decoder: a batch is not all of the data "
-                f"that decoder={self.decoder!r} would learn from. Call fit, or take a fixed decoder."
-            )
-
-    def _begin_stream(self, classes: Any) -> None:
-        if classes is None:
-            raise ValueError(
-                "the first call of partial_fit needs classes=, all labels that any batch will have: one "
-                "batch may not have them all."
-            )
-        known = np.unique(column_or_1d(np.asarray(classes)))
-        if len(known) < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs at least two classes, but classes has only one class: "
-                f"{known.tolist()!r}."
-            )
-        self.classes_ = known
-        self._draw_seed()
-        self._choose_code()
-
-    def _check_same_classes(self, classes: Any) -> None:
-        if classes is not None and not np.array_equal(np.unique(np.asarray(classes)), self.classes_):
-            raise ValueError(
-                f"classes={np.asarray(classes).tolist()!r} differ from those of the first call, "
-                f"{self.classes_.tolist()!r}; leave them out, or call fit to begin anew."
-            )
-
     def _batch(self, X: Any, y: Any, sample_weight: Any, first: bool) -> WeightedRows:
         """The batch in the order given, without rows of weight 0; in the dtype of the support vectors."""
         if first:
@@ -119,36 +86,13 @@ class StreamingKernelClassifier(KernelClassifier):
             X, y = self._validated(X), column_or_1d(y, warn=True)
             check_consistent_length(X, y)
             X = _alike(X, self.support_vectors_)
-        check_classification_targets(y)
-        labels = self._labels(y)
-        weight = check_sample_weight(sample_weight, X.shape[0]) * self._batch_class_weights(y)
-        if not weight.any():
-            raise ValueError("class_weight leaves every row of this batch without a weight; leave it out.")
+        labels, weight = self._batch_labels_and_weights(y, sample_weight)
         check_weights(weight)
         kept = np.flatnonzero(weight > 0.0)
         data = WeightedRows(Rows(X, kept, effective_n_threads(self.n_jobs)), labels[kept], weight[kept])
         if X.ndim == 2:
             check_scale(X, data.rows.sqnorms(), 1.0)
         return data
-
-    def _labels(self, y: np.ndarray) -> np.ndarray:
-        labels = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
-        strange = np.unique(y[self.classes_[labels] != y])
-        if len(strange):
-            raise ValueError(
-                f"y has labels {strange.tolist()!r} that are not among the classes of the first call, "
-                f"{self.classes_.tolist()!r}; name every class there."
-            )
-        return labels
-
-    def _batch_class_weights(self, y: np.ndarray) -> np.ndarray:
-        if isinstance(self.class_weight, str):
-            raise ValueError(
-                f"class_weight={self.class_weight!r} cannot be used with partial_fit: a batch does not know "
-                "the frequencies of the stream. Give a dict, or sample_weight."
-            )
-        everything = np.concatenate([self.classes_, y])  # so that a class missing here is no stranger
-        return class_weights(self.class_weight, everything, np.ones(len(everything)))[len(self.classes_) :]
 
 
 def _alike(X: Any, points: Any) -> Any:
