@@ -1,11 +1,10 @@
 """Four real sets: letters, incomes (Adult), digits (USPS) and short messages (SMS spam)."""
 
 import functools
-import os
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
+from frame import data_folder
 from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.preprocessing import normalize
@@ -31,9 +30,7 @@ class Set:
 
 def folder():
     """Where the data are, or None."""
-    path = os.environ.get("MAXMARGIN_DATA")
-    names = {f"{file}.npz" for file in FILES.values()}
-    return Path(path) if path and all((Path(path) / name).is_file() for name in names) else None
+    return data_folder(FILES.values())
 
 
 @functools.cache
