@@ -11,6 +11,7 @@ from .least_squares import LeastSquaresClassifier
 from .linear import LinearSVC
 from .linear_program import LinearProgramSVC
 from .online import BudgetPerceptron, KernelPegasos, KernelPerceptron
+from .top_k_accuracy import top_k_accuracy
 
 __version__ = "0.1.0"
 __all__ = [
@@ -29,4 +30,5 @@ __all__ = [
     "LinearSVC",
     "SparseKernelClassifier",
     "__version__",
+    "top_k_accuracy",
 ]
