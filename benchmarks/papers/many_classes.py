@@ -54,8 +54,3 @@ def _whole(file):
 def _set(X, y, learn, judge):
     rows, rows_test = standardised(X[learn], X[judge])
     return Set(rows, y[learn], rows_test, y[judge])
-
-
-def outputs(model, X):
-    """Real-valued outputs of all columns, (n_samples, n_columns)."""
-    return model._column_outputs(X)

@@ -10,7 +10,7 @@ import time
 from dataclasses import dataclass
 
 import numpy as np
-from many_classes import folds, outputs
+from many_classes import folds
 from outliers import KINDS, with_outliers
 from sklearn.model_selection import StratifiedKFold
 
@@ -55,8 +55,9 @@ def _outputs(contamination, X, y, data, code, C, apart):
     start = time.perf_counter()
     columns = _columns(X, y, code, C)
     seconds = time.perf_counter() - start
-    F = {"training": outputs(columns, X), "out-of-fold": apart}
-    return Outputs(*contamination, C, code, y, F, data.y_test, outputs(columns, data.X_test), seconds)
+    F = {"training": columns.column_outputs(X), "out-of-fold": apart}
+    F_test = columns.column_outputs(data.X_test)
+    return Outputs(*contamination, C, code, y, F, data.y_test, F_test, seconds)
 
 
 def _columns(X, y, code, C):
@@ -68,7 +69,7 @@ def _out_of_fold(X, y, code, C, seed):
     draw = int(np.random.default_rng(seed).integers(2**31))
     F = np.empty((len(y), code.n_columns))
     for learn, judge in StratifiedKFold(N_THIRDS, shuffle=True, random_state=draw).split(X, y):
-        F[judge] = outputs(_columns(X[learn], y[learn], code, C), X[judge])
+        F[judge] = _columns(X[learn], y[learn], code, C).column_outputs(X[judge])
     return F
 
 

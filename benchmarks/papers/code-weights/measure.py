@@ -30,13 +30,13 @@ QUICK = Plan(
 )
 
 
-def measure(plan, keep, folder=None):
+def measure(plan, keep, methods, folder=None):
     """A record for each set, share of outliers, fold and decoder.
 
     Outputs of the columns are kept in ``folder`` and taken from there: a decoder is then tried in minutes.
     """
     jobs = [
-        (plan, folder, name, repetition, fold)
+        (plan, methods, folder, name, repetition, fold)
         for name in plan.sets
         for repetition in plan.repetitions
         for fold in range(plan.n_folds)
@@ -52,22 +52,26 @@ def measure(plan, keep, folder=None):
             print(f"{name}: repetition {repetition + 1}", file=sys.stderr, flush=True)
 
 
-def _fold(plan, folder, name, repetition, fold):
+def _fold(plan, methods, folder, name, repetition, fold):
     shares = plan.shares if name == plan.contaminated else ()
     kept = Memory(folder, verbose=0).cache(fold_outputs)
     return [
-        {"set": name, "repetition": repetition, "fold": fold, **_record(label, method, outputs)}
+        {"set": name, "repetition": repetition, "fold": fold, **_record(label, outputs)}
         for outputs in kept(name, repetition, fold, plan.costs, shares)
-        for label, method in METHODS.items()
+        for label in methods
     ]
 
 
-def _record(label, method, outputs):
+def _record(label, outputs):
+    method = METHODS[label]
     F, code = outputs.F[method.fitted_to], outputs.code
     start = time.perf_counter()
     decoder = DECODERS[method.decoder].fit(F, outputs.y, code)
+    seconds, learned = time.perf_counter() - start, getattr(decoder, "report", None)
     return {
-        "seconds": time.perf_counter() - start,
+        "seconds": seconds,
+        "chosen": learned and learned.chosen,
+        "n_constraints": learned and learned.n_constraints,
         "outliers": outputs.outliers,
         "share": outputs.share,
         "method": label,

@@ -17,6 +17,8 @@ RECORDS = RecordFile(
         "C": float,
         "accuracy": float,  # of the test rows, percent
         "training_accuracy": float,  # of the decoder on the outputs that it was fitted to, percent
+        "chosen": float,  # the margin, or nu, that a learned decoder chose
+        "n_constraints": int,  # that took part, of n_train (n_classes - 1)
         "seconds": float,  # to fit the decoder
         "column_seconds": float,  # to fit the columns once, and without a fold
     },
@@ -25,6 +27,7 @@ RECORDS = RecordFile(
         "accuracy": ".3f",
         "training_accuracy": ".2f",
         "C": "g",
+        "chosen": "g",
         "seconds": ".3f",
         "column_seconds": ".3f",
     },

@@ -15,13 +15,15 @@ import frame
 import report
 from claims import claims
 from measure import FULL, QUICK, measure
+from methods import METHODS
 from records import RECORDS, accuracies, training
 
 
 def _measure(options, keep):
     plan = QUICK if options.quick else FULL
+    methods = options.methods or METHODS
     sets, repetitions = tuple(options.sets or plan.sets), options.repetitions or plan.repetitions
-    measure(replace(plan, sets=sets, repetitions=tuple(repetitions)), keep, options.outputs)
+    measure(replace(plan, sets=sets, repetitions=tuple(repetitions)), keep, methods, options.outputs)
 
 
 def _conclude(records, variant):
@@ -44,6 +46,7 @@ def _conclude(records, variant):
 def _add_options(parser):
     parser.add_argument("--sets", nargs="+", choices=FULL.sets, help="some of the sets")
     parser.add_argument("--repetitions", nargs="+", type=int, help="some of 0 1 2 3 4")
+    parser.add_argument("--methods", nargs="+", choices=METHODS, help="some of the decoders")
     parser.add_argument("--outputs", type=Path, help="folder that keeps the outputs of the columns")
 
 

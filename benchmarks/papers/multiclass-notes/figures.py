@@ -1,9 +1,12 @@
 """Training error between 0 and its bounds, and test error against time: a panel for each set."""
 
+import math
+
 import matplotlib as mpl
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt
+from matplotlib.ticker import NullFormatter
 
 COLOURS = {
     "one-vs-one": "#4477aa",
@@ -63,7 +66,7 @@ def _bounds(panel, codes):
     panel.axhline(100.0, color="black", linestyle=":", linewidth=1.0)
     panel.set(yscale="log", xlim=(-0.5, len(codes) - 0.5))
     panel.set_xticks(range(len(codes)), list(codes), rotation=20, fontsize=8)
-    panel.set_ylim(bottom=0.7 * LEAST)
+    panel.set_ylim(0.7 * LEAST, 300.0)
 
 
 def _time(panel, codes):
@@ -72,4 +75,7 @@ def _time(panel, codes):
         x, y = (cell["seconds"], 100.0 - cell["accuracy"]) if cell else ([], [])
         panel.errorbar(x, y, cell["deviation"] if cell else None, color=colour, marker="o", ls="", label=code)
     panel.set(xscale="log", xlabel="seconds to fit")
+    panel.xaxis.set_minor_formatter(NullFormatter())
     panel.margins(x=0.2, y=0.15)
+    low, high = panel.get_xlim()
+    panel.set_xlim(min(low, 0.8 * 10.0 ** math.floor(math.log10(high))), high)  # at least one labelled tick

@@ -13,7 +13,7 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
-from many_classes import FILES, folds, official, outputs
+from many_classes import FILES, folds, official
 from sklearn.exceptions import ConvergenceWarning
 from split_set import split
 
@@ -103,7 +103,7 @@ def _record(columns, code, gamma, data, chosen, plan):
     start = time.perf_counter()
     model = _fitted(_model(columns, used, C, gamma), data)
     seconds = time.perf_counter() - start
-    F, F_test = outputs(model, data.X), outputs(model, data.X_test)
+    F, F_test = model.column_outputs(data.X), model.column_outputs(data.X_test)
     bound, targets = used.training_error_bound(F, data.y), used.targets(data.y)
     return {
         "columns": columns,

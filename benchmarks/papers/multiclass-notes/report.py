@@ -39,4 +39,4 @@ def _table(codes):
 
 
 def _bound(percent):
-    return f"{percent:.1f}" if percent < 100.0 else f"{percent:.0f}, says nothing"
+    return f"{percent:.2f}" if percent < 100.0 else f"{percent:.0f}, says nothing"
