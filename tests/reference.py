@@ -340,3 +340,21 @@ def _solved_exactly(M, right):
                 factor = M[i][k] / M[k][k]
                 M[i] = [p - factor * q for p, q in zip(M[i], M[k])]
     return [row[-1] / row[k] for k, row in enumerate(M)]
+
+
+def decoding_weights_lp(H, labels, cost, matrix, margin):
+    """The learned decoding weights' linear program over all pairs, in (W, xi): its optimum."""
+    G, T = matrix.shape
+    pairs = [(i, p) for i in range(len(H)) for p in range(G) if p != labels[i]]
+    A = np.zeros((len(pairs), G * T + len(pairs)))
+    for row, (i, p) in enumerate(pairs):
+        y = labels[i]
+        A[row, y * T : (y + 1) * T] = -matrix[y] * H[i]
+        A[row, p * T : (p + 1) * T] = matrix[p] * H[i]
+        A[row, G * T + row] = -1.0
+    sums = np.hstack([np.kron(np.eye(G), np.ones(T)), np.zeros((G, len(pairs)))])
+    objective = np.concatenate([np.zeros(G * T), [cost[i] for i, _ in pairs]])
+    bounds = [(0.0, 1.0 if m else 0.0) for m in matrix.ravel()] + [(0.0, None)] * len(pairs)
+    found = linprog(objective, A, np.full(len(pairs), -margin), sums, np.ones(G), bounds, method="highs-ds")
+    assert found.status == 0, found.message
+    return found.fun

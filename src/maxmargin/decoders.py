@@ -13,6 +13,7 @@ from .decoder_protocol import Decoder, LearnsFrom
 from .losses import LOSSES, Loss
 from .margin_sums import checked_outputs, code_product, margin_sums, ordered_by_margins, with_margins
 from .probability_decoders import Coupling, Probabilistic
+from .weighted_decoder import WeightedDecoder
 
 __all__ = [
     "DECODERS",
@@ -130,7 +131,12 @@ def predicted_classes(decision: FloatArray) -> IntArray:
 
 
 FIXED: list[Decoder] = [Margins(), Votes(), Hamming(), *(LossBased(loss) for loss in LOSSES.values())]
-LEARNED: list[Decoder] = [Probabilistic(), Coupling()]
+LEARNED: list[Decoder] = [
+    Probabilistic(),
+    Coupling(),
+    WeightedDecoder(),
+    WeightedDecoder(focus="support-vectors"),
+]
 DECODERS: dict[str, Decoder] = {decoder.name: decoder for decoder in FIXED + LEARNED}
 
 
