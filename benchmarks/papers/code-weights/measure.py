@@ -59,6 +59,7 @@ def _fold(plan, methods, folder, name, repetition, fold):
         {"set": name, "repetition": repetition, "fold": fold, **_record(label, outputs)}
         for outputs in kept(name, repetition, fold, plan.costs, shares)
         for label in methods
+        if outputs.share == 0 or METHODS[label].with_outliers
     ]
 
 

@@ -9,6 +9,7 @@ class Method:
 
     decoder: str
     fitted_to: str = "training"
+    with_outliers: bool = True  # whether Figure 1 has it
 
 
 CONVENTIONAL, FOCUSED = "conventional weights", "focused weights"
@@ -18,7 +19,6 @@ METHODS = {
     CONVENTIONAL: Method("weighted"),
     FOCUSED: Method("weighted-support-vectors"),
     "prior": Method("prior", "out-of-fold"),
-    "conventional, out of fold": Method("weighted", "out-of-fold"),
-    "focused, out of fold": Method("weighted-support-vectors", "out-of-fold"),
+    "conventional, out of fold": Method("weighted", "out-of-fold", with_outliers=False),
+    "focused, out of fold": Method("weighted-support-vectors", "out-of-fold", with_outliers=False),
 }
-OURS = ("prior", "conventional, out of fold", "focused, out of fold")  # not in the source
