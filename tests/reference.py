@@ -358,3 +358,21 @@ def decoding_weights_lp(H, labels, cost, matrix, margin):
     found = linprog(objective, A, np.full(len(pairs), -margin), sums, np.ones(G), bounds, method="highs-ds")
     assert found.status == 0, found.message
     return found.fun
+
+
+def prior_decoder_qp(F, labels, cost, V0, support, nu):
+    """The convex decoder with a prior as a quadratic program in (V, xi): its optimum."""
+    G, T = V0.shape
+    n = len(F)
+    P = np.diag(np.concatenate([np.full(G * T, nu), np.zeros(n)]))
+    c = np.concatenate([-nu * V0.ravel(), cost])
+    rows = []
+    for i in range(n):
+        for p in set(range(G)) - {labels[i]}:
+            row = np.zeros((G, T))
+            row[labels[i]], row[p] = -F[i], F[i]
+            rows.append(np.concatenate([row.ravel(), -np.eye(n)[i]]))
+    bound = np.where(support.ravel(), np.inf, 0.0)
+    lower, upper = np.concatenate([-bound, np.zeros(n)]), np.concatenate([bound, np.full(n, np.inf)])
+    x = solve_qp(P, c, lower=lower, upper=upper, G=np.array(rows), h=-np.ones(len(rows)))
+    return 0.5 * x @ P @ x + c @ x + 0.5 * nu * (V0**2).sum(), x[: G * T].reshape(G, T)

@@ -12,6 +12,7 @@ from .codes import Code
 from .decoder_protocol import Decoder, LearnsFrom
 from .losses import LOSSES, Loss
 from .margin_sums import checked_outputs, code_product, margin_sums, ordered_by_margins, with_margins
+from .prior_decoder import PriorDecoder
 from .probability_decoders import Coupling, Probabilistic
 from .weighted_decoder import WeightedDecoder
 
@@ -136,6 +137,7 @@ LEARNED: list[Decoder] = [
     Coupling(),
     WeightedDecoder(),
     WeightedDecoder(focus="support-vectors"),
+    PriorDecoder(),
 ]
 DECODERS: dict[str, Decoder] = {decoder.name: decoder for decoder in FIXED + LEARNED}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from .learned_weights import (
     warn_unless_converged,
 )
 from .margin_sums import checked_outputs, code_product, margin_sums, ordered_by_margins
+from .prior_decoder import PriorDecoder
 from .sample_focus import FOCUSES, sample_focus
 from .solvers.result import Stop
 from .solvers.weights_lp import learn_weights
@@ -83,6 +84,12 @@ class WeightedDecoder(LearnedWeights):
     weights: FloatArray | None = None
     report: DecoderReport | None = None
     learns_from: ClassVar[LearnsFrom] = "outputs"
+
+    def __new__(cls, focus: str | None = None, method: str = "lp", **parameters: Any) -> Any:
+        """``method="prior"`` is another decoder, with parameters of its own."""
+        if method == "prior":
+            return PriorDecoder(focus=focus, **parameters)
+        return super().__new__(cls)
 
     @property
     def name(self) -> str:
