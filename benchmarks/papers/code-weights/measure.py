@@ -26,7 +26,7 @@ class Plan:
 
 FULL = Plan()
 QUICK = Plan(
-    ("Glass", "Zoo"), repetitions=(0,), n_folds=2, costs=(1.0,), shares=(20,), contaminated="Glass", n_jobs=1
+    ("Glass", "Zoo"), repetitions=(0,), n_folds=2, costs=(1.0,), shares=(20,), contaminated="Zoo", n_jobs=1
 )
 
 
