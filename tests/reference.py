@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import piqp
-from scipy.optimize import linprog
+from scipy.optimize import linprog, minimize
 
 
 def solve_qp(P, c, A=None, b=None, lower=None, upper=None, G=None, h=None, eps=1e-11):
@@ -340,6 +340,23 @@ def _solved_exactly(M, right):
                 factor = M[i][k] / M[k][k]
                 M[i] = [p - factor * q for p, q in zip(M[i], M[k])]
     return [row[-1] / row[k] for k, row in enumerate(M)]
+
+
+def bradley_terry_likelihood(p, r, matrix):
+    """Mean log-likelihood of class probabilities p, given those of the columns' sides with +1."""
+    above, below = (matrix == 1).T @ p, (matrix == -1).T @ p
+    return np.mean(r * np.log(above / (above + below)) + (1 - r) * np.log(below / (above + below)))
+
+
+def most_likely_probabilities(r, matrix, rng, n_starts=5):
+    """The largest such likelihood that a general-purpose optimiser finds from several points."""
+
+    def loss(theta):
+        p = np.exp(theta - theta.max())
+        return -bradley_terry_likelihood(np.maximum(p / p.sum(), 1e-12), r, matrix)
+
+    starts = rng.normal(size=(n_starts, len(matrix)))
+    return max(-minimize(loss, start, method="L-BFGS-B").fun for start in starts)
 
 
 def decoding_weights_lp(H, labels, cost, matrix, margin):

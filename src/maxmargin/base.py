@@ -105,9 +105,8 @@ class CodedClassifier(CallbackSupport, DecodedOutputs, ClassifierMixin, BaseEsti
         with self._running_callbacks(X, y) as callback:
             results = self._solve_all(data, stop, callback, n_threads)
             self._store(results, data)
-            if _finite(results):
-                self._learn_to_decode(data, callback, n_threads)
-        self._certify(results)
+            folds = self._learn_to_decode(data, callback, n_threads) if _finite(results) else None
+        self._certify(results, folds)
         return self
 
     def _begin(self, X: Any, y: Any, sample_weight: Any) -> tuple[WeightedRows, int]:
@@ -164,23 +163,23 @@ class CodedClassifier(CallbackSupport, DecodedOutputs, ClassifierMixin, BaseEsti
 
     # ---- decoders that learn ----
 
-    def _learn_to_decode(self, data: WeightedRows, callback: Callback | None, n_threads: int) -> None:
+    def _learn_to_decode(
+        self, data: WeightedRows, callback: Callback | None, n_threads: int
+    ) -> FoldOutputs | None:
         """Sets ``decoder_`` to the one learned from the columns' outputs, where there is one to learn.
 
-        One output has nothing to learn but its probabilities.
+        One output has nothing to learn but its probabilities. Returned are the fits without a fold, if any.
         """
-        learner = self._learner
+        learner, folds = self._learner, None
         if learner is None or (self.code_.n_columns == 1 and not gives_probabilities(learner)):
-            return
-        if learner.learns_from == "outputs":
-            outputs = outputs_on_rows(self, data)
-        else:
+            return None
+        if learner.learns_from == "out-of-fold":
             fold = self._folds(data, N_FOLDS)
-            found = self._out_of_fold(data, fold, self._stop(), callback, n_threads)
-            outputs, self.fold_gap_ = found.outputs, found.gap
-            if found.status not in self._success:
-                self._warn_of_folds(found)
+            folds = self._out_of_fold(data, fold, self._stop(), callback, n_threads)
+            self.fold_gap_ = folds.gap
+        outputs = outputs_on_rows(self, data) if folds is None else folds.outputs
         self.decoder_ = learner.fit(outputs, data.labels, self.code_, data.weight)
+        return folds
 
     def _folds(self, data: WeightedRows, n_folds: int) -> np.ndarray:
         """The fold of each canonical row."""
@@ -192,15 +191,6 @@ class CodedClassifier(CallbackSupport, DecodedOutputs, ClassifierMixin, BaseEsti
         """Outputs of the columns fitted without each row's fold."""
         return outputs_by_refits(self, data, fold, stop, callback, n_threads)
 
-    def _warn_of_folds(self, found: FoldOutputs) -> None:
-        warnings.warn(
-            f"{type(self).__name__}: fits without a fold, which the decoder learns from, stopped "
-            f"({found.status}) with relative duality gaps up to {found.gap:.1e}; raise max_iter or "
-            "max_seconds, raise tol, or scale the features.",
-            ConvergenceWarning,
-            stacklevel=5,
-        )
-
     def _validated(self, X: Any, y: Any = NOT_GIVEN) -> Any:
         """X in the core's layout and, at fit time, y; refused where they are not what they should be."""
         targets = {"reset": False} if y is NOT_GIVEN else {"y": y}
@@ -211,8 +201,8 @@ class CodedClassifier(CallbackSupport, DecodedOutputs, ClassifierMixin, BaseEsti
         """The weighted multiset of (row, label) pairs that the fit is a function of."""
         return canonical(X, labels, weight, n_threads=n_threads)
 
-    def _certify(self, results: list[SolverResult]) -> None:
-        """Certificates onto the estimator, and a warning where a column did not converge."""
+    def _certify(self, results: list[SolverResult], folds: FoldOutputs | None = None) -> None:
+        """Certificates onto the estimator, and a warning where a column or a fold did not converge."""
         self.history_ = [result.history for result in results]
         self.n_iter_ = max(result.n_iter for result in results)
         self.objective_ = float(sum(result.objective for result in results))
@@ -230,6 +220,14 @@ class CodedClassifier(CallbackSupport, DecodedOutputs, ClassifierMixin, BaseEsti
             warnings.warn(
                 f"{type(self).__name__} stopped ({worst}){gap} after {self.n_iter_} iterations; raise "
                 "max_iter or max_seconds, raise tol, or scale the features.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        elif folds is not None and folds.status not in self._success:
+            warnings.warn(
+                f"{type(self).__name__}: fits without a fold, which the decoder learns from, stopped "
+                f"({folds.status}) with relative duality gaps up to {folds.gap:.1e}; raise max_iter or "
+                "max_seconds, raise tol, or scale the features.",
                 ConvergenceWarning,
                 stacklevel=4,
             )

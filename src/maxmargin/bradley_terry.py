@@ -54,19 +54,25 @@ class _Steps:
         self.plus, self.minus = (csr_array((code.matrix == s).astype(np.float64)) for s in (1, -1))
         self.plus_sums, self.minus_sums = csr_array(self.plus.T), csr_array(self.minus.T)
         self.either = csr_array(self.plus + self.minus)
+        self.all_columns = csr_array(np.ones((1, code.n_columns)))
 
     def __call__(self, p: FloatArray, r: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The next p, and the log-likelihood of this one."""
         above, below = self.plus_sums @ p, self.minus_sums @ p
         both = above + below
-        likelihood = (r * np.log(above / both) + (1.0 - r) * np.log(below / both)).sum(axis=0)
+        likelihood = (self.all_columns @ (r * np.log(above / both) + (1.0 - r) * np.log(below / both)))[0]
         wanted = self.plus @ (r / above) + self.minus @ ((1.0 - r) / below)
         return _normalised(p * wanted / (self.either @ (1.0 / both))), likelihood
 
 
 def _normalised(p: FloatArray) -> FloatArray:
-    p = np.maximum(p / p.sum(axis=0), TINY)
-    return p / p.sum(axis=0)
+    p = np.maximum(p / _total(p), TINY)
+    return p / _total(p)
+
+
+def _total(p: FloatArray) -> FloatArray:
+    """Sums over the classes in one fixed order, however many columns there are beside each other."""
+    return np.add.accumulate(p, axis=0)[-1]
 
 
 def _solved(r: FloatArray, step: _Steps) -> FloatArray:
@@ -90,7 +96,7 @@ def _extrapolated(p: FloatArray, once: FloatArray, twice: FloatArray) -> FloatAr
     before, first, second = np.log(p), np.log(once), np.log(twice)
     move = first - before
     turn = second - first - move
-    length = np.sqrt((move**2).sum(axis=0) / np.maximum((turn**2).sum(axis=0), np.finfo(np.float64).tiny))
+    length = np.sqrt(_total(move**2) / np.maximum(_total(turn**2), np.finfo(np.float64).tiny))
     rate = np.clip(length, 1.0, 1e6)
     theta = before + 2.0 * rate * move + rate**2 * turn
     return _normalised(np.exp(theta - theta.max(axis=0)))

@@ -24,7 +24,6 @@ __all__ = [
     "IsotonicCalibrator",
     "SigmoidCalibrator",
     "SoftmaxCalibrator",
-    "agreeing",
     "calibrator_from_name",
     "check_method",
     "nearest_agreeing",
@@ -212,10 +211,10 @@ class CalibratedScores:
             return pair_agreeing(self.calibrator_.predict(f), f)
         S = _finite(scores, ndim=2)
         if isinstance(self.calibrator_, SoftmaxCalibrator):
-            return agreeing(self.calibrator_.predict(S), S)
+            return _agreeing(self.calibrator_.predict(S), S)
         P = self.calibrator_.predict(S.ravel()).reshape(S.shape)
         P[P.sum(axis=1) == 0] = 1.0
-        return agreeing(P / P.sum(axis=1, keepdims=True), S)
+        return _agreeing(P / P.sum(axis=1, keepdims=True), S)
 
 
 CALIBRATIONS = ("isotonic", "sigmoid")
@@ -238,7 +237,7 @@ def log_odds_to_probabilities(scores: FloatArray) -> FloatArray:
         p = np.where(scores > 0, np.maximum(expit(scores), np.nextafter(0.5, 1.0)), expit(scores))
         return np.column_stack([expit(-scores), p])
     log_p = -np.logaddexp(0.0, -scores)
-    return agreeing(softmax(log_p, axis=1), scores)
+    return _agreeing(softmax(log_p, axis=1), scores)
 
 
 def pair_agreeing(p: FloatArray, f: FloatArray) -> FloatArray:
@@ -266,10 +265,10 @@ def nearest_agreeing(P: FloatArray, S: FloatArray) -> FloatArray:
         rows = np.minimum(rows, share)
         np.put_along_axis(rows, which, share, axis=1)
         P[lost] = rows
-    return agreeing(P, S)
+    return _agreeing(P, S)
 
 
-def agreeing(P: FloatArray, S: FloatArray) -> FloatArray:
+def _agreeing(P: FloatArray, S: FloatArray) -> FloatArray:
     """P, with the argmax of S raised by one unit in the last place where another entry had caught up."""
     winner = S.argmax(axis=1)
     lost = np.flatnonzero(P.argmax(axis=1) != winner)

@@ -20,6 +20,7 @@ from . import _native
 from .calibration import check_method, nearest_agreeing
 from .codes import Code
 from .column_curves import Curve, column_curves, column_probabilities
+from .margin_sums import code_product
 
 __all__ = ["CoupledPairs", "couple", "is_pairwise"]
 
@@ -57,13 +58,12 @@ def couple(positive: FloatArray, code: Code) -> FloatArray:
 
 def _form(r: FloatArray, code: Code) -> FloatArray:
     """Q of each row: the column of classes i (+1) and j (-1) adds ((1 - r) p_i - r p_j)^2."""
-    classes, columns = np.arange(code.n_classes), np.arange(code.n_columns)
+    classes = np.arange(code.n_classes)
     i, j = (code.matrix == 1).argmax(axis=0), (code.matrix == -1).argmax(axis=0)
     Q = np.empty((len(r), code.n_classes, code.n_classes))
     Q[:, i, j] = Q[:, j, i] = -r * (1.0 - r)
-    beside = np.zeros((2, code.n_columns, code.n_classes))
-    beside[0, columns, i] = beside[1, columns, j] = 1.0
-    Q[:, classes, classes] = (1.0 - r) ** 2 @ beside[0] + r**2 @ beside[1]
+    own = code_product((1.0 - r) ** 2, code.matrix == 1) + code_product(r**2, code.matrix == -1)
+    Q[:, classes, classes] = own
     return Q
 
 

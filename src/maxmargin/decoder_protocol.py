@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from .codes import Code
 
-__all__ = ["Decoder", "LearnsFrom"]
+__all__ = ["Decoder", "LearnsFrom", "ProbabilityDecoder"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
@@ -22,8 +22,7 @@ class Decoder(Protocol):
 
     ``fit`` learns from outputs and labels ``0 .. n_classes-1`` and returns the fitted decoder; decoders with
     nothing to learn return themselves. ``learns_from`` says which outputs ``fit`` is to be given: those of
-    the training rows themselves, or of rows that the columns were not trained on. A decoder that gives
-    probabilities has also ``probabilities(F, code)``: rows sum to 1, and their argmax is that of the scores.
+    the training rows themselves, or of rows that the columns were not trained on.
     """
 
     learns_from: ClassVar[LearnsFrom]
@@ -37,3 +36,10 @@ class Decoder(Protocol):
 
     def scores(self, F: FloatArray, code: Code) -> FloatArray:
         """One score per class; ``predict`` takes the largest."""
+
+
+class ProbabilityDecoder(Decoder, Protocol):
+    """A decoder whose scores come with probabilities."""
+
+    def probabilities(self, F: FloatArray, code: Code) -> FloatArray:
+        """(n_samples, n_classes): rows sum to 1, and their argmax is that of the scores."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from sklearn.utils import column_or_1d
@@ -11,6 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from .codes import Code
+from .decoder_protocol import ProbabilityDecoder
 from .decoders import DECODERS, Decoder, decision_values, predicted_classes
 from .explanation import Explanation, explanations
 
@@ -150,8 +151,8 @@ class DecodedOutputs:
         -------
         ndarray of shape (n_samples, n_classes)
         """
-        probabilities: Any = getattr(self.decoder_, "probabilities")  # noqa: B009
-        return np.asarray(probabilities(self._outputs(X), self.code_))
+        F, decoder = self._outputs(X), cast(ProbabilityDecoder, self.decoder_)
+        return decoder.probabilities(F, self.code_)
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> np.ndarray:

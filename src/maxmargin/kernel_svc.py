@@ -256,8 +256,7 @@ class KernelSVC(KernelClassifier):
         for C, results in zip(Cs, zip(*columns)):
             model = copy(common).set_params(C=float(C))
             model._store(list(results), data)
-            model._learn_to_decode(data, None, n_threads)
-            model._certify(list(results))
+            model._certify(list(results), model._learn_to_decode(data, None, n_threads))
             models.append(model)
         return models
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .bradley_terry import bradley_terry
-from .calibration import agreeing, pair_agreeing
+from .calibration import nearest_agreeing, pair_agreeing
 from .codes import Code
 from .column_curves import Curve, column_curves, column_probabilities
 from .coupling import couple, is_pairwise
@@ -21,6 +21,8 @@ __all__ = ["Coupling", "Probabilistic"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
+
+DIGITS = 6  # after the point, of a logarithm: what differs by less is equal, as far as it was computed
 
 
 @dataclass(frozen=True)
@@ -47,14 +49,14 @@ class _Calibrated:
     def scores(self, F: FloatArray, code: Code) -> FloatArray:
         """Logarithms of the probabilities, ties decided."""
         F = checked_outputs(F, code)
-        logs = np.log(np.maximum(self._free(F, code), np.finfo(np.float64).tiny))
+        logs = np.log(np.maximum(self._free(F, code), np.finfo(np.float64).tiny)).round(DIGITS)
         return ordered_by_margins(logs, logs.copy(), margin_sums(F, code))
 
     def probabilities(self, F: FloatArray, code: Code) -> FloatArray:
         """Probabilities (n, n_classes): rows sum to 1, and their argmax is that of the scores."""
         F = checked_outputs(F, code)
         P = self._free(F, code)
-        return agreeing(P, self.scores(F, code)) if code.n_classes > 2 else P
+        return nearest_agreeing(P, self.scores(F, code)) if code.n_classes > 2 else P
 
     def _free(self, F: FloatArray, code: Code) -> FloatArray:
         """Probabilities in which ties may be left."""

@@ -52,8 +52,8 @@ def top_k_accuracy(
         S = np.column_stack([np.zeros(len(S)), S])
     if S.ndim != 2 or y.shape != S.shape[:1] or S.shape[1] != len(known):
         raise ValueError(
-            f"scores need a row for each of the {y.shape[0] if y.ndim else 0} labels and a column for each of "
-            f"the {len(known)} classes; got shape {S.shape}. Give classes=, the label of each column, if y "
+            f"scores need a row for each label and a column for each of the {len(known)} classes; got y of "
+            f"shape {y.shape} and scores of shape {S.shape}. Give classes=, the label of each column, if y "
             "has not all of them."
         )
     if not np.isfinite(S).all():
