@@ -14,7 +14,7 @@ from .prior_program import PriorProgram, Smoothed
 from .result import Check, State, Status, Stop
 
 GAMMA = 0.3
-LEAST_GAMMA = 1e-3
+LEAST_GAMMA = 1e-7
 SOLVED = 0.05  # of the duality gap: what may be left of the smoothed problem
 MOST_PRODUCTS = 200  # conjugate gradients for one direction
 
