@@ -375,6 +375,8 @@ def decoding_weights_lp(H, labels, cost, matrix, margin):
     found = linprog(objective, A, np.full(len(pairs), -margin), sums, np.ones(G), bounds, method="highs-ds")
     assert found.status == 0, found.message
     return found.fun
+
+
 def top_k_loss(s, y, k, true_class):
     """The top-k hinge of one row of scores, by sorting."""
     violations = [1.0 + s[j] - s[y] for j in range(len(s)) if j != y] + [0.0] * (true_class == "include")

@@ -12,10 +12,10 @@ from .linear import LinearSVC
 from .linear_program import LinearProgramSVC
 from .multiclass import OutputCodeClassifier
 from .online import BudgetPerceptron, KernelPegasos, KernelPerceptron
-from .top_k_accuracy import top_k_accuracy
-from .topk import TopKSVC
 from .path import path
 from .path_cv import PathCV
+from .top_k_accuracy import top_k_accuracy
+from .topk import TopKSVC
 
 __version__ = "0.1.0"
 __all__ = [
@@ -32,11 +32,11 @@ __all__ = [
     "LeastSquaresClassifier",
     "LinearProgramSVC",
     "LinearSVC",
-    "PathCV",
     "OutputCodeClassifier",
+    "PathCV",
     "SparseKernelClassifier",
     "TopKSVC",
     "__version__",
-    "top_k_accuracy",
     "path",
+    "top_k_accuracy",
 ]
