@@ -10,8 +10,6 @@ from maxmargin.folds import stratified_folds
 from maxmargin.prior_decoder import PriorDecoder
 from maxmargin.weighted_decoder import WeightedDecoder
 
-N_COLUMNS = 60
-
 
 def letters(quick):
     """Letter, features in [0, 1]: training rows, all or a few, and test rows; None without the file."""
@@ -29,7 +27,7 @@ def columns(code):
 
 def without_own_fold(X, y, code):
     """Outputs of columns fitted to the other two of three folds."""
-    fold, outputs = stratified_folds(y, 3), np.empty((len(X), N_COLUMNS))
+    fold, outputs = stratified_folds(y, 3), np.empty((len(X), code.n_columns))
     for k in range(3):
         model = columns(code).fit(X[fold != k], y[fold != k])
         outputs[fold == k] = model.column_outputs(X[fold == k])
@@ -47,15 +45,17 @@ def run(repeats, quick):
     if data is None:
         return []
     X, y, X_test, y_test = data
-    code = Code.sparse_random(26, N_COLUMNS)
+    code = Code.sparse_random(26, 30 if quick else 60)
     seconds, model = timed(lambda: columns(code).fit(X, y))
     F, F_test = model.column_outputs(X), model.column_outputs(X_test)
     labels = np.unique(y_test, return_inverse=True)[1]
-    name = f"letter, {len(X):,} rows, {N_COLUMNS} columns"
+    name = f"letter, {len(X):,} rows, {code.n_columns} columns"
     refits, left_out = timed(lambda: without_own_fold(X, y, code))
     rows = [row(f"{name}: outputs out of fold, for prior", refits, "its columns", seconds, at_most=True)]
     targets = {"weighted": (WeightedDecoder(), 0.05), "focused": (WeightedDecoder("support-vectors"), 0.05)}
-    for title, (decoder, target) in (targets | {"prior": (PriorDecoder(), None)}).items():
+    for title, (decoder, target) in (
+        targets | {"prior": (PriorDecoder(nu=0.1 if quick else "auto"), None)}
+    ).items():
         outputs, n_runs = (left_out, 1) if title == "prior" else (F, repeats)
         took, fitted = learned(decoder, outputs, y, code, n_runs)
         target = None if quick else target
