@@ -6,8 +6,8 @@ import math
 
 from scipy.stats import beta
 
-from .bound_types import Bound, bound_of_terms, check_delta
-from .checks import check_number
+from ..checks import check_number
+from .kinds import Bound, bound_of_terms, check_delta
 
 __all__ = ["finite_class_bound", "finite_class_excess", "hold_out_bound", "union_excess"]
 

@@ -9,7 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from .bound_types import (
+from .code_combination import combined_margin_bound, summed_bound
+from .fitted_columns import FittedColumns, fitted_columns, labelled
+from .fitted_flags import column_flags, column_shares, combined_shares
+from .hold_out import hold_out_bound
+from .kinds import (
     Bound,
     DoesNotApply,
     Entry,
@@ -18,14 +22,10 @@ from .bound_types import (
     bound_of_terms,
     check_delta,
 )
-from .code_combination import combined_margin_bound, summed_bound
-from .fitted_columns import FittedColumns, fitted_columns, labelled
-from .fitted_flags import column_flags, column_shares, combined_shares
-from .hold_out_bounds import hold_out_bound
-from .margin_bounds import hinge_bound, margin_bound, scaled_margin_bound
+from .margin import hinge_bound, margin_bound, scaled_margin_bound
 from .pac_bayes import gibbs_bound, pac_bayes_bound
 from .rademacher import ball_complexity, complexity_estimate
-from .stability_bound import stability_bound
+from .stability import stability_bound
 
 __all__ = ["Report", "report"]
 

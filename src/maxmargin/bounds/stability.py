@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from .bound_types import Bound, DoesNotApply, MarginSample, bound_of_terms, check_delta
-from .checks import check_number
-from .margin_bounds import check_max_norm, ramp
+from ..checks import check_number
+from .kinds import Bound, DoesNotApply, MarginSample, bound_of_terms, check_delta
+from .margin import check_max_norm, ramp
 
 __all__ = ["stability_bound"]
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from .bound_types import DoesNotApply, Entry, FloatArray, Inapplicable
+from ..kernels import RBF, Laplacian
 from .code_combination import combined_share
 from .fitted_columns import FittedColumns
-from .kernels import RBF, Laplacian
-from .loo_estimates import (
+from .kinds import DoesNotApply, Entry, FloatArray, Inapplicable
+from .leave_one_out import (
     jaakkola_haussler_flags,
     refuse_intercept,
     share,

@@ -7,21 +7,21 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .base import CodedClassifier
-from .baselines import KernelMatchingPursuit
-from .bound_types import DoesNotApply, FloatArray, MarginSample, check_counts
-from .budget import SparseKernelClassifier
-from .checks import check_sample_weight, class_weights
-from .kernel_data import KernelData
-from .kernel_machine import KernelClassifier
-from .kernel_svc import LOSSES, KernelSVC
-from .kernels import RBF, FromFunction, Kernel, Laplacian, Linear, Precomputed, Scaled
-from .lagrangian import LagrangianSVC
-from .layout import is_sparse
-from .linear import LinearSVC
-from .rows import WeightedRows
-from .streaming import StreamingKernelClassifier
-from .threads import effective_n_threads
+from ..base import CodedClassifier
+from ..baselines import KernelMatchingPursuit
+from ..budget import SparseKernelClassifier
+from ..checks import check_sample_weight, class_weights
+from ..kernel_data import KernelData
+from ..kernel_machine import KernelClassifier
+from ..kernel_svc import LOSSES, KernelSVC
+from ..kernels import RBF, FromFunction, Kernel, Laplacian, Linear, Precomputed, Scaled
+from ..lagrangian import LagrangianSVC
+from ..layout import is_sparse
+from ..linear import LinearSVC
+from ..rows import WeightedRows
+from ..streaming import StreamingKernelClassifier
+from ..threads import effective_n_threads
+from .kinds import DoesNotApply, FloatArray, MarginSample, check_counts
 
 Intercept = Literal["none", "free", "penalised"]
 AT_ZERO = {"hinge": 1.0, "squared-hinge": 0.5}  # the loss of f = 0

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from .bound_types import Estimate, check_counts
-from .checks import check_number, check_sample_weight
-from .kernel_data import KernelData
-from .kernels import Kernel, Linear
-from .layout import as_rows
+from ..checks import check_number, check_sample_weight
+from ..kernel_data import KernelData
+from ..kernels import Kernel, Linear
+from ..layout import as_rows
+from .kinds import Estimate, check_counts
 
 __all__ = ["rademacher_complexity", "rademacher_monte_carlo"]
 

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from .bound_types import DoesNotApply, FloatArray
-from .kernel_data import KernelData
+from ..kernel_data import KernelData
+from .kinds import DoesNotApply, FloatArray
 
 __all__ = ["SupportProblem", "margins_left_out"]
 
