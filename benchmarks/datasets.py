@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 from scipy import sparse
+from sklearn.datasets import load_digits
 
 
 def mnist(n):
@@ -79,6 +80,15 @@ def eight_or_not():
     """MNIST8: the digit 8 (1) against the others (0)."""
     X, y, X_test, y_test = mnist_split()
     return X, (y == 8).astype(int), X_test, (y_test == 8).astype(int)
+
+
+def zero_or_not():
+    """USPS0: the digit 0 (1) against the others (0), to train; without the file scikit-learn's digits."""
+    file = _file("usps.npz")
+    if file is None:
+        X, y = load_digits(return_X_y=True)
+        return (X / 8.0 - 1.0).astype(np.float32), (y == 0).astype(int)
+    return file["X_train"].astype(np.float32), (file["y_train"] == 0).astype(int)
 
 
 def adult_dense():

@@ -84,6 +84,25 @@ static void bind(nb::module_& m) {
         "rows"_a.noconvert(), "which"_a.noconvert(), "change"_a.noconvert(), "g"_a.noconvert(), "n_threads"_a,
         "cancel"_a.noconvert());
     m.def(
+        "gather_rows",
+        [](In<T, 2> K, In<std::int64_t, 1> which, In<std::int64_t, 1> columns, Out<T, 2> rows,
+           In<std::int64_t, 1> slots, std::size_t first, int n_threads, In<std::uint8_t, 1> cancel) {
+            need(slots.shape(0) == which.shape(0) && first + columns.shape(0) <= rows.shape(1),
+                 "rows and their places");
+            for (std::size_t r = 0; r < which.shape(0); ++r)
+                need(
+                    std::size_t(which.data()[r]) < K.shape(0) && std::size_t(slots.data()[r]) < rows.shape(0),
+                    "a row that is none");
+            for (std::size_t j = 0; j < columns.shape(0); ++j)
+                need(std::size_t(columns.data()[j]) < K.shape(1), "a column that is none");
+            nb::gil_scoped_release release;
+            gather_rows(K.data(), K.shape(1), which.data(), which.shape(0), columns.data(), columns.shape(0),
+                        rows.data() + first, rows.shape(1), slots.data(), n_threads,
+                        python_poll(cancel.data()));
+        },
+        "K"_a.noconvert(), "which"_a.noconvert(), "columns"_a.noconvert(), "rows"_a.noconvert(),
+        "slots"_a.noconvert(), "first"_a, "n_threads"_a, "cancel"_a.noconvert());
+    m.def(
         "compact_rows",
         [](Out<T, 2> rows, In<std::int64_t, 1> which, In<std::int64_t, 1> counts, In<std::int64_t, 1> kept,
            int n_threads, In<std::uint8_t, 1> cancel) {

@@ -67,18 +67,27 @@ void compact_rows(T* rows, std::size_t stride, const std::int64_t* which, const 
     Pool::instance().run((n_rows + ROWS - 1) / ROWS, n_threads, body, poll);
 }
 
+// out[slots[i]][j] = rows[which[i]][columns[j]]; without slots, out[i][j].
+template <class T>
+void gather_rows(const T* rows, std::size_t stride, const std::int64_t* which, std::size_t n_rows,
+                 const std::int64_t* columns, std::size_t n_columns, T* out, std::size_t out_stride,
+                 const std::int64_t* slots, int n_threads, const Poll& poll) {
+    constexpr std::size_t ROWS = 32;
+    const auto body = [&](std::size_t task) {
+        for (std::size_t i = task * ROWS; i < std::min(n_rows, (task + 1) * ROWS); ++i) {
+            const T* row = rows + std::size_t(which[i]) * stride;
+            T* target = out + (slots ? std::size_t(slots[i]) : i) * out_stride;
+            for (std::size_t j = 0; j < n_columns; ++j) target[j] = row[columns[j]];
+        }
+    };
+    Pool::instance().run((n_rows + ROWS - 1) / ROWS, n_threads, body, poll);
+}
+
 // out (n, n): the kernel values between the samples of a block, from their rows; `columns` are ascending.
 template <class T>
 void gather_block(const T* rows, std::size_t stride, const std::int64_t* which, const std::int64_t* columns,
                   std::size_t n, T* out, int n_threads, const Poll& poll) {
-    constexpr std::size_t ROWS = 32;
-    const auto body = [&](std::size_t task) {
-        for (std::size_t i = task * ROWS; i < std::min(n, (task + 1) * ROWS); ++i) {
-            const T* row = rows + std::size_t(which[i]) * stride;
-            for (std::size_t j = 0; j < n; ++j) out[i * n + j] = row[columns[j]];
-        }
-    };
-    Pool::instance().run((n + ROWS - 1) / ROWS, n_threads, body, poll);
+    gather_rows(rows, stride, which, n, columns, n, out, n, nullptr, n_threads, poll);
 }
 
 }  // namespace maxmargin

@@ -11,6 +11,8 @@ from .least_squares import LeastSquaresClassifier
 from .linear import LinearSVC
 from .linear_program import LinearProgramSVC
 from .online import BudgetPerceptron, KernelPegasos, KernelPerceptron
+from .path import path
+from .path_cv import PathCV
 
 __version__ = "0.1.0"
 __all__ = [
@@ -27,6 +29,8 @@ __all__ = [
     "LeastSquaresClassifier",
     "LinearProgramSVC",
     "LinearSVC",
+    "PathCV",
     "SparseKernelClassifier",
     "__version__",
+    "path",
 ]

@@ -27,6 +27,7 @@ __all__ = [
     "compact_rows",
     "dual_cd_epoch",
     "exp",
+    "gather_rows",
     "hash_rows",
     "kernel_block",
     "kernel_grouped_matmul",
@@ -357,6 +358,8 @@ online_block, lasvm_block, lasvm_reprocess = _core.online_block, _core.lasvm_blo
 smo_block, svm_look = _core.smo_block, _core.svm_look
 svm_rounds, svm_small_rounds = _core.svm_rounds, _core.svm_small_rounds
 svm_polish = _core.svm_polish
+subtract_rows = _core.subtract_rows
+gather_rows = _core.gather_rows
 
 
 def compact_rows(

@@ -1,4 +1,4 @@
-"""Smaller models out of a budgeted one: the first support vectors, refitted."""
+"""Other models out of a budgeted one, refitted: its first support vectors, or all with another alpha."""
 
 from __future__ import annotations
 
@@ -48,6 +48,14 @@ def truncated(
     small._calibrate(result.calibration, data)
     small._certify([result])
     return small
+
+
+def with_alpha(model: SparseKernelClassifier, alpha: float) -> SparseKernelClassifier:
+    """A copy of the model with the same support vectors, refitted for another alpha."""
+    other = copy.copy(model)
+    other._training = model._training
+    other.alpha = other.alpha_ = alpha
+    return truncated(other, model.n_support_, None, None, None)
 
 
 def _as_it_stood(small: SparseKernelClassifier, budget: int) -> None:
