@@ -13,6 +13,7 @@ from .linear_program import LinearProgramSVC
 from .online import BudgetPerceptron, KernelPegasos, KernelPerceptron
 from .path import path
 from .path_cv import PathCV
+from .top_k_accuracy import top_k_accuracy
 
 __version__ = "0.1.0"
 __all__ = [
@@ -33,4 +34,5 @@ __all__ = [
     "SparseKernelClassifier",
     "__version__",
     "path",
+    "top_k_accuracy",
 ]

@@ -15,8 +15,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from .drive import Callback, Certificate, drive
+from .highs import BASIC, LOWER, Outcome
 from .hinge_lp import HingeProgram
-from .lp_master import BASIC, LOWER, Master, Outcome
+from .lp_master import Master
 from .lp_refine import Point, refined
 from .result import SolverResult, State, Status, Stop
 

@@ -15,18 +15,13 @@ rows and columns, so that what it does depends on these alone: a run can go on f
 
 from __future__ import annotations
 
-import threading
-import time
-from collections.abc import Callable
-from typing import Any, Literal
-
-import highspy
 import numpy as np
 
+from .highs import BASIC, LOWER, Options, Outcome, basis_of, new_highs, outcome_of, run_highs, set_basis
 from .hinge_lp import HingeProgram
 
 CHUNK = 1 << 20  # entries of a block that is held at a time
-OPTIONS: dict[str, bool | int | float | str] = {
+OPTIONS: Options = {
     "output_flag": False,
     "threads": 1,
     "parallel": "off",
@@ -39,21 +34,11 @@ OPTIONS: dict[str, bool | int | float | str] = {
     "simplex_scale_strategy": 2,
     "dual_simplex_cost_perturbation_multiplier": 1.0,
 }
-REMEDIES: tuple[dict[str, bool | int | float | str], ...] = (  # where rounding defeats it: one after another
+REMEDIES: tuple[Options, ...] = (  # where rounding defeats it: one after another
     {"simplex_scale_strategy": 0},
     {"dual_simplex_cost_perturbation_multiplier": 0.0},
     {"simplex_strategy": 4},  # primal
 )
-STATUSES = highspy.HighsBasisStatus
-LOWER, BASIC = int(STATUSES.kLower), int(STATUSES.kBasic)
-STATUS_OF = {int(s): s for s in (STATUSES.kLower, STATUSES.kBasic, STATUSES.kUpper, STATUSES.kZero)}
-STATUS_OF[int(STATUSES.kNonbasic)] = STATUSES.kNonbasic
-Outcome = Literal["optimal", "interrupted", "infeasible", "failed"]
-OUTCOMES: dict[Any, Outcome] = {
-    highspy.HighsModelStatus.kOptimal: "optimal",
-    highspy.HighsModelStatus.kInterrupt: "interrupted",
-    highspy.HighsModelStatus.kInfeasible: "infeasible",
-}
 
 
 class Master:
@@ -69,10 +54,10 @@ class Master:
         self.pairs = np.zeros(0, dtype=np.int64)
         self.held = np.zeros(0, dtype=np.int64)  # pairs at their cost
         self._shift = np.zeros((program.features.n_features, program.pairs.n_outputs))
-        self._cancel, self._halt = cancel, np.zeros(1, dtype=np.uint8)
+        self._cancel = cancel
         self.pair_status = np.zeros(0, dtype=np.int8)  # of the pairs in the last basis
         self.row_status = np.zeros(0, dtype=np.int8)  # of the rows, intercepts first; none without a basis
-        self._model = _highs(OPTIONS)  # holds the program, and never runs
+        self._model = new_highs(OPTIONS)  # holds the program, and never runs
         self._highs = self._model
         zeros = np.zeros(self.n_intercepts)
         starts = np.zeros(self.n_intercepts, dtype=np.int32)
@@ -162,50 +147,26 @@ class Master:
             self._load(options)
             self._run(deadline)
             self._keep_basis()
-            outcome = OUTCOMES.get(self._highs.getModelStatus(), "failed")
+            outcome = outcome_of(self._highs)
             if outcome != "failed" and (outcome != "infeasible" or len(self.held)):
                 return outcome
             self.row_status = self.row_status[:0]  # a remedy starts without the old basis
         return "failed"
 
-    def _load(self, options: dict[str, bool | int | float | str]) -> None:
+    def _load(self, options: Options) -> None:
         """A new HiGHS with the program and its last basis."""
-        self._highs = _highs(options)
+        self._highs = new_highs(options)
         self._highs.passModel(self._model.getLp())
         if len(self.row_status):
-            basis = highspy.HighsBasis()
-            basis.col_status = [STATUS_OF[s] for s in self.pair_status.tolist()]
-            basis.row_status = [STATUS_OF[s] for s in self.row_status.tolist()]
-            basis.valid = True
-            self._highs.setBasis(basis)
-
-    def _keep_basis(self) -> None:
-        basis = self._highs.getBasis()
-        columns, rows = (basis.col_status, basis.row_status) if basis.valid else ([], [])
-        self.row_status = np.fromiter(map(int, rows), dtype=np.int8)
-        self.pair_status = np.full(len(self.pairs), LOWER, dtype=np.int8)
-        self.pair_status[: len(columns)] = np.fromiter(map(int, columns), dtype=np.int8)
+            set_basis(self._highs, self.pair_status, self.row_status)
 
     def _run(self, deadline: float) -> None:
-        """HiGHS works on a thread of its own, so that Ctrl-C reaches the caller at once."""
-        self._halt[0] = 0
-        self._highs.setCallback(_interrupter(self._cancel, self._halt, deadline), None)
-        self._highs.startCallback(highspy.cb.HighsCallbackType.kCallbackSimplexInterrupt)
-        done = threading.Event()  # a Thread whose join was interrupted counts as ended while it still runs
+        run_highs(self._highs, self._cancel, deadline)
 
-        def work() -> None:
-            try:
-                self._highs.run()
-            finally:
-                done.set()
-
-        threading.Thread(target=work).start()
-        try:
-            done.wait()
-        except BaseException:
-            self._halt[0] = 1
-            done.wait()
-            raise
+    def _keep_basis(self) -> None:
+        columns, self.row_status = basis_of(self._highs)
+        self.pair_status = np.full(len(self.pairs), LOWER, dtype=np.int8)
+        self.pair_status[: len(columns)] = columns
 
     def solution(self) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
         """``W, b, pi`` of the whole program, zero where nothing is at work; None where HiGHS has nothing."""
@@ -238,21 +199,6 @@ class Master:
         prices = self.program.features.sum(A)[features, outputs] / self.scale[features]
         bounds = np.sign(prices) * self.penalty[features]
         return np.concatenate([-A.sum(axis=0)[: self.n_intercepts], bounds - prices])
-
-
-def _highs(options: dict[str, bool | int | float | str]) -> Any:
-    highs = highspy._core._Highs()
-    for name, value in options.items():
-        highs.setOptionValue(name, value)
-    return highs
-
-
-def _interrupter(cancel: np.ndarray, halt: np.ndarray, deadline: float) -> Callable[..., None]:
-    def call(kind: Any, message: str, given: Any, answer: Any, data: Any) -> None:
-        if answer is not None and (cancel[0] or halt[0] or time.perf_counter() >= deadline):
-            answer.user_interrupt = True
-
-    return call
 
 
 def _unit(cost: np.ndarray, penalty: np.ndarray) -> float:

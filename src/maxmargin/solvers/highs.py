@@ -1,0 +1,82 @@
+"""HiGHS, made anew for each program, on a thread of its own so that Ctrl-C reaches the caller at once."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, Literal
+
+import highspy
+import numpy as np
+
+Options = dict[str, bool | int | float | str]
+Outcome = Literal["optimal", "interrupted", "infeasible", "failed"]
+OUTCOMES: dict[Any, Outcome] = {
+    highspy.HighsModelStatus.kOptimal: "optimal",
+    highspy.HighsModelStatus.kInterrupt: "interrupted",
+    highspy.HighsModelStatus.kInfeasible: "infeasible",
+}
+STATUSES = highspy.HighsBasisStatus
+LOWER, BASIC = int(STATUSES.kLower), int(STATUSES.kBasic)
+STATUS_OF = {int(s): s for s in (STATUSES.kLower, STATUSES.kBasic, STATUSES.kUpper, STATUSES.kZero)}
+STATUS_OF[int(STATUSES.kNonbasic)] = STATUSES.kNonbasic
+
+
+def new_highs(options: Options) -> Any:
+    """A HiGHS with these options, and no program."""
+    highs = highspy._core._Highs()
+    for name, value in options.items():
+        highs.setOptionValue(name, value)
+    return highs
+
+
+def set_basis(highs: Any, columns: np.ndarray, rows: np.ndarray) -> None:
+    """Start from these statuses of columns and rows."""
+    basis = highspy.HighsBasis()
+    basis.col_status = [STATUS_OF[s] for s in columns.tolist()]
+    basis.row_status = [STATUS_OF[s] for s in rows.tolist()]
+    basis.valid = True
+    highs.setBasis(basis)
+
+
+def basis_of(highs: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The statuses of columns and rows; none where HiGHS has no basis."""
+    basis = highs.getBasis()
+    columns, rows = (basis.col_status, basis.row_status) if basis.valid else ([], [])
+    return np.fromiter(map(int, columns), dtype=np.int8), np.fromiter(map(int, rows), dtype=np.int8)
+
+
+def outcome_of(highs: Any) -> Outcome:
+    """How the last run ended."""
+    return OUTCOMES.get(highs.getModelStatus(), "failed")
+
+
+def run_highs(highs: Any, cancel: np.ndarray, deadline: float) -> None:
+    """Solve, until the byte ``cancel`` is set, the deadline passes or Ctrl-C comes, which is raised."""
+    halt = np.zeros(1, dtype=np.uint8)
+    highs.setCallback(_interrupter(cancel, halt, deadline), None)
+    highs.startCallback(highspy.cb.HighsCallbackType.kCallbackSimplexInterrupt)
+    done = threading.Event()  # a Thread whose join was interrupted counts as ended while it still runs
+
+    def work() -> None:
+        try:
+            highs.run()
+        finally:
+            done.set()
+
+    threading.Thread(target=work).start()
+    try:
+        done.wait()
+    except BaseException:
+        halt[0] = 1
+        done.wait()
+        raise
+
+
+def _interrupter(cancel: np.ndarray, halt: np.ndarray, deadline: float) -> Callable[..., None]:
+    def call(kind: Any, message: str, given: Any, answer: Any, data: Any) -> None:
+        if answer is not None and (cancel[0] or halt[0] or time.perf_counter() >= deadline):
+            answer.user_interrupt = True
+
+    return call
