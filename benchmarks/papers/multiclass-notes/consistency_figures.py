@@ -6,8 +6,14 @@ import matplotlib.pyplot as plt
 from consistency import CONDITIONS
 from matplotlib.ticker import NullLocator
 
-COLOURS = {"n^-1/2": "#0072b2", "constant": "#d55e00", "n^-2": "#cc79a7", "n^-1": "#009e73"}
-MARKERS = {"n^-1/2": "o", "constant": "s", "n^-2": "^", "n^-1": "D"}
+COLOURS = {
+    "n^-1/2": "#0072b2",
+    "n^-3/4": "#56b4e9",
+    "constant": "#d55e00",
+    "n^-2": "#cc79a7",
+    "n^-1": "#009e73",
+}
+MARKERS = {"n^-1/2": "o", "n^-3/4": "v", "constant": "s", "n^-2": "^", "n^-1": "D"}
 
 
 def draw(means, records, folder):

@@ -6,7 +6,7 @@ from expectation import Value
 
 HEAD = """\
 # What run.py must give again, in percent (rho/T: of T). ours = what we got; tolerance = how far another run
-# may be from it. The source prints no experiment of its own; paper = what it says of the claims, ours by how
+# may be from it. The source prints no experiment with codes; paper = what it says of the claims, ours by how
 # many points of training error a claim holds.
 # Written by `run.py --update`, and by `run.py --quick --update` for the quick part.
 """
@@ -46,7 +46,5 @@ def of_disc(falling, folds, variant):
     }
     inside = {"the error is smallest inside the grid": cross_validation.margin(folds)}
     claims = {**consistency.margins(falling), **inside} if variant == "full" else inside
-    tables["claims on the disc"] = {
-        text: Value(margin, abs(margin), "holds") for text, margin in claims.items()
-    }
+    tables["claims on the disc"] = {text: Value(margin, abs(margin)) for text, margin in claims.items()}
     return tables
