@@ -10,12 +10,14 @@ mpl.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from sklearn.datasets import load_iris, make_moons
 from sklearn.inspection import DecisionBoundaryDisplay
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 
 from maxmargin import (
     KernelPegasos,
@@ -182,6 +184,8 @@ def test_many_gammas_have_many_lines_but_few_names():
 
 
 def test_a_search_over_other_things_is_refused():
+    with pytest.raises(ValueError, match="split0_test_score"):
+        CVPathDisplay.from_cv_results({"params": [{"C": 1.0}], "split0_test_f1": np.ones(1)})
     params = [{"C": C, "kernel": kernel} for C in (1.0, 2.0) for kernel in ("rbf", "linear")]
     with pytest.raises(ValueError, match="one parameter"):
         CVPathDisplay.from_cv_results({"params": params, "split0_test_score": np.ones(4)})
@@ -312,6 +316,25 @@ def test_lines_go_over_scikit_learns_own_picture():
     assert ours.xx0.shape == theirs.xx0.shape
 
 
+def test_any_classifier_and_any_frame_can_be_drawn():
+    frame = pl.DataFrame(X_MOONS, schema=["east", "north"])
+    tree = DecisionTreeClassifier(max_depth=2, random_state=0).fit(frame, Y_MOONS)
+    display = MarginDisplay.from_estimator(tree, frame, Y_MOONS, grid_resolution=30)
+    assert (len(display.boundary_), display.margins_, display.support_) == (1, [], None)
+    assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("east", "north")
+    with pytest.raises(ValueError, match=r"labels \[5\]"):
+        MarginDisplay.from_estimator(tree, frame, np.full(60, 5))
+
+
+def test_many_classes_keep_the_picture_readable():
+    rng = np.random.default_rng(0)
+    labels = np.arange(120) % 12
+    rows = np.column_stack([np.cos(labels), np.sin(labels)]) + 0.05 * rng.normal(size=(120, 2))
+    display = MarginDisplay.from_estimator(LinearSVC(random_state=0).fit(rows, labels), rows, labels)
+    assert (len(display.points_), display.margins_) == (12, [])
+    assert names(display.ax_) == ["boundary"]
+
+
 def test_other_numbers_of_features_are_refused():
     with pytest.raises(ValueError, match=r"two features; X has the shape \(150, 4\)"):
         MarginDisplay.from_estimator(LinearSVC().fit(X_IRIS, Y_IRIS), X_IRIS)
@@ -346,7 +369,7 @@ def test_errors_are_weighted_and_unknown_where_no_row_counts():
     assert np.isnan(column_errors(pairs, np.ones((1, 3)), np.array([0]))).sum() == 1
     with pytest.raises(ValueError, match="3 labels and outputs of shape"):
         column_errors(code, outputs[:, :1], labels)
-    with pytest.raises(ValueError, match=r"labels \[7\]"):
+    with pytest.raises(ValueError, match=r"labels \[7\] that are none of the classes \[0, 1, 2, 3\]"):
         CodeDisplay.from_predictions([7], outputs[:1], code=code)
     with pytest.raises(ValueError, match="both X and y"):
         CodeDisplay.from_estimator(LinearSVC().fit(X_IRIS, Y_IRIS), X_IRIS)

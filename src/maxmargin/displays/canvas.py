@@ -13,6 +13,7 @@ __all__ = [
     "COLOURS",
     "MARKERS",
     "class_colours",
+    "label_numbers",
     "legend",
     "model_inside",
     "new_axes",
@@ -64,6 +65,19 @@ def legend(ax: Any, **where: Any) -> Any:
     """A legend that hides no more of the picture than it must, or None where nothing has a name."""
     handles, _ = ax.get_legend_handles_labels()
     return ax.legend(fontsize="small", framealpha=0.85, **where) if handles else None
+
+
+def label_numbers(y: Any, classes: np.ndarray) -> np.ndarray:
+    """The place of each label among the classes, which may be in any order."""
+    y, order = np.asarray(y), np.argsort(classes)
+    places = np.searchsorted(classes, y, sorter=order)
+    numbers = order[np.minimum(places, len(order) - 1)]
+    strange = np.unique(y[classes[numbers] != y])
+    if len(strange):
+        raise ValueError(
+            f"y has labels {strange.tolist()!r} that are none of the classes {classes.tolist()!r}."
+        )
+    return np.asarray(numbers)
 
 
 def model_inside(estimator: Any, attribute: str, caller: str) -> Any:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from ..checks import check_sample_weight
 from ..codes import Code
-from .canvas import legend, model_inside, pyplot
+from .canvas import label_numbers, legend, model_inside, pyplot
 
 __all__ = ["CodeDisplay", "column_errors"]
 
@@ -102,12 +102,7 @@ class CodeDisplay:
         CodeDisplay
         """
         display = cls(code=code, classes=classes)
-        y, order = np.asarray(y), np.argsort(display.classes)
-        places = np.searchsorted(display.classes, y, sorter=order)
-        labels = order[np.minimum(places, len(order) - 1)]
-        strange = np.unique(y[display.classes[labels] != y])
-        if len(strange):
-            raise ValueError(f"y has labels {strange.tolist()!r} that are none of the code's classes.")
+        labels = label_numbers(y, display.classes)
         display.errors = column_errors(code, np.asarray(outputs, dtype=np.float64), labels, sample_weight)
         return display.plot(ax)
 

@@ -121,6 +121,11 @@ class CVPathDisplay:
         folds = sorted(
             name for name in cv_results if name.startswith("split") and name.endswith("_test_score")
         )
+        if not folds:
+            raise ValueError(
+                "CVPathDisplay needs the scores of single folds, split0_test_score and so on; a search with "
+                "several kinds of score has other names."
+            )
         table = np.column_stack([np.asarray(cv_results[name], dtype=np.float64) for name in folds])
         scores = np.full((len(grid.points), len(folds)), np.nan)
         scores[places] = table

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..checks import check_number
 from ..path import final_estimator
-from .canvas import MARKERS, class_colours, legend, new_axes
+from .canvas import MARKERS, class_colours, label_numbers, legend, new_axes
 
 __all__ = ["MarginDisplay"]
 
@@ -123,15 +123,15 @@ class MarginDisplay:
         axes = np.linspace(low - border, high + border, grid_resolution)
         xx0, xx1 = np.meshgrid(axes[:, 0], axes[:, 1])
         asked = _like(X, np.column_stack([xx0.ravel(), xx1.ravel()]))
-        classes = estimator.classes_
+        classes, outputs = estimator.classes_, _outputs(estimator, asked)
         display = cls(
             xx0=xx0,
             xx1=xx1,
             response=np.searchsorted(classes, estimator.predict(asked)).reshape(xx0.shape),
-            outputs=_outputs(estimator, asked).reshape(*xx0.shape, -1),
+            outputs=outputs.reshape(*xx0.shape, outputs.shape[1]),
             classes=classes,
             points=None if y is None else points,
-            labels=None if y is None else np.searchsorted(classes, np.asarray(y)),
+            labels=None if y is None else label_numbers(y, classes),
             support=_support(estimator, X, points),
             xlabel=names[0],
             ylabel=names[1],
@@ -175,12 +175,10 @@ class MarginDisplay:
     def _lines(self) -> None:
         """Boundaries: where the one output is 0, or where a class begins."""
         columns = np.moveaxis(self.outputs, -1, 0)
-        single = len(self.classes) == 2 and len(columns) == 1
-        sides = (
-            columns
-            if single
-            else np.where(self.response == np.arange(len(self.classes))[:, None, None], 1, -1)
-        )
+        two = len(self.classes) == 2
+        begins = np.arange(1, 2) if two else np.arange(len(self.classes))  # of two classes one says it all
+        regions = np.where(self.response == begins[:, None, None], 1.0, -1.0)
+        sides = columns if two and len(columns) == 1 else regions
         solid = {"levels": [0.0], "colors": "black", "linewidths": 1.4}
         self.boundary_ = [
             self.ax_.contour(self.xx0, self.xx1, side, **solid)
@@ -224,16 +222,20 @@ class MarginDisplay:
 
 
 def _like(X: Any, points: np.ndarray) -> Any:
-    """The points as a data frame of X's kind, if X is one."""
-    return type(X)(points, columns=X.columns) if hasattr(X, "columns") else points
+    """The points as a data frame of X's kind, if X is one: pandas' or polars'."""
+    if not hasattr(X, "columns"):
+        return points
+    return type(X)(points, **{"columns" if hasattr(X, "iloc") else "schema": list(X.columns)})
 
 
 def _outputs(estimator: Any, asked: Any) -> np.ndarray:
-    """Outputs of the columns; of estimators without a code those that decide."""
+    """Outputs of the columns; of estimators without a code those that decide, if they have such."""
     inner, asked = _last_step(estimator, asked)
-    if hasattr(inner, "column_outputs"):
-        return np.asarray(inner.column_outputs(asked))
-    return np.asarray(inner.decision_function(asked))
+    for name in ("column_outputs", "decision_function"):
+        if hasattr(inner, name):
+            outputs = np.asarray(getattr(inner, name)(asked))
+            return outputs[:, None] if outputs.ndim == 1 else outputs
+    return np.empty((len(asked), 0))
 
 
 def _last_step(estimator: Any, X: Any) -> tuple[Any, Any]:
