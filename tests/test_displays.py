@@ -274,10 +274,9 @@ def test_two_classes_have_a_boundary_margins_and_support_vectors():
     model = KernelSVC(10.0, gamma=1.0).fit(X_MOONS, Y_MOONS)
     display = MarginDisplay.from_estimator(model, X_MOONS, Y_MOONS, grid_resolution=120)
     (boundary,), (margins,) = display.boundary_, display.margins_
-    step = np.abs(np.gradient(display.outputs[..., 0])).max()
     for lines, levels in ((boundary, [0.0]), (margins, [-1.0, 1.0])):
         for path, level in zip(lines.get_paths(), levels, strict=True):
-            assert np.abs(model.decision_function(path.vertices[::5]) - level).max() < step
+            assert np.abs(model.decision_function(path.vertices[::5]) - level).max() < 0.03
     np.testing.assert_array_equal(display.support_.get_offsets(), model.support_vectors_)
     assert [len(p.get_offsets()) for p in display.points_] == [30, 30]
     assert names(display.ax_) == [
