@@ -17,7 +17,7 @@ class RecordFile:
         with open(path, "w", newline="") as file:
             out = csv.writer(file, lineterminator="\n")
             out.writerow(self.columns)
-            out.writerows([self._cell(name, record[name]) for name in self.columns] for record in records)
+            out.writerows([self._cell(name, record.get(name)) for name in self.columns] for record in records)
 
     def read(self, paths):
         """The records of these files: of several with the same key the last, where the first one was."""

@@ -1,14 +1,17 @@
 """The numbers of a run that ``expected.toml`` has, and how far another run may be from them."""
 
+import consistency
+import cross_validation
 from expectation import Value
 
 HEAD = """\
 # What run.py must give again, in percent (rho/T: of T). ours = what we got; tolerance = how far another run
-# may be from it. The source prints no experiment of its own; paper = what it says of the claims, ours by how
+# may be from it. The source prints no experiment with codes; paper = what it says of the claims, ours by how
 # many points of training error a claim holds.
 # Written by `run.py --update`, and by `run.py --quick --update` for the quick part.
 """
 TOLERANCE = {"quick": 4.0, "full": 1.5}
+DISC_TOLERANCE = {"quick": 1.0, "full": 0.5}
 
 
 def values(cells, claims, variant):
@@ -26,4 +29,22 @@ def values(cells, claims, variant):
             f"{c.set}, {c.columns}: {c.text}": Value(c.margin, max(tolerance, 0.25 * abs(c.margin)), "holds")
             for c in claims
         }
+    return tables
+
+
+def of_disc(falling, folds, variant):
+    """Errors of rows drawn from a known distribution, and by how many points what is said of them holds."""
+    if not falling:
+        return {}
+    tolerance = DISC_TOLERANCE[variant]
+    printed, found = cross_validation.PRINTED, cross_validation.cells(folds)
+    tables = {
+        "consistency": {
+            f"{name}, n = {n}": Value(mean, tolerance) for (name, n), (mean, _) in falling.items()
+        },
+        "cross-validation": {name: Value(found[name], tolerance, printed[name]) for name in printed},
+    }
+    inside = {"the error is smallest inside the grid": cross_validation.margin(folds)}
+    claims = {**consistency.margins(falling), **inside} if variant == "full" else inside
+    tables["claims on the disc"] = {text: Value(margin, abs(margin)) for text, margin in claims.items()}
     return tables

@@ -12,6 +12,9 @@ import time
 import warnings
 from dataclasses import dataclass
 
+import consistency
+import cross_validation
+import disc
 import numpy as np
 from many_classes import FILES, folds, official
 from sklearn.exceptions import ConvergenceWarning
@@ -37,16 +40,21 @@ class Plan:
     n_folds: int = 5  # of five
     n_choose: int = 1_200
     n_costs: int = 4
+    quick: bool = False
 
 
-FULL = Plan(tuple(FILES), ("Glass", "Zoo", "Yeast"))
-QUICK = Plan(("Glass", "Zoo"), ("Glass",), n_folds=1, n_costs=2)
+FULL = Plan((*FILES, disc.NAME), ("Glass", "Zoo", "Yeast"))
+QUICK = Plan(("Glass", "Zoo", disc.NAME), ("Glass",), n_folds=1, n_costs=2, quick=True)
 
 
 def measure(plan, keep):
     """A record for each set, kind of column, code and fold; ``keep`` gets all of them after each."""
     records = []
     for name in plan.sets:
+        if name == disc.NAME:
+            records += [*cross_validation.measure(plan.quick), *consistency.measure(plan.quick)]
+            keep(records)
+            continue
         for fold, data in enumerate(_parts(name, plan)):
             chosen = split(data, plan.n_choose)
             gamma = _gamma(chosen, plan)

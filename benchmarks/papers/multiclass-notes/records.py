@@ -1,15 +1,16 @@
-"""One record for each fit of a code, and their summary over folds."""
+"""One record for each fit, and the summary of those of a code over folds."""
 
 import statistics
 
+import disc
 from record_file import RecordFile
 
 KEY = ("set", "columns", "method")
 RECORDS = RecordFile(
     {
         "set": str,
-        "columns": str,  # "kernel" or "linear"
-        "method": str,  # the code
+        "columns": str,  # "kernel" or "linear"; for the set "disc" what the record is of
+        "method": str,  # the code; for "disc" lambda or how it falls
         "fold": int,
         "n_train": int,
         "n_columns": int,
@@ -25,7 +26,7 @@ RECORDS = RecordFile(
         "seconds": float,
         "status": str,
     },
-    key=(*KEY, "fold"),
+    key=(*KEY, "fold", "n_train"),
     digits=dict.fromkeys(
         ("accuracy", "hamming", "training_error", "wrong_outputs", "printed", "refined"), ".3f"
     )
@@ -38,6 +39,8 @@ def summary(records):
     """For each (set, columns, code) means over the folds, and the median of the seconds."""
     together = {}
     for record in records:
+        if record["set"] == disc.NAME:
+            continue
         together.setdefault(tuple(record[name] for name in KEY), []).append(record)
     return {key: _cell(some) for key, some in together.items()}
 

@@ -1,5 +1,8 @@
 """The report of a run as Markdown: claims, then a table for each set and kind of column."""
 
+import consistency
+import cross_validation
+
 
 def markdown(cells, found, heading):
     """Everything a run has to say."""
@@ -9,6 +12,13 @@ def markdown(cells, found, heading):
         some = {key[2]: cell for key, cell in cells.items() if key[:2] == (name, columns)}
         lines += ["", f"## {name}, {columns} columns", "", *_table(some)]
     return "\n".join(lines) + "\n"
+
+
+def of_disc(falling, folds):
+    """The sections on rows drawn from a known distribution, if there are any."""
+    if not falling:
+        return ""
+    return "\n".join([*consistency.lines(falling), *cross_validation.lines(folds)]) + "\n"
 
 
 def _claims(found):

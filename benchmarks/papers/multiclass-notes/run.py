@@ -9,6 +9,9 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).parents[1]))
 
+import consistency
+import consistency_figures
+import cross_validation
 import expected
 import figures
 import frame
@@ -27,16 +30,24 @@ def _measure(options, keep):
 def _conclude(records, variant):
     cells = summary(records)
     found = claims(cells)
+    falling, folds = consistency.summary(records), cross_validation.summary(records)
     heading = (
         f"The {variant} run. Percent of the rows, for Glass, Zoo and Yeast means over {N_FOLDS[variant]} (± "
         "the deviation over the folds); C is the median over folds. Seconds are those of a busy machine."
     )
     holds = sum(claim.margin >= 0.0 for claim in found)
     return frame.Conclusion(
-        report.markdown(cells, found, heading),
-        expected.values(cells, found, variant),
+        report.markdown(cells, found, heading) + report.of_disc(falling, folds),
+        expected.values(cells, found, variant) | expected.of_disc(falling, folds, variant),
         f"{holds} of {len(found)} claims hold",
     )
+
+
+def _draw(records, folder):
+    if cells := summary(records):
+        figures.draw(cells, folder)
+    if falling := consistency.summary(records):
+        consistency_figures.draw(falling, records, folder)
 
 
 def _add_options(parser):
@@ -51,7 +62,7 @@ PAPER = frame.Paper(
     records=RECORDS,
     measure=_measure,
     conclude=_conclude,
-    draw=lambda records, folder: figures.draw(summary(records), folder),
+    draw=_draw,
     head=expected.HEAD,
     add_options=_add_options,
 )

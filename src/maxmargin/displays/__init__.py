@@ -1,0 +1,9 @@
+"""Pictures of fits and searches, in the manner of scikit-learn's displays; they need the extra ``plots``."""
+
+from .budget_path import BudgetPathDisplay
+from .code_matrix import CodeDisplay
+from .cv_path import CVPathDisplay
+from .gap import GapDisplay
+from .margin import MarginDisplay
+
+__all__ = ["BudgetPathDisplay", "CVPathDisplay", "CodeDisplay", "GapDisplay", "MarginDisplay"]

@@ -1,0 +1,157 @@
+"""How the duality gap of a fit came down."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from ..checks import check_choice
+from ..solvers.result import FLOAT_EPS, Check
+from .canvas import COLOURS, class_colours, legend, model_inside, new_axes
+
+__all__ = ["GapDisplay"]
+
+AXES = {"seconds": "seconds (each column's own clock)", "iterations": "iterations (epochs, rounds or steps)"}
+MOST_NAMED = 7
+
+
+class GapDisplay:
+    """Relative duality gap against seconds and against iterations, for each column of a fit.
+
+    Up to seven columns have a line with a name; of more, thin lines and one thick line, the largest gap of
+    all columns at each moment. Gaps below 2.2e-16 are drawn there, infinite ones are not drawn.
+
+    Parameters
+    ----------
+    history : list of sequences of Check
+        One for each column, as in ``history_`` of every estimator.
+    names : list of str, optional
+        Of the columns.
+    tol : float, optional
+        The gap that was asked for.
+
+    Attributes
+    ----------
+    axes_ : list of axes
+        Against seconds and against iterations, or the one that was asked for.
+    ax_ : axes
+        The first of them.
+    figure_
+    lines_ : list of lists of Line2D
+        For each of the axes, a line for each column.
+    worst_ : list of Line2D
+        For each of the axes, the largest gap; empty where columns have names.
+    """
+
+    def __init__(
+        self, *, history: list[Sequence[Check]], names: list[str] | None = None, tol: float | None = None
+    ) -> None:
+        self.history = history
+        self.names = names
+        self.tol = tol
+
+    @classmethod
+    def from_estimator(cls, model: Any, *, against: str | None = None, ax: Any = None) -> Self:
+        """Draw the history of a fit.
+
+        Parameters
+        ----------
+        model : fitted estimator with ``history_``, or a pipeline or search that ends in one
+        against, ax
+            As for :meth:`plot`.
+
+        Returns
+        -------
+        GapDisplay
+        """
+        model = model_inside(model, "history_", "GapDisplay")
+        names = _column_names(model, len(model.history_))
+        display = cls(history=model.history_, names=names, tol=getattr(model, "tol", None))
+        return display.plot(ax, against=against)
+
+    def plot(self, ax: Any = None, *, against: str | None = None) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, or two of them, optional
+        against : {"seconds", "iterations"}, optional
+            Both by default, on two axes; one where one of the axes is given: "seconds".
+
+        Returns
+        -------
+        GapDisplay
+        """
+        if not np.isfinite([check.gap for column in self.history for check in column]).any():
+            raise ValueError("no certificate of this fit has a finite gap, so there is nothing to draw.")
+        if against is None:
+            kinds = list(AXES) if ax is None or np.size(ax) == 2 else ["seconds"]
+        else:
+            check_choice("against", against, AXES)
+            kinds = [against]
+        size = (4.8 * len(kinds) + 0.6, 3.8)
+        self.axes_ = new_axes("GapDisplay.plot", ax, len(kinds), figsize=size, sharey=True)
+        self.ax_, self.figure_ = self.axes_[0], self.axes_[0].figure
+        self.lines_: list[list[Any]] = []
+        self.worst_: list[Any] = []
+        for kind, each in zip(kinds, self.axes_):
+            self._draw(each, kind)
+        for each in self.axes_ if ax is not None else self.axes_[:1]:
+            each.set_ylabel("relative duality gap")
+        legend(self.axes_[-1])
+        return self
+
+    def _draw(self, ax: Any, kind: str) -> None:
+        curves = [_curve(column, kind) for column in self.history]
+        many = len(curves) > MOST_NAMED
+        if many:
+            style = {"color": "0.6", "lw": 0.7, "alpha": max(0.15, 4.0 / len(curves))}
+            self.lines_.append([ax.plot(*curve, "-", **style)[0] for curve in curves])
+            self.lines_[-1][0].set_label(f"each of {len(curves)} columns")
+            worst = ax.plot(*_largest(curves), "-", color=COLOURS[0], lw=2.0, label="the largest of them")
+            self.worst_ += worst
+        else:
+            names = self.names or [f"column {t}" for t in range(len(curves))]
+            named = names if len(curves) > 1 else [None]
+            self.lines_.append(
+                [
+                    ax.plot(*curve, "o-", ms=3.5, color=colour, label=name)[0]
+                    for curve, colour, name in zip(curves, class_colours(len(curves)), named)
+                ]
+            )
+        if self.tol is not None and np.isfinite(self.tol) and self.tol > 0.0:
+            ax.axhline(self.tol, color="black", lw=1.0, ls="--", label=f"tol = {self.tol:g}")
+        ax.set(yscale="log", xlabel=AXES[kind])
+        ax.grid(alpha=0.25)
+
+
+def _curve(column: Sequence[Check], kind: str) -> tuple[np.ndarray, np.ndarray]:
+    """Where the certificates of a column are, and its gaps."""
+    x = [check.seconds if kind == "seconds" else check.n_iter for check in column]
+    gaps = np.array([check.gap for check in column])
+    return np.array(x, dtype=np.float64), np.where(np.isfinite(gaps), np.maximum(gaps, FLOAT_EPS), np.nan)
+
+
+def _largest(curves: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+    """The largest gap of all columns after each certificate of any; each keeps its gap until its next one."""
+    x = np.unique(np.concatenate([at for at, _ in curves]))
+    held = [gaps[np.maximum(np.searchsorted(at, x, side="right") - 1, 0)] for at, gaps in curves]
+    known = np.where(np.isnan(held), -np.inf, held).max(axis=0)
+    return x, np.where(np.isfinite(known), known, np.nan)
+
+
+def _column_names(model: Any, n_histories: int) -> list[str] | None:
+    """Which classes a column tells apart, where each has a history of its own."""
+    code = getattr(model, "code_", None)
+    if code is None or code.n_columns != n_histories:
+        return None
+    return [_column_name(code.matrix[:, t], model.classes_) for t in range(n_histories)]
+
+
+def _column_name(entries: np.ndarray, classes: np.ndarray) -> str:
+    plus, minus = ([str(c) for c in classes[entries == sign]] for sign in (1, -1))
+    if len(plus) == 1 and len(minus) == len(classes) - 1 > 1:
+        return f"{plus[0]} against the rest"
+    return f"{', '.join(plus)} against {', '.join(minus)}"
