@@ -300,7 +300,7 @@ def test_perfect_columns_of_any_code_with_margins(decoder, code, data):
 
 @every_decoder
 @pytest.mark.parametrize(
-    "code", [one_vs_rest(100), one_vs_one(30), Code.dense_random(100, 40)], ids=["rest", "one", "dense"]
+    "code", [one_vs_rest(100), one_vs_one(20), Code.dense_random(100, 40)], ids=["rest", "one", "dense"]
 )
 def test_many_classes_and_perfect_columns(decoder, code):
     F, y = perfect_outputs(code, 2)

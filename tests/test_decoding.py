@@ -155,7 +155,7 @@ def test_renamed_classes_are_renamed_predictions(decoder):
 
 @pytest.mark.parametrize(
     ("code", "decoder"),
-    [("one-vs-rest", "hamming"), ("one-vs-rest", "probabilistic"), (Code.dense_random(100, 40), "hinge")],
+    [("one-vs-rest", "hamming"), ("one-vs-rest", "probabilistic"), (Code.dense_random(100, 60), "hinge")],
     ids=["rest", "rest, probabilities", "dense"],
 )
 def test_a_hundred_classes(code, decoder):
