@@ -299,7 +299,9 @@ def test_perfect_columns_of_any_code_with_margins(decoder, code, data):
 
 
 @every_decoder
-@pytest.mark.parametrize("code", [one_vs_rest(100), one_vs_one(30)], ids=["rest", "one"])
+@pytest.mark.parametrize(
+    "code", [one_vs_rest(100), one_vs_one(20), Code.dense_random(100, 40)], ids=["rest", "one", "dense"]
+)
 def test_many_classes_and_perfect_columns(decoder, code):
     F, y = perfect_outputs(code, 2)
     decoder = fitted(decoder, code, F, y)

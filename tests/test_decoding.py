@@ -153,14 +153,19 @@ def test_renamed_classes_are_renamed_predictions(decoder):
     assert_array_equal(renamed.predict(X), order[model.predict(X)])
 
 
-@pytest.mark.parametrize("decoder", ["hamming", "probabilistic"])
-def test_a_hundred_classes(decoder):
+@pytest.mark.parametrize(
+    ("code", "decoder"),
+    [("one-vs-rest", "hamming"), ("one-vs-rest", "probabilistic"), (Code.dense_random(100, 60), "hinge")],
+    ids=["rest", "rest, probabilities", "dense"],
+)
+def test_a_hundred_classes(code, decoder):
     rng = np.random.default_rng(0)
     centres = rng.normal(size=(100, 20)) * 5
     X, y = np.repeat(centres, 3, axis=0) + rng.normal(size=(300, 20)), np.repeat(np.arange(100), 3)
-    model = LeastSquaresClassifier(code="one-vs-rest", decoder=decoder).fit(X, y)
+    model = LeastSquaresClassifier(code=code, decoder=decoder).fit(X, y)
     assert model.decision_function(X[::3]).shape == (100, 100)
     assert model.score(X[::3], y[::3]) > 0.5
+    assert_array_equal(model.predict(X), model.decode(model.column_outputs(X)))
 
 
 def test_probabilities_come_with_a_decoder_that_has_them():

@@ -16,7 +16,7 @@ from .checks import check_number
 from .class_labels import ClassLabels
 from .decoding import DecodedOutputs
 from .fold_outputs import FoldOutputs, outputs_by_refits, outputs_on_rows
-from .folds import stratified_folds
+from .folds import apart_by_folds, stratified_folds
 from .layout import as_rows
 from .rows import WeightedRows, canonical
 from .solvers.columns import solve_columns
@@ -52,6 +52,7 @@ class CodedClassifier(
 
     _success: tuple[Status, ...] = SUCCESS
     _n_folds: int = 5  # for decoders that learn from rows the columns were not trained on
+    _given_folds: np.ndarray | None = None  # instead: the fold of each row of X
     _remedy_for_overflow: str = "lower C and the weights"
 
     @abstractmethod
@@ -132,9 +133,14 @@ class CodedClassifier(
 
     def _weighted_rows(self, X: Any, y: Any, sample_weight: Any, n_threads: int) -> WeightedRows:
         """Validated data in canonical form; sets ``classes_``, ``code_`` and ``decoder_``."""
-        labelled = self._labelled(X, y, sample_weight)
+        X, labels, weight = self._labelled(X, y, sample_weight)
         self._choose_code()
-        return self._canonical(*labelled, n_threads)
+        if self._given_folds is None:
+            return self._canonical(X, labels, weight, n_threads)
+        data, self._row_folds = apart_by_folds(
+            lambda numbers: self._canonical(X, numbers, weight, n_threads), labels, self._given_folds
+        )
+        return data
 
     def _labelled(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, np.ndarray]:
         """Valid rows, labels ``0, 1, ...`` and weights; sets ``classes_``."""
@@ -154,7 +160,7 @@ class CodedClassifier(
         if learner is None:
             return None
         if learner.learns_from == "out-of-fold":
-            fold = self._folds(data, self._n_folds)
+            fold = self._folds(data, self._n_folds) if self._given_folds is None else self._row_folds
             folds = self._out_of_fold(data, fold, self._stop(), callback, n_threads)
             self.fold_gap_ = folds.gap
         outputs = outputs_on_rows(self, data) if folds is None else folds.outputs

@@ -15,7 +15,7 @@ from .calibration import CalibratedScores, check_method
 from .coupling import CoupledPairs, is_pairwise
 from .decoders import decision_values
 from .fold_outputs import FoldOutputs
-from .folds import check_folds, given_folds
+from .folds import apart_by_folds, check_folds, given_folds
 from .kernel_folds import outputs_without_folds
 from .kernel_svc import KernelSVC
 from .rows import WeightedRows
@@ -140,13 +140,11 @@ class CalibratedSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         data = model._canonical(X, labels, weight, n_threads)
         if given is None:
             return data, model._folds(data, int(self.cv)), model.dual_coef_
-        # Equal rows of one label are merged where they share a fold.
-        n_folds = int(given.max()) + 1
-        apart = model._canonical(X, labels * n_folds + given, weight, n_threads)
+        apart, fold = apart_by_folds(
+            lambda numbers: model._canonical(X, numbers, weight, n_threads), labels, given
+        )
         same = len(apart.rows) == len(data.rows)  # else no row's coefficient is its own
-        coef = model.dual_coef_ if same else np.zeros_like(model.dual_coef_)
-        data = WeightedRows(apart.rows, apart.labels // n_folds, apart.weight)
-        return data, apart.labels % n_folds, coef
+        return apart, fold, model.dual_coef_ if same else np.zeros_like(model.dual_coef_)
 
     def _certify(self, found: FoldOutputs) -> None:
         self.fold_gap_ = found.gap

@@ -158,3 +158,15 @@ def check_kernel_sums(dtype: Any, *sums: np.ndarray) -> None:
             f"kernel values are not finite, or their squares overflow in {dtype}. Scale the features, for "
             "example with sklearn.preprocessing.StandardScaler, or give X in float64."
         )
+
+
+def label_numbers(y: np.ndarray, classes: np.ndarray, complaint: str) -> np.ndarray:
+    """The place of each label among the sorted classes.
+
+    Others are refused: ``complaint`` says why, with places for their ``labels`` and the ``classes``.
+    """
+    places = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
+    strange = np.unique(y[classes[places] != y])
+    if len(strange):
+        raise ValueError(complaint.format(labels=strange.tolist(), classes=classes.tolist()))
+    return places

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
-from .checks import check_sample_weight, class_weights
+from .checks import check_sample_weight, class_weights, label_numbers
 from .codes import Code, code_from_name
 from .decoders import DECODERS, Decoder, decoder_from_name
 from .decoding import gives_probabilities
@@ -107,14 +107,12 @@ class ClassLabels:
         return labels, weight
 
     def _batch_labels(self, y: np.ndarray) -> np.ndarray:
-        labels = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
-        strange = np.unique(y[self.classes_[labels] != y])
-        if len(strange):
-            raise ValueError(
-                f"y has labels {strange.tolist()!r} that are not among the classes of the first call, "
-                f"{self.classes_.tolist()!r}; name every class there."
-            )
-        return labels
+        return label_numbers(
+            y,
+            self.classes_,
+            "y has labels {labels} that are not among the classes of the first call, {classes}; name every "
+            "class there.",
+        )
 
     def _batch_class_weights(self, y: np.ndarray) -> np.ndarray:
         if isinstance(self.class_weight, str):

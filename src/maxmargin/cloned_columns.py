@@ -9,49 +9,61 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import _num_samples
 
-from .codes import Code
-from .column_fits import ColumnTask, TrainingData, column_output, is_pairwise, rows_of, run_tasks, seeded
+from .column_fits import (
+    Columns,
+    ColumnTask,
+    TrainingData,
+    column_output,
+    is_pairwise,
+    rows_of,
+    run_tasks,
+    seeded,
+)
+from .decoder_protocol import Decoder
+from .folds import stratified_folds
+from .path_folds import canonical_index
 
 __all__ = ["ClonedColumns"]
 
 
 @dataclass(frozen=True)
-class ClonedColumns:
+class ClonedColumns(Columns):
     """A clone of any binary classifier for each column t, with targets 0 (code entry -1) and 1 (+1).
 
     ``estimators`` are the clones, ``rows`` the rows they were fitted to where X is a pairwise matrix. With
     ``partial_fit`` a clone is None until a row of its classes has come; its output is 0 until then.
     """
 
-    estimator: Any
-    code: Code
-    seed: int
-    n_jobs: int | None
-    who: str
-    estimators: tuple[Any, ...] = ()
     rows: tuple[np.ndarray | None, ...] | None = None
 
-    def fit(self, data: TrainingData, fold: np.ndarray | None) -> tuple[Self, np.ndarray | None]:
-        """The fitted columns; where rows have folds, also their outputs by fits without their fold.
+    def fit(
+        self, data: TrainingData, learner: Decoder | None, folds: int | np.ndarray
+    ) -> tuple[Self, Decoder | None]:
+        """The fitted columns, and what the decoder has learned from their outputs.
 
         All columns and folds are one list of tasks, so that no worker waits for a fold to end.
         """
+        out_of_fold = learner is not None and learner.learns_from == "out-of-fold"
         tasks = [self._task(data, t, data.kept) for t in range(self.code.n_columns)]
-        without = [] if fold is None else list(self._without_folds(data, fold))
+        without = list(self._without_folds(data, self._fold_of_rows(data, folds))) if out_of_fold else []
         results = self._run([*tasks, *without], data)
         rows = tuple(task.rows for task in tasks) if is_pairwise(self.estimator) else None
         fitted = replace(self, estimators=tuple(results[: len(tasks)]), rows=rows)
-        if fold is None:
+        if learner is None:
             return fitted, None
-        outputs = np.zeros((len(data.labels), self.code.n_columns))
+        F = np.zeros((len(data.labels), self.code.n_columns)) if out_of_fold else fitted.outputs(data.X)
         for task, values in zip(without, results[len(tasks) :]):
-            outputs[task.held, task.column] = values
-        return fitted, outputs
+            F[task.held, task.column] = values
+        kept = data.kept
+        return fitted, learner.fit(F[kept], data.labels[kept], self.code, data.weight[kept])
 
-    def held_outputs(self, data: TrainingData, train: np.ndarray, held: np.ndarray) -> np.ndarray:
-        """Outputs (n_held, n_columns) of fits to the rows ``train``."""
-        tasks = [self._task(data, t, train, held) for t in range(self.code.n_columns)]
-        return np.column_stack(self._run(tasks, data))
+    def _fold_of_rows(self, data: TrainingData, folds: int | np.ndarray) -> np.ndarray:
+        """The fold of each row; for a number of them, equal rows of one label are in one fold."""
+        if isinstance(folds, np.ndarray):
+            return folds
+        X = None if is_pairwise(self.estimator) else data.X
+        first, group = canonical_index(X, data.labels, data.weight)
+        return stratified_folds(data.labels[first], folds)[group]
 
     def partial_fit(self, data: TrainingData) -> Self:
         """Columns that have learned from this batch; those without a row in it stay as they are."""

@@ -13,10 +13,12 @@ from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _check_method_params
 
+from .codes import Code
 from .gathered_warnings import listening, recorded, warn_once
 
 __all__ = [
     "ColumnTask",
+    "Columns",
     "TrainingData",
     "check_binary_classifier",
     "column_output",
@@ -45,6 +47,21 @@ class TrainingData:
     def kept(self) -> np.ndarray:
         """Rows with a weight; the others were not given."""
         return np.flatnonzero(self.weight > 0.0)
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Estimators that give the outputs of a code's columns; none before they are fitted.
+
+    ``who`` is the name that warnings begin with.
+    """
+
+    estimator: Any
+    code: Code
+    seed: int
+    n_jobs: int | None
+    who: str
+    estimators: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True)

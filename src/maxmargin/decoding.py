@@ -10,6 +10,7 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from .checks import label_numbers
 from .codes import Code
 from .decoder_protocol import ProbabilityDecoder
 from .decoders import DECODERS, Decoder, decision_values, predicted_classes
@@ -100,14 +101,11 @@ class DecodedOutputs:
         y = column_or_1d(y)
         if len(y) != n_samples:
             raise ValueError(f"y needs a label for each of the {n_samples} samples; got {len(y)}.")
-        labels = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
-        strange = np.unique(y[self.classes_[labels] != y])
-        if len(strange):
-            raise ValueError(
-                f"y has labels {strange.tolist()!r} that the model does not know; it was fitted on "
-                f"{self.classes_.tolist()!r}."
-            )
-        return labels
+        return label_numbers(
+            y,
+            self.classes_,
+            "y has labels {labels} that the model does not know; it was fitted on {classes}.",
+        )
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores of the classes, larger is better: (n_samples, n_classes), or (n_samples,) for two classes.

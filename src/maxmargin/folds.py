@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,9 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.validation import _num_samples
 
 from .checks import check_number
+from .rows import WeightedRows
 
-__all__ = ["check_folds", "given_folds", "stratified_folds"]
+__all__ = ["apart_by_folds", "check_folds", "given_folds", "stratified_folds"]
 
 
 def stratified_folds(labels: np.ndarray, n_folds: int) -> np.ndarray:
@@ -61,3 +63,15 @@ def given_folds(cv: Any, y: Any, **metadata: Any) -> np.ndarray | None:
             f"cv must leave out every row once; row {int(np.argmax(fold < 0))} is in no test part."
         )
     return fold
+
+
+def apart_by_folds(
+    canonical: Callable[[np.ndarray], WeightedRows], labels: np.ndarray, fold: np.ndarray
+) -> tuple[WeightedRows, np.ndarray]:
+    """Canonical rows, equal ones merged where they share a fold, and their folds.
+
+    ``canonical(labels)`` is the canonical form of the rows with such labels.
+    """
+    n_folds = int(fold.max()) + 1
+    apart = canonical(labels * n_folds + fold)
+    return WeightedRows(apart.rows, apart.labels // n_folds, apart.weight), apart.labels % n_folds

@@ -19,7 +19,7 @@ from .class_labels import ClassLabels
 from .cloned_columns import ClonedColumns
 from .column_fits import TrainingData, check_binary_classifier, weight_parameter
 from .decoding import DecodedOutputs
-from .folds import check_folds, given_folds, stratified_folds
+from .folds import check_folds, given_folds
 from .kernel_svc import KernelSVC
 from .shared_columns import SharedColumns, takes_codes
 from .solvers.result import Status, worst_status
@@ -66,7 +66,8 @@ class OutputCodeClassifier(
         Factors of the sample weights, by the labels in y.
     cv : int, splitter or iterable of splits, default=5
         Folds for a decoder that learns from outputs out of fold: columns are then fitted again without each
-        of them. For a number, rows of each class are dealt out in turn. Not used otherwise.
+        of them. For a number, rows of each class are dealt out in turn, equal rows of numbers together.
+        Not used otherwise.
     n_jobs : int, optional
         Workers of joblib, whose backend may be another machine's; with a classifier of ours that takes codes,
         its number of threads. Results do not depend on it.
@@ -94,6 +95,8 @@ class OutputCodeClassifier(
         The sum over the columns.
     history_ : list of tuple of Check
         The certificates of each column.
+    fold_gap_ : float
+        The largest relative duality gap of a fit without a fold, where one model has all columns.
     n_features_in_ : int
         Where X has features; ``feature_names_in_`` where they have names.
 
@@ -162,16 +165,15 @@ class OutputCodeClassifier(
         self._draw_seed()
         labels, weight = self._labels_and_weights(y, sample_weight)
         self._choose_code()
-        own, of_splitter = self._routed("fit", self._weight_to_pass(sample_weight, weight), params)
+        passed = self._weight_to_pass(sample_weight, weight)
+        own, of_splitter = self._routed("fit", passed, params)
         data = TrainingData(X, labels, weight, self.classes_, own)
-        learner = self._learner
-        out_of_fold = learner is not None and learner.learns_from == "out-of-fold"
-        fold = self._folds(y, data, of_splitter) if out_of_fold else None
-        columns, outputs = self._new_columns(estimator).fit(data, fold)
-        if learner is not None:
-            F = columns.outputs(X) if outputs is None else outputs
-            kept = data.kept
-            self.decoder_ = learner.fit(F[kept], labels[kept], self.code_, weight[kept])
+        heard = passed is None or any(value is passed for value in own.values())
+        columns, decoder = self._new_columns(estimator, heard).fit(
+            data, self._learner, self._folds(y, of_splitter)
+        )
+        if decoder is not None:
+            self.decoder_ = decoder
         self._keep(columns)
         return self
 
@@ -232,15 +234,15 @@ class OutputCodeClassifier(
             raise ValueError("Found an X with 0 sample(s) while a minimum of 1 is required.")
         return validate_data(self, X, reset=reset, skip_check_array=True), y
 
-    def _folds(self, y: np.ndarray, data: TrainingData, split_params: dict[str, Any]) -> np.ndarray:
-        fold = given_folds(self.cv, y, **split_params)
-        if fold is None:
-            fold = np.zeros(len(y), dtype=np.intp)
-            fold[data.kept] = stratified_folds(data.labels[data.kept], int(self.cv))
-        return fold
+    def _folds(self, y: np.ndarray, split_params: dict[str, Any]) -> int | np.ndarray:
+        """Their number, or the fold of each row where the splitter says which."""
+        needed = self._learner is not None and self._learner.learns_from == "out-of-fold"
+        fold = given_folds(self.cv, y, **split_params) if needed else None
+        return fold if fold is not None else int(self.cv) if needed else 0
 
-    def _new_columns(self, estimator: Any) -> ClonedColumns | SharedColumns:
-        kind = SharedColumns if takes_codes(estimator) else ClonedColumns
+    def _new_columns(self, estimator: Any, heard: bool = True) -> ClonedColumns | SharedColumns:
+        """One model where it can have all columns; not where it does not hear of the weights."""
+        kind = SharedColumns if heard and takes_codes(estimator) else ClonedColumns
         return kind(estimator, self.code_, self._seed, self.n_jobs, type(self).__name__)
 
     def _keep(self, columns: ClonedColumns | SharedColumns) -> None:
@@ -252,7 +254,7 @@ class OutputCodeClassifier(
         ]
         for name, summary in CERTIFICATES.items():
             self.__dict__.pop(name, None)
-            if all(isinstance(model, CodedClassifier) for model in models):
+            if all(isinstance(model, CodedClassifier) and hasattr(model, name) for model in models):
                 setattr(self, name, summary([getattr(model, name) for model in models]))
         self._columns = columns
         self.estimators_ = list(columns.estimators)
@@ -324,5 +326,6 @@ CERTIFICATES: dict[str, Callable[[list[Any]], Any]] = {
     "status_": _worst,
     "n_iter_": lambda counts: int(np.max(counts)),
     "objective_": sum,
+    "fold_gap_": max,
     "history_": lambda histories: [history for model in histories for history in model],
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -157,14 +157,18 @@ def _chosen_nu(scaled: _Scaled) -> float:
     """The nu with the fewest errors on rows left out."""
     judged = scaled.take(np.arange(min(len(scaled.F), MOST_JUDGED)))
     fold = stratified_folds(judged.labels, FOLDS)
-    errors = np.zeros(len(NUS))
-    for k in range(FOLDS):
-        train, test = judged.take(np.flatnonzero(fold != k)), judged.take(np.flatnonzero(fold == k))
-        if not train.cost.any() or not len(test.F):
-            continue
-        state = None
-        for j, nu in enumerate(NUS):
+    parts = [
+        (judged.take(np.flatnonzero(fold != k)), judged.take(np.flatnonzero(fold == k))) for k in range(FOLDS)
+    ]
+    parts = [(train, test) for train, test in parts if train.cost.any() and len(test.F)]
+    states: list[Any] = [None] * len(parts)
+    errors = []
+    for nu in NUS:
+        errors.append(0.0)
+        for k, (train, test) in enumerate(parts):
             stop = Stop(tol=0.01, max_iter=200)
-            state, _, _ = prior_weights(train.program(nu), stop=stop, state=state)
-            errors[j] += test.weight @ tied_or_wrong(test.F @ state.V.T, test.labels)
+            states[k], _, _ = prior_weights(train.program(nu), stop=stop, state=states[k])
+            errors[-1] += float(test.weight @ tied_or_wrong(test.F @ states[k].V.T, test.labels))
+        if errors[-1] == 0.0:  # no other has fewer
+            break
     return NUS[int(np.argmin(errors))]
