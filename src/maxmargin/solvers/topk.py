@@ -12,6 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
+from .._native import one_blas_thread
 from ..rows import Rows
 from .drive import Callback, Certificate, drive
 from .result import FLOAT_EPS, State, Stop, relative_gap
@@ -20,8 +21,9 @@ from .topk_problem import Point, TopKProblem, TopKResult
 from .topk_scores import KernelScores, LinearScores
 
 SOLVERS = ("auto", "dual-ascent", "frank-wolfe")
-RECHECK = 5  # epochs from one that visits all samples to the next
+RECHECK = 5  # epochs from one that visits all samples, or a certificate, to the next
 CHECK_EVERY = 10  # epochs between two certificates, unless the gaps seen on the way are small before
+PASSED_OVER = 0.05  # gaps of a sample that are not worth a step, as a share of the gap to be reached
 TOO_MANY = 200  # epochs left, by what those since the last certificate gained, where epochs gain little
 FIRST_EPOCHS = 4  # before second-order steps, where these are expected to be faster
 MANY_SAMPLES, FEW_COEFFICIENTS = 50, 5000  # a feature; in W: where they are
@@ -55,7 +57,8 @@ def topk(
     """Solve a ``TopKProblem`` to ``stop.tol`` with one of ``SOLVERS``; a state may hold A alone."""
     state = state if state is not None else State(A=problem.zeros())
     ascent = Ascent(problem, state, solver, seed, stop)
-    status, history = drive(state, ascent.step, ascent.certify, stop, callback, ascent.due)
+    with one_blas_thread():
+        status, history = drive(state, ascent.step, ascent.certify, stop, callback, ascent.due)
     point = ascent.scores.point(state)
     return TopKResult(point.coef, 0.0, status, history, dual_coef=state.A, offset=point.offset)
 
@@ -72,6 +75,7 @@ class Ascent:
             state.gaps, state.moved = np.ones(len(state.A)), np.ones(len(state.A), dtype=np.uint8)
             state.seed, state.epoch, state.checked = seed, 0, 0
             state.primal, state.gap, state.second_order, state.accepted = 1.0, np.inf, False, False
+            state.seen_all, state.passed_over, state.staleness = 0, 0.0, 1.0
             self.scores.start(state)
 
     def step(self) -> None:
@@ -100,15 +104,22 @@ class Ascent:
         rng = np.random.default_rng([state.seed, state.epoch])
         if self.method == "frank-wolfe":
             return rng.integers(0, n, n)
-        return rng.permutation(n if state.epoch % RECHECK == 0 else np.flatnonzero(state.moved))
+        if state.epoch < state.seen_all + RECHECK:
+            return rng.permutation(np.flatnonzero(state.moved))
+        state.seen_all = state.epoch
+        return rng.permutation(n)
 
     def due(self) -> bool:
         """Whether a second-order step ended, or the gaps seen in an epoch make an end likely."""
         state = self.state
         if state.second_order:
             return bool(state.accepted)
-        likely = float(self.problem.mass @ state.gaps) <= 1.5 * self.stop.tol * state.primal
+        likely = state.staleness * self._seen_gap() <= self.stop.tol * state.primal
         return likely or state.epoch >= state.checked + self._period()
+
+    def _seen_gap(self) -> float:
+        """The sum of the gaps that samples had when they were last visited."""
+        return float(self.problem.mass @ self.state.gaps)
 
     def _period(self) -> int:
         return FIRST_EPOCHS if self._tall() else CHECK_EVERY
@@ -123,8 +134,11 @@ class Ascent:
 
     def certify(self) -> Certificate:
         """Both bounds; where epochs gain little, second-order steps come next."""
-        state = self.state
+        state, seen = self.state, self._seen_gap()
         certificate = self.scores.certify(state)
+        if state.epoch > state.checked:
+            fresh = certificate.primal - certificate.dual
+            state.staleness = float(np.clip(fresh / max(seen, 1e-300), 0.5, 2.0))
         gap = relative_gap(certificate.primal, certificate.dual)
         slow = state.epoch - state.checked >= CHECK_EVERY and self._epochs_left(gap) > TOO_MANY
         early = state.epoch > 0 and self._tall()
@@ -136,6 +150,8 @@ class Ascent:
         ):
             state.second_order = True
         state.checked, state.primal, state.gap = state.epoch, certificate.primal, gap
+        state.passed_over, state.seen_all = PASSED_OVER * self.stop.tol * state.primal, state.epoch
+        state.moved[:] = state.gaps > state.passed_over
         return certificate
 
     def _epochs_left(self, gap: float) -> float:
