@@ -103,8 +103,7 @@ Clip box_cut(Descending<T>& a, std::size_t k, double target, double slope) {
         const double next = std::max(enters, fills), weight = double(q - p) + slope;
         const double above = double(p) / double(k) - target;
         if (weight > 0.0) {
-            const double low = (above + sum) / weight;
-            if (low >= next || next == -NOWHERE) return {low, cap, regime, anchor};
+            if (above + sum >= next * weight) return {(above + sum) / weight, cap, regime, anchor};
         } else if (above >= 0.0 || next == -NOWHERE) {
             return {next == -NOWHERE ? (a[n - 1] - anchor) - cap : next, cap, regime, anchor};
         }
@@ -138,6 +137,19 @@ Clip cone_cut(Descending<T>& a, const TopKDomain& domain, double top) {
         else
             all += a[q++];
     }
+}
+
+// sum_j clip(a_j - rho sigma, 0, 1/k) at sigma = 1 and at the kink. Where that is above sigma, so is the sum
+// of the minimiser with cap 1/k.
+template <class T>
+std::pair<double, double> sums_at_ends(const T* a, std::size_t n, const TopKDomain& domain) {
+    const double cap = 1.0 / double(domain.k), one = domain.rho, kink = domain.rho * domain.kink();
+    double at_one = 0.0, at_kink = 0.0;
+    for (std::size_t j = 0; j < n; ++j) {
+        at_one += std::clamp(double(a[j]) - one, 0.0, cap);
+        at_kink += std::clamp(double(a[j]) - kink, 0.0, cap);
+    }
+    return {at_one, at_kink};
 }
 
 // The cut for k = 1, where sigma <= 1 is the only bound: sum_j max(0, a_j - t) = min(t/rho, 1). The largest
@@ -184,10 +196,9 @@ Clip topk_cut(T* values, std::size_t n, const TopKDomain& domain) {
     if (!(top > 0.0)) return {NOWHERE, 0.0, Regime::zero};
     if (domain.k == 1) return single_cut(values, n, top, domain.rho);
     if (domain.include) {
-        const Clip box = box_cut(a, domain.k, 0.0, 1.0 / domain.rho);
-        const double sigma = box.low / domain.rho;
-        if (sigma > 1.0) return box_cut(a, domain.k, 1.0, 0.0);
-        if (sigma >= domain.kink()) return box;
+        const auto [at_one, at_kink] = sums_at_ends(values, n, domain);
+        if (at_one > 1.0) return box_cut(a, domain.k, 1.0, 0.0);
+        if (at_kink >= domain.kink()) return box_cut(a, domain.k, 0.0, 1.0 / domain.rho);
     }
     const Clip cone = cone_cut(a, domain, top);
     return double(kappa) * cone.height <= domain.kink() ? cone : box_cut(a, domain.k, domain.kink(), 0.0);
