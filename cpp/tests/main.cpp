@@ -8,6 +8,7 @@ void test_linear();
 void test_backfit();
 void test_smo();
 void test_kernel_rows();
+void test_projections();
 
 int main() {
     test_simd();
@@ -17,6 +18,7 @@ int main() {
     test_backfit();
     test_smo();
     test_kernel_rows();
+    test_projections();
     if (n_failed == 0) std::puts("all passed");
     return n_failed == 0 ? 0 : 1;
 }
