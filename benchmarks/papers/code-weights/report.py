@@ -20,7 +20,9 @@ def markdown(accuracies, training, found, heading):
         "",
         *_table_2(accuracies),
     ]
-    lines += ["", *_training(training), "", *_differences(accuracies), "", *_figure_1(accuracies)]
+    lines += ["", *_training(training), "", *_differences(accuracies)]
+    if any(key[1] != "none" for key in accuracies):
+        lines += ["", *_figure_1(accuracies)]
     return "\n".join(lines) + "\n"
 
 
@@ -33,11 +35,11 @@ def _claims(found):
 
 
 def _table_2(accuracies):
-    names = [key[0] for key in accuracies if key[1] == "none" and key[3] == CONVENTIONAL]
+    names = list(dict.fromkeys(key[0] for key in accuracies))
     yield from ("## Table 2. Test accuracy", "")
     yield "| decoder | " + " | ".join(f"{name} | paper" for name in names) + " |"
     yield "|---" * (1 + 2 * len(names)) + "|"
-    for method in METHODS:
+    for method in dict.fromkeys(key[3] for key in accuracies):
         cells = []
         for name in names:
             some = accuracies[name, "none", 0, method]
@@ -52,7 +54,7 @@ def _training(training):
     yield ""
     yield "| decoder | " + " | ".join(f"{name} | seconds" for name in names) + " |"
     yield "|---" * (1 + 2 * len(names)) + "|"
-    for method in METHODS:
+    for method in dict.fromkeys(key[1] for key in training if key[1] != "columns"):
         cells = [f"{training[name, method][0]:.2f} | {training[name, method][1]:.3f}" for name in names]
         yield f"| {method} | " + " | ".join(cells) + " |"
     seconds = ", ".join(f"{name} {training[name, 'columns']:.2f}" for name in names)
@@ -68,7 +70,7 @@ def _differences(accuracies):
     pairs += [("prior", "Hamming"), ("prior", "loss")]
     pairs += [("conventional, out of fold", CONVENTIONAL), ("focused, out of fold", FOCUSED)]
     for name in dict.fromkeys(key[0] for key in accuracies):
-        for ours, theirs in pairs:
+        for ours, theirs in (pair for pair in pairs if all((name, "none", 0, m) in accuracies for m in pair)):
             d = compare(*(accuracies[name, "none", 0, method] for method in (ours, theirs)))
             yield f"| {name} | {ours} − {theirs} | {d} | {d.p:.3f}{stars(d.p)} | {d.verdict} |"
 
