@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from .checks import check_sample_weight
+from .checks import check_choice, check_number, check_sample_weight
 from .codes import Code
 from .decoder_protocol import Decoder
 from .margin_sums import checked_outputs
+from .sample_focus import FOCUSES
 from .solvers.result import Check, Status
 
 __all__ = ["DecoderReport", "LabelledOutputs", "LearnedWeights", "labelled_outputs"]
@@ -125,6 +126,21 @@ class LearnedWeights:
         if weights is None:
             raise ValueError(f"{type(self).__name__} is not fitted; call fit, and use what it returns.")
         return np.asarray(weights)
+
+
+def check_learning(decoder: Any, chosen: str) -> None:
+    """Refuse bad parameters; the one named ``chosen`` is a number or ``"auto"``."""
+    if decoder.focus is not None:
+        check_choice("focus", decoder.focus, FOCUSES)
+    value = getattr(decoder, chosen)
+    if not isinstance(value, str):
+        check_number(chosen, value, above=0.0)
+    elif value != "auto":
+        raise ValueError(f"{chosen} must be 'auto' or a finite number > 0; got {value!r}.")
+    check_number("floor", decoder.floor, at_least=0.0)
+    check_number("tol", decoder.tol, above=0.0)
+    check_number("max_iter", decoder.max_iter, at_least=1, integer=True)
+    check_number("max_seconds", decoder.max_seconds, above=0.0)
 
 
 def warn_unless_converged(decoder: Any, report: DecoderReport) -> None:

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._blas import one_blas_thread
-from .checks import check_choice, check_number
 from .codes import Code
 from .decoder_protocol import LearnsFrom
 from .folds import stratified_folds
@@ -17,13 +16,14 @@ from .learned_weights import (
     DecoderReport,
     LabelledOutputs,
     LearnedWeights,
+    check_learning,
     labelled_outputs,
     tied_or_wrong,
     warn_unless_converged,
 )
 from .margin_sums import checked_outputs, code_product, margin_sums, ordered_by_margins
 from .rows import canonical
-from .sample_focus import FOCUSES, sample_focus
+from .sample_focus import sample_focus
 from .solvers.prior_program import PriorProgram
 from .solvers.prior_weights import prior_weights
 from .solvers.result import Stop
@@ -91,16 +91,7 @@ class PriorDecoder(LearnedWeights):
         return replace(self, weights=data.in_given_order(V / scale), report=report)
 
     def _check(self) -> None:
-        if self.focus is not None:
-            check_choice("focus", self.focus, FOCUSES)
-        if isinstance(self.nu, str) and self.nu != "auto":
-            raise ValueError(f"nu must be 'auto' or a finite number > 0; got {self.nu!r}.")
-        if not isinstance(self.nu, str):
-            check_number("nu", self.nu, above=0.0)
-        check_number("floor", self.floor, at_least=0.0)
-        check_number("tol", self.tol, above=0.0)
-        check_number("max_iter", self.max_iter, at_least=1, integer=True)
-        check_number("max_seconds", self.max_seconds, above=0.0)
+        check_learning(self, "nu")
 
     def _learn(self, scaled: _Scaled, n_rows: int) -> tuple[FloatArray, DecoderReport]:
         nu = _chosen_nu(scaled) if isinstance(self.nu, str) else float(self.nu)

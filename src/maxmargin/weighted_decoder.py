@@ -17,13 +17,14 @@ from .learned_weights import (
     DecoderReport,
     LabelledOutputs,
     LearnedWeights,
+    check_learning,
     labelled_outputs,
     tied_or_wrong,
     warn_unless_converged,
 )
 from .margin_sums import checked_outputs, code_product, margin_sums, ordered_by_margins
 from .prior_decoder import PriorDecoder
-from .sample_focus import FOCUSES, sample_focus
+from .sample_focus import sample_focus
 from .solvers.result import Stop
 from .solvers.weights_lp import learn_weights
 from .solvers.weights_program import WeightsProgram, column_accuracy
@@ -110,17 +111,8 @@ class WeightedDecoder(LearnedWeights):
 
     def _check(self) -> None:
         check_choice("method", self.method, METHODS)
-        if self.focus is not None:
-            check_choice("focus", self.focus, FOCUSES)
-        if not (isinstance(self.margin, str) and self.margin == "auto"):
-            if isinstance(self.margin, str):
-                raise ValueError(f"margin must be 'auto' or a finite number > 0; got {self.margin!r}.")
-            check_number("margin", self.margin, above=0.0)
-        check_number("floor", self.floor, at_least=0.0)
+        check_learning(self, "margin")
         check_number("epsilon", self.epsilon, above=0.0)
-        check_number("tol", self.tol, above=0.0)
-        check_number("max_iter", self.max_iter, at_least=1, integer=True)
-        check_number("max_seconds", self.max_seconds, above=0.0)
 
     def _learn(self, patterns: _Patterns) -> tuple[FloatArray, DecoderReport]:
         margin = (

@@ -17,6 +17,16 @@ OUTCOMES: dict[Any, Outcome] = {
     highspy.HighsModelStatus.kInterrupt: "interrupted",
     highspy.HighsModelStatus.kInfeasible: "infeasible",
 }
+SERIAL_SIMPLEX: Options = {
+    "output_flag": False,
+    "threads": 1,
+    "parallel": "off",
+    "presolve": "off",
+    "solver": "simplex",
+    "simplex_strategy": 1,  # dual, serial
+    "primal_feasibility_tolerance": 1e-10,
+    "dual_feasibility_tolerance": 1e-10,
+}
 STATUSES = highspy.HighsBasisStatus
 LOWER, BASIC = int(STATUSES.kLower), int(STATUSES.kBasic)
 STATUS_OF = {int(s): s for s in (STATUSES.kLower, STATUSES.kBasic, STATUSES.kUpper, STATUSES.kZero)}

@@ -17,19 +17,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from .highs import BASIC, LOWER, Options, Outcome, basis_of, new_highs, outcome_of, run_highs, set_basis
+from .highs import (
+    BASIC,
+    LOWER,
+    SERIAL_SIMPLEX,
+    Options,
+    Outcome,
+    basis_of,
+    new_highs,
+    outcome_of,
+    run_highs,
+    set_basis,
+)
 from .hinge_lp import HingeProgram
 
 CHUNK = 1 << 20  # entries of a block that is held at a time
-OPTIONS: Options = {
-    "output_flag": False,
-    "threads": 1,
-    "parallel": "off",
-    "presolve": "off",
-    "solver": "simplex",
-    "simplex_strategy": 1,  # dual, serial
-    "primal_feasibility_tolerance": 1e-10,
-    "dual_feasibility_tolerance": 1e-10,
+OPTIONS: Options = SERIAL_SIMPLEX | {
     "small_matrix_value": 1e-12,
     "simplex_scale_strategy": 2,
     "dual_simplex_cost_perturbation_multiplier": 1.0,

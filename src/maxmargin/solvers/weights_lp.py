@@ -18,22 +18,12 @@ import time
 import numpy as np
 
 from .drive import Certificate, drive
-from .highs import Options, Outcome, new_highs, outcome_of, run_highs
+from .highs import SERIAL_SIMPLEX, Outcome, new_highs, outcome_of, run_highs
 from .result import Check, State, Status, Stop
 from .weights_program import WeightsProgram
 
 BEYOND = 0.3  # pairs join that are violated so far on the way from the best point to the restricted optimum
 NEW = 500  # pairs that join at once, or half as many as there are
-OPTIONS: Options = {
-    "output_flag": False,
-    "threads": 1,
-    "parallel": "off",
-    "presolve": "off",
-    "solver": "simplex",
-    "simplex_strategy": 1,  # dual, serial
-    "primal_feasibility_tolerance": 1e-10,
-    "dual_feasibility_tolerance": 1e-10,
-}
 
 
 def learn_weights(
@@ -119,7 +109,7 @@ class Master:
         self.row[self.weights] = np.arange(n)
         self.pairs = np.zeros(0, dtype=np.int64)
         self.unit = float(np.median(program.cost[program.cost > 0.0]))
-        self.highs = new_highs(OPTIONS)
+        self.highs = new_highs(SERIAL_SIMPLEX)
         none, zeros = np.zeros(0, dtype=np.int32), np.zeros(n)
         self.highs.addRows(n, np.full(n, -np.inf), zeros, 0, np.zeros(n, dtype=np.int32), none, np.zeros(0))
         starts = np.searchsorted(self.weights[0], np.arange(G)).astype(np.int32)
