@@ -2,7 +2,7 @@
 
 import statistics
 
-from record_file import RecordFile
+from record_file import RecordFile, together
 
 KEY = ("set", "columns", "method")
 RECORDS = RecordFile(
@@ -36,10 +36,7 @@ MEANS = ("accuracy", "hamming", "training_error", "wrong_outputs", "printed", "r
 
 def summary(records):
     """For each (set, columns, code) means over the folds, and the median of the seconds."""
-    together = {}
-    for record in records:
-        together.setdefault(tuple(record[name] for name in KEY), []).append(record)
-    return {key: _cell(some) for key, some in together.items()}
+    return {key: _cell(some) for key, some in together(records, KEY).items()}
 
 
 def _cell(some):
