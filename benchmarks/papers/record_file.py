@@ -35,3 +35,11 @@ class RecordFile:
     @staticmethod
     def _value(kind, text):
         return kind(text) if text else None
+
+
+def together(records, names):
+    """Records with the same values under these names, by those values."""
+    groups = {}
+    for record in records:
+        groups.setdefault(tuple(record[name] for name in names), []).append(record)
+    return groups

@@ -3,7 +3,7 @@
 The rule for C never sees a test fold: the rows to learn from are cut in three, each third is judged by
 columns that were fitted to the other two, and the C with the best accuracy of Hamming decoding is taken, of
 equally good ones the smallest. The outputs for the thirds, at that C, are what out-of-fold decoders are
-fitted to. With outliers C is that of the same fold without them; outputs out of fold are made anew.
+fitted to. With outliers C is that of the same fold without them, and there are no outputs out of fold.
 """
 
 import time
@@ -23,7 +23,7 @@ N_THIRDS = 3
 
 @dataclass(frozen=True)
 class Outputs:
-    """Outputs of the columns for the rows to learn from ("training", "out-of-fold") and to judge by."""
+    """Outputs of the columns for the rows to learn from ("training", some "out-of-fold") and to judge by."""
 
     outliers: str
     share: int
@@ -42,12 +42,11 @@ def fold_outputs(name, repetition, fold, costs, shares):
     code = Code.sparse_random(int(data.y_test.max()) + 1, random_state=repetition)
     seed = [repetition, fold]
     C, apart = _chosen_cost(data.X, data.y, code, costs, seed)
-    found = [_outputs(("none", 0), data.X, data.y, data, code, C, apart)]
+    found = [_outputs(("none", 0), data.X, data.y, data, code, C, {"out-of-fold": apart})]
     for kind in KINDS:
         for share in shares:
             X, y = with_outliers(data.X, data.y, kind, share, [*seed, share])
-            apart = _out_of_fold(X, y, code, C, seed)
-            found.append(_outputs((kind, share), X, y, data, code, C, apart))
+            found.append(_outputs((kind, share), X, y, data, code, C, {}))
     return found
 
 
@@ -55,7 +54,7 @@ def _outputs(contamination, X, y, data, code, C, apart):
     start = time.perf_counter()
     columns = _columns(X, y, code, C)
     seconds = time.perf_counter() - start
-    F = {"training": columns.column_outputs(X), "out-of-fold": apart}
+    F = {"training": columns.column_outputs(X)} | apart
     F_test = columns.column_outputs(data.X_test)
     return Outputs(*contamination, C, code, y, F, data.y_test, F_test, seconds)
 

@@ -22,7 +22,8 @@ STYLES = {
 
 def draw(accuracies, folder):
     """figure-1.png and differences.png."""
-    _figure_1(accuracies, folder / "figure-1.png")
+    if any(key[1] != "none" for key in accuracies):
+        _figure_1(accuracies, folder / "figure-1.png")
     _differences(accuracies, folder / "differences.png")
 
 
@@ -57,6 +58,8 @@ def _differences(accuracies, path):
     )
     for panel, name in zip(panels[0], names):
         for k, (method, (colour, marker)) in enumerate(STYLES.items()):
+            if (name, "none", 0, method) not in accuracies:
+                continue
             d = compare(*(accuracies[name, "none", 0, m] for m in (method, "Hamming")))
             hollow = "none" if "out of fold" in method else colour
             panel.errorbar(k, d.mean, d.half, color=colour, marker=marker, mfc=hollow, ls="", label=method)

@@ -25,9 +25,7 @@ class Plan:
 
 
 FULL = Plan()
-QUICK = Plan(
-    ("Glass", "Zoo"), repetitions=(0,), n_folds=2, costs=(1.0,), shares=(20,), contaminated="Zoo", n_jobs=1
-)
+QUICK = Plan(("Zoo",), repetitions=(0,), n_folds=2, costs=(1.0,), shares=(20,), contaminated="Zoo", n_jobs=1)
 
 
 def measure(plan, keep, methods, folder=None):
@@ -59,7 +57,7 @@ def _fold(plan, methods, folder, name, repetition, fold):
         {"set": name, "repetition": repetition, "fold": fold, **_record(label, outputs)}
         for outputs in kept(name, repetition, fold, plan.costs, shares)
         for label in methods
-        if outputs.share == 0 or METHODS[label].with_outliers
+        if METHODS[label].fitted_to in outputs.F
     ]
 
 

@@ -5,11 +5,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Method:
-    """A name in ``maxmargin.decoders.DECODERS``, and "training" outputs or "out-of-fold" ones."""
+    """A name in ``maxmargin.decoders.DECODERS``, and "training" outputs or "out-of-fold" ones.
+
+    Figure 1, with outliers, has those that are fitted to training outputs, as both of the source are.
+    """
 
     decoder: str
     fitted_to: str = "training"
-    with_outliers: bool = True  # whether Figure 1 has it
 
 
 CONVENTIONAL, FOCUSED = "conventional weights", "focused weights"
@@ -19,6 +21,6 @@ METHODS = {
     CONVENTIONAL: Method("weighted"),
     FOCUSED: Method("weighted-support-vectors"),
     "prior": Method("prior", "out-of-fold"),
-    "conventional, out of fold": Method("weighted", "out-of-fold", with_outliers=False),
-    "focused, out of fold": Method("weighted-support-vectors", "out-of-fold", with_outliers=False),
+    "conventional, out of fold": Method("weighted", "out-of-fold"),
+    "focused, out of fold": Method("weighted-support-vectors", "out-of-fold"),
 }

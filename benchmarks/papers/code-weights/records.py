@@ -2,7 +2,7 @@
 
 import statistics
 
-from record_file import RecordFile
+from record_file import RecordFile, together
 
 RECORDS = RecordFile(
     {
@@ -19,7 +19,7 @@ RECORDS = RecordFile(
         "training_accuracy": float,  # of the decoder on the outputs that it was fitted to, percent
         "chosen": float,  # the margin, or nu, that a learned decoder chose
         "n_constraints": int,  # that took part, of n_train (n_classes - 1)
-        "seconds": float,  # to fit the decoder
+        "seconds": float,  # to fit the decoder; of a busy machine, so the report does not have them
         "column_seconds": float,  # to fit the columns once, and without a fold
     },
     key=("set", "outliers", "share", "method", "repetition", "fold"),
@@ -36,21 +36,12 @@ RECORDS = RecordFile(
 
 def accuracies(records):
     """Accuracies by (set, outliers, share, method), in the order of repetitions and folds."""
-    together = {}
-    for r in sorted(records, key=lambda r: (r["repetition"], r["fold"])):
-        together.setdefault((r["set"], r["outliers"], r["share"], r["method"]), []).append(r["accuracy"])
-    return together
+    ordered = sorted(records, key=lambda r: (r["repetition"], r["fold"]))
+    groups = together(ordered, ("set", "outliers", "share", "method"))
+    return {key: [r["accuracy"] for r in some] for key, some in groups.items()}
 
 
 def training(records):
-    """Without outliers: (mean training accuracy, median seconds) by (set, method), and columns' seconds."""
-    found = {}
-    some = [r for r in records if r["outliers"] == "none"]
-    for name, method in dict.fromkeys((r["set"], r["method"]) for r in some):
-        these = [r for r in some if (r["set"], r["method"]) == (name, method)]
-        found[name, method] = (
-            statistics.mean(r["training_accuracy"] for r in these),
-            statistics.median(r["seconds"] for r in these),
-        )
-        found[name, "columns"] = statistics.median(r["column_seconds"] for r in these)
-    return found
+    """Mean training accuracy by (set, method), without outliers."""
+    groups = together([r for r in records if r["outliers"] == "none"], ("set", "method"))
+    return {key: statistics.mean(r["training_accuracy"] for r in some) for key, some in groups.items()}

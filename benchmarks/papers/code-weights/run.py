@@ -59,7 +59,7 @@ PAPER = frame.Paper(
     conclude=_conclude,
     draw=lambda records, folder: figures.draw(accuracies(records), folder),
     head=expected.HEAD,
-    quick="few folds of two sets: seconds",
+    quick="two folds of one set: seconds",
     add_options=_add_options,
 )
 

@@ -3,7 +3,7 @@
 import statistics
 
 import disc
-from record_file import RecordFile
+from record_file import RecordFile, together
 
 KEY = ("set", "columns", "method")
 RECORDS = RecordFile(
@@ -37,12 +37,8 @@ MEANS = ("accuracy", "hamming", "training_error", "wrong_outputs", "printed", "r
 
 def summary(records):
     """For each (set, columns, code) means over the folds, and the median of the seconds."""
-    together = {}
-    for record in records:
-        if record["set"] == disc.NAME:
-            continue
-        together.setdefault(tuple(record[name] for name in KEY), []).append(record)
-    return {key: _cell(some) for key, some in together.items()}
+    of_codes = [record for record in records if record["set"] != disc.NAME]
+    return {key: _cell(some) for key, some in together(of_codes, KEY).items()}
 
 
 def _cell(some):

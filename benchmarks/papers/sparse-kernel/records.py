@@ -3,7 +3,7 @@
 import statistics
 from dataclasses import dataclass
 
-from record_file import RecordFile
+from record_file import RecordFile, together
 
 KEY = ("set", "group", "method", "budget")
 RECORDS = RecordFile(
@@ -41,10 +41,7 @@ def ordered(records):
 
 def summary(records):
     """A ``Cell`` for each (set, group, method, budget)."""
-    together = {}
-    for record in records:
-        together.setdefault(tuple(record[name] for name in KEY), []).append(record)
-    return {key: _cell(some) for key, some in together.items()}
+    return {key: _cell(some) for key, some in together(records, KEY).items()}
 
 
 def _cell(some):
