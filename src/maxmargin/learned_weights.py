@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from .checks import check_choice, check_number, check_sample_weight
+from .checks import check_number, check_sample_weight
 from .codes import Code
 from .decoder_protocol import Decoder
 from .margin_sums import checked_outputs
@@ -130,8 +130,8 @@ class LearnedWeights:
 
 def check_learning(decoder: Any, chosen: str) -> None:
     """Refuse bad parameters; the one named ``chosen`` is a number or ``"auto"``."""
-    if decoder.focus is not None:
-        check_choice("focus", decoder.focus, FOCUSES)
+    if decoder.focus is not None and decoder.focus not in FOCUSES:
+        raise ValueError(f"focus must be None or one of {sorted(FOCUSES)}; got {decoder.focus!r}.")
     value = getattr(decoder, chosen)
     if not isinstance(value, str):
         check_number(chosen, value, above=0.0)
