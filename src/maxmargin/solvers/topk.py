@@ -26,7 +26,7 @@ RECHECK = 5  # epochs from one that visits all samples, or a certificate, to the
 CHECK_EVERY = 10  # epochs between two certificates, unless the gaps seen on the way are small before
 PASSED_OVER = 0.05  # gaps of a sample that are not worth a step, as a share of the gap to be reached
 TOO_MANY = 200  # epochs left, by what those since the last certificate gained, where epochs gain little
-NO_GAIN = 60  # second-order steps that leave the gap where it was, after which there is no way on
+NO_GAIN = 20  # second-order steps that leave the gap where it was, after which there is no way on
 AT_RANDOM = 0.1  # of the samples drawn by their gaps: those that were last seen without one are among them
 
 

@@ -36,6 +36,7 @@ PER_STEP = 8  # iterations of Newton's method in a step; what they leave undone 
 MOST_ITERATIONS = 40  # of a proximal step, after which its tau was too small
 SMALL, CHEAP = 512, 1 << 24  # coefficients in W, and work, up to which the Hessian is formed
 MOST_PRODUCTS = 400  # of a Newton system
+MOST_TRIALS = 15  # lengths along a direction
 NO_PULL = 1e300  # a tau at which scores do not matter
 FASTER, SLOWER = 1.0 / 3.0, 10.0  # what becomes of tau where a step was or was not reached
 
@@ -137,7 +138,7 @@ class Newton:
         goal = 0.1 * abs(at_low)
         if at_high <= goal or not at_low < 0.0:  # the latter by rounding
             return 1.0, A, marks
-        for trial in range(30):
+        for trial in range(MOST_TRIALS):
             t = low + (high - low) * (at_low / (at_low - at_high) if trial % 3 < 2 else 0.5)
             slope, A, marks = look(t)
             if abs(slope) <= goal:
