@@ -12,6 +12,7 @@ from .linear import LinearSVC
 from .linear_program import LinearProgramSVC
 from .online import BudgetPerceptron, KernelPegasos, KernelPerceptron
 from .topk import TopKSVC
+from .top_k_accuracy import top_k_accuracy
 
 __version__ = "0.1.0"
 __all__ = [
@@ -31,4 +32,5 @@ __all__ = [
     "SparseKernelClassifier",
     "TopKSVC",
     "__version__",
+    "top_k_accuracy",
 ]

@@ -16,12 +16,15 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .callbacks import CallbackSupport, with_callbacks
 from .checks import check_number, check_sample_weight, class_weights
 from .codes import code_from_name
-from .decoders import decision_values, decoder_from_name, predicted_classes
+from .decoders import Decoder, decoder_from_name
+from .decoding import DecodedOutputs, gives_probabilities
+from .fold_outputs import FoldOutputs, outputs_by_refits, outputs_on_rows
+from .folds import stratified_folds
 from .layout import as_rows
 from .rows import WeightedRows, canonical
 from .solvers.columns import solve_columns
 from .solvers.drive import Callback
-from .solvers.result import SolverResult, Status, Stop
+from .solvers.result import SolverResult, Status, Stop, worst_status
 from .threads import effective_n_threads
 
 LAYOUT = {  # of rows that the core takes: what scikit-learn's validation is asked for
@@ -32,19 +35,10 @@ LAYOUT = {  # of rows that the core takes: what scikit-learn's validation is ask
 }
 NOT_GIVEN = object()  # at prediction there is no y, which is not the same as y=None
 SUCCESS = (Status.CONVERGED, Status.BUDGET_FULL, Status.NO_LOSS_LEFT, Status.STOPPED)
-SEVERITY = [
-    Status.CONVERGED,
-    Status.BUDGET_FULL,
-    Status.NO_LOSS_LEFT,
-    Status.STOPPED,
-    Status.STALLED,
-    Status.MAX_ITER,
-    Status.TIME_LIMIT,
-    Status.FAILED,
-]
+N_FOLDS = 5  # for decoders that learn from rows the columns were not trained on
 
 
-class CodedClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class CodedClassifier(CallbackSupport, DecodedOutputs, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier that solves one binary problem for each column of a code.
 
     A subclass stores its parameters, checks them in ``_check_parameters``, makes choices that depend on the
@@ -110,7 +104,9 @@ class CodedClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
         stop = self._stop()
         with self._running_callbacks(X, y) as callback:
             results = self._solve_all(data, stop, callback, n_threads)
-        self._store(results, data)
+            self._store(results, data)
+            if _finite(results):
+                self._learn_to_decode(data, callback, n_threads)
         self._certify(results)
         return self
 
@@ -138,10 +134,12 @@ class CodedClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
 
     def _weighted_rows(self, X: Any, y: Any, sample_weight: Any, n_threads: int) -> WeightedRows:
         """Validated data in canonical form; sets ``classes_``, ``code_`` and ``decoder_``."""
-        return self._canonical(*self._labelled(X, y, sample_weight), n_threads)
+        labelled = self._labelled(X, y, sample_weight)
+        self._choose_code()
+        return self._canonical(*labelled, n_threads)
 
     def _labelled(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, np.ndarray]:
-        """Valid rows, labels ``0, 1, ...`` and weights; sets ``classes_``, ``code_`` and ``decoder_``."""
+        """Valid rows, labels ``0, 1, ...`` and weights; sets ``classes_``."""
         X, y = self._validated(X, y)
         check_classification_targets(y)
         weight = check_sample_weight(sample_weight, X.shape[0])
@@ -153,9 +151,55 @@ class CodedClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
                 f"weight: {self.classes_.tolist()!r}."
             )
         labels = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
+        return X, labels, weight
+
+    def _choose_code(self) -> None:
+        """Sets ``code_`` and ``decoder_``; a decoder that is still to learn gets a stand-in until then."""
         self.code_ = code_from_name(self.code, len(self.classes_), self._seed)
         self.decoder_ = decoder_from_name(self.decoder, self.code_)
-        return X, labels, weight
+        self._learner: Decoder | None = None
+        self.__dict__.pop("fold_gap_", None)
+        if self.decoder_.learns_from != "nothing":
+            self._learner, self.decoder_ = self.decoder_, decoder_from_name("auto", self.code_)
+
+    # ---- decoders that learn ----
+
+    def _learn_to_decode(self, data: WeightedRows, callback: Callback | None, n_threads: int) -> None:
+        """Sets ``decoder_`` to the one learned from the columns' outputs, where there is one to learn.
+
+        One output has nothing to learn but its probabilities.
+        """
+        learner = self._learner
+        if learner is None or (self.code_.n_columns == 1 and not gives_probabilities(learner)):
+            return
+        if learner.learns_from == "outputs":
+            outputs = outputs_on_rows(self, data)
+        else:
+            fold = self._folds(data, N_FOLDS)
+            found = self._out_of_fold(data, fold, self._stop(), callback, n_threads)
+            outputs, self.fold_gap_ = found.outputs, found.gap
+            if found.status not in self._success:
+                self._warn_of_folds(found)
+        self.decoder_ = learner.fit(outputs, data.labels, self.code_, data.weight)
+
+    def _folds(self, data: WeightedRows, n_folds: int) -> np.ndarray:
+        """The fold of each canonical row."""
+        return stratified_folds(data.labels, n_folds)
+
+    def _out_of_fold(
+        self, data: WeightedRows, fold: np.ndarray, stop: Stop, callback: Callback | None, n_threads: int
+    ) -> FoldOutputs:
+        """Outputs of the columns fitted without each row's fold."""
+        return outputs_by_refits(self, data, fold, stop, callback, n_threads)
+
+    def _warn_of_folds(self, found: FoldOutputs) -> None:
+        warnings.warn(
+            f"{type(self).__name__}: fits without a fold, which the decoder learns from, stopped "
+            f"({found.status}) with relative duality gaps up to {found.gap:.1e}; raise max_iter or "
+            "max_seconds, raise tol, or scale the features.",
+            ConvergenceWarning,
+            stacklevel=5,
+        )
 
     def _validated(self, X: Any, y: Any = NOT_GIVEN) -> Any:
         """X in the core's layout and, at fit time, y; refused where they are not what they should be."""
@@ -173,9 +217,9 @@ class CodedClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
         self.n_iter_ = max(result.n_iter for result in results)
         self.objective_ = float(sum(result.objective for result in results))
         self.dual_gap_ = float(np.max([result.gap for result in results]))
-        worst = max((result.status for result in results), key=SEVERITY.index)
+        worst = worst_status(result.status for result in results)
         self.status_ = str(worst)
-        if not all(np.isfinite(result.coef).all() for result in results):
+        if not _finite(results):
             del self.status_
             raise ValueError(
                 f"{type(self).__name__} failed: its coefficients are not finite. Scale the features, for "
@@ -196,37 +240,16 @@ class CodedClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
         check_number("max_iter", self.max_iter, at_least=1, integer=True)
         check_number("max_seconds", self.max_seconds, above=0.0)
 
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Scores of the classes, larger is better: (n_samples, n_classes), or (n_samples,) for two classes.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray
-            For two classes, positive values speak for ``classes_[1]``.
-        """
+    def _outputs(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
-        return decision_values(self._column_outputs(self._validated(X)), self.code_, self.decoder_)
-
-    def predict(self, X: Any) -> np.ndarray:
-        """The class with the largest score.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        chosen = predicted_classes(self.decision_function(X))
-        return self.classes_[chosen]
+        return self._column_outputs(self._validated(X))
 
     def __sklearn_tags__(self) -> Any:
         """Sparse input is accepted."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _finite(results: list[SolverResult]) -> bool:
+    return all(np.isfinite(result.coef).all() for result in results)

@@ -17,6 +17,7 @@ from .budget_stream import BudgetStream
 from .calibration import CalibratedScores, log_odds_to_probabilities
 from .checks import check_number
 from .decoders import decision_values, predicted_classes
+from .decoding import gives_probabilities
 from .kernels import Precomputed
 from .losses import loss_from_name
 from .rows import WeightedRows
@@ -30,6 +31,8 @@ HELD_OUT = 0.1  # share of the rows that the published method's alpha is chosen 
 
 
 def _has_probabilities(model: SparseKernelClassifier) -> bool:
+    if gives_probabilities(getattr(model, "decoder_", model.decoder)):
+        return True
     if not hasattr(model, "status_"):
         name = loss_from_name(model.loss).name
         known = model.refit is not None or model.validation_fraction is not None or name == "log"
@@ -39,7 +42,8 @@ def _has_probabilities(model: SparseKernelClassifier) -> bool:
         return True
     raise AttributeError(
         "this model has no probabilities: there were no outputs on rows that it was not trained on, to "
-        "calibrate with. Fit to the end with refit='newton', with validation_fraction, or with loss='log'."
+        "calibrate with. Fit to the end with refit='newton', with validation_fraction, with loss='log', or "
+        "with decoder='probabilistic'."
     )
 
 
@@ -385,6 +389,7 @@ class SparseKernelClassifier(BudgetStream):
         With the log loss and one-vs-rest they are ``1 / (1 + exp(-f))``, divided by their sum for several
         classes. Otherwise they come from a calibration on outputs for rows that were not trained on, and are
         cautious where there are few such rows for each class: where probabilities matter, take the log loss.
+        A decoder that gives probabilities, as "probabilistic" does, gives these.
 
         Parameters
         ----------
@@ -394,6 +399,8 @@ class SparseKernelClassifier(BudgetStream):
         -------
         ndarray of shape (n_samples, n_classes)
         """
+        if gives_probabilities(self.decoder_):
+            return super().predict_proba(X)
         scores = self.decision_function(X)
         if self.calibrator_ is not None:
             return np.asarray(self.calibrator_.predict_proba(scores))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -12,17 +11,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from .base import SEVERITY
 from .calibration import CalibratedScores, check_method
 from .coupling import CoupledPairs, is_pairwise
 from .decoders import decision_values
-from .folds import check_folds, given_folds, stratified_folds
+from .fold_outputs import FoldOutputs
+from .folds import check_folds, given_folds
+from .kernel_folds import outputs_without_folds
 from .kernel_svc import KernelSVC
-from .kernels import Precomputed
 from .rows import WeightedRows
-from .solvers.columns import solve_columns
-from .solvers.out_of_fold import FoldFits, memory, out_of_fold
-from .solvers.result import Status, Stop
+from .solvers.result import Status
 from .threads import effective_n_threads
 
 
@@ -112,13 +109,16 @@ class CalibratedSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         given = given_folds(self.cv, y)
         model = self._new_estimator().fit(X, y, sample_weight)
         data, fold, coef = self._folded(model, model._labelled(X, y, sample_weight), given)
-        outputs = self._out_of_fold(model, data, fold, coef)
+        # A coupled pair has no use for the outputs of other classes' rows.
+        everywhere = not is_pairwise(model.code_)
+        found = outputs_without_folds(model, data, fold, coef, model._stop(), everywhere=everywhere)
+        self._certify(found)
         self.estimator_, self.classes_ = model, model.classes_
         for name in ("n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)
             if hasattr(model, name):
                 setattr(self, name, getattr(model, name))
-        self.calibrator_ = self._calibrator(model, outputs, data)
+        self.calibrator_ = self._calibrator(model, found.outputs, data)
         return self
 
     def _new_estimator(self) -> KernelSVC:
@@ -139,12 +139,7 @@ class CalibratedSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         (X, labels, weight), n_threads = labelled, effective_n_threads(model.n_jobs)
         data = model._canonical(X, labels, weight, n_threads)
         if given is None:
-            # A kernel matrix and objects come in a random order; theirs is the order given.
-            hashed = data.rows.X.ndim == 2 and not isinstance(model.kernel_, Precomputed)
-            order = np.arange(len(data.rows)) if hashed else np.argsort(data.rows.index)
-            fold = np.empty(len(order), dtype=np.intp)
-            fold[order] = stratified_folds(data.labels[order], int(self.cv))
-            return data, fold, model.dual_coef_
+            return data, model._folds(data, int(self.cv)), model.dual_coef_
         # Equal rows of one label are merged where they share a fold.
         n_folds = int(given.max()) + 1
         apart = model._canonical(X, labels * n_folds + given, weight, n_threads)
@@ -153,56 +148,15 @@ class CalibratedSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         data = WeightedRows(apart.rows, apart.labels // n_folds, apart.weight)
         return data, apart.labels % n_folds, coef
 
-    def _out_of_fold(
-        self, model: KernelSVC, data: WeightedRows, fold: np.ndarray, coef: np.ndarray
-    ) -> np.ndarray:
-        """Outputs (n_rows, n_columns) of the canonical rows; 0 where a coupled pair has no use for one."""
-        code, kernel = model.code_, model._kernel_data(data)
-        outputs = np.zeros((len(data.rows), code.n_columns))
-        columns = [code.column(data.labels, t) for t in range(code.n_columns)]
-        # What a column may use depends on the data alone, so its bits do too; how many go at once does not.
-        limit = int(model.cache_mb_ * 1e6)
-        shares = [min(limit, memory(len(which), kernel.dtype)) for which, _ in columns]
-        n_threads = effective_n_threads(model.n_jobs)
-        at_once = max(1, min(n_threads, code.n_columns, limit // max(1, *shares)))
-
-        def solve(t: int, stop: Stop, _: int) -> FoldFits:
-            which, targets = columns[t]
-            rows = replace(kernel, n_threads=n_threads // at_once, cancel=stop.cancel)
-            problem = model._problem(rows.take(which), targets, data.weight[which])
-            known = np.zeros(data.rows.X.shape[0])
-            known[model.support_] = coef[t]
-            fits = out_of_fold(
-                problem,
-                known[data.rows.index[which]],
-                fold[which],
-                int(fold.max()) + 1,
-                stop=stop,
-                cache_bytes=shares[t],
-                shrinking=model.shrinking,
-            )
-            outputs[which, t] = fits.outputs
-            if len(which) < len(outputs) and not is_pairwise(code):
-                others = np.setdiff1d(np.arange(len(outputs)), which)
-                F = rows.matmul(others, which, fits.coef) + fits.intercept
-                outputs[others, t] = F[np.arange(len(others)), fold[others]]
-            return fits
-
-        fits = solve_columns(solve, code.n_columns, model._stop(), at_once)
-        self._certify(fits)
-        return outputs
-
-    def _certify(self, fits: list[FoldFits]) -> None:
-        self.fold_gap_ = max(column.gap for column in fits)
-        ends = [Status.CONVERGED, *(status for column in fits for status in column.status)]
-        worst = max(ends, key=SEVERITY.index)
-        if worst is not Status.CONVERGED:
+    def _certify(self, found: FoldOutputs) -> None:
+        self.fold_gap_ = found.gap
+        if found.status is not Status.CONVERGED:
             warnings.warn(
-                f"CalibratedSVC: fits without a fold stopped ({worst}) with relative duality gaps up to "
-                f"{self.fold_gap_:.1e}; raise the estimator's max_iter or max_seconds, raise tol, or scale "
-                "the features.",
+                f"CalibratedSVC: fits without a fold stopped ({found.status}) with relative duality gaps up "
+                f"to {found.gap:.1e}; raise the estimator's max_iter or max_seconds, raise tol, or scale the "
+                "features.",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=3,
             )
 
     def _calibrator(

@@ -24,9 +24,11 @@ __all__ = [
     "IsotonicCalibrator",
     "SigmoidCalibrator",
     "SoftmaxCalibrator",
+    "agreeing",
     "calibrator_from_name",
     "check_method",
     "nearest_agreeing",
+    "pair_agreeing",
 ]
 
 FloatArray = NDArray[np.float64]
@@ -207,15 +209,13 @@ class CalibratedScores:
             raise ValueError("CalibratedScores is not fitted; call fit first.")
         if np.ndim(scores) == 1:
             f = _finite(scores, ndim=1)
-            p = self.calibrator_.predict(f)
-            p = np.where(f > 0, np.maximum(p, np.nextafter(0.5, 1.0)), np.minimum(p, 0.5))
-            return np.column_stack([1 - p, p])
+            return pair_agreeing(self.calibrator_.predict(f), f)
         S = _finite(scores, ndim=2)
         if isinstance(self.calibrator_, SoftmaxCalibrator):
-            return _agreeing(self.calibrator_.predict(S), S)
+            return agreeing(self.calibrator_.predict(S), S)
         P = self.calibrator_.predict(S.ravel()).reshape(S.shape)
         P[P.sum(axis=1) == 0] = 1.0
-        return _agreeing(P / P.sum(axis=1, keepdims=True), S)
+        return agreeing(P / P.sum(axis=1, keepdims=True), S)
 
 
 CALIBRATIONS = ("isotonic", "sigmoid")
@@ -238,7 +238,13 @@ def log_odds_to_probabilities(scores: FloatArray) -> FloatArray:
         p = np.where(scores > 0, np.maximum(expit(scores), np.nextafter(0.5, 1.0)), expit(scores))
         return np.column_stack([expit(-scores), p])
     log_p = -np.logaddexp(0.0, -scores)
-    return _agreeing(softmax(log_p, axis=1), scores)
+    return agreeing(softmax(log_p, axis=1), scores)
+
+
+def pair_agreeing(p: FloatArray, f: FloatArray) -> FloatArray:
+    """(n, 2) from probabilities of class 1, of those nearest to them that are above 1/2 where f > 0 alone."""
+    p = np.where(f > 0, np.maximum(p, np.nextafter(0.5, 1.0)), np.minimum(p, 0.5))
+    return np.column_stack([1 - p, p])
 
 
 def nearest_agreeing(P: FloatArray, S: FloatArray) -> FloatArray:
@@ -260,10 +266,10 @@ def nearest_agreeing(P: FloatArray, S: FloatArray) -> FloatArray:
         rows = np.minimum(rows, share)
         np.put_along_axis(rows, which, share, axis=1)
         P[lost] = rows
-    return _agreeing(P, S)
+    return agreeing(P, S)
 
 
-def _agreeing(P: FloatArray, S: FloatArray) -> FloatArray:
+def agreeing(P: FloatArray, S: FloatArray) -> FloatArray:
     """P, with the argmax of S raised by one unit in the last place where another entry had caught up."""
     winner = S.argmax(axis=1)
     lost = np.flatnonzero(P.argmax(axis=1) != winner)

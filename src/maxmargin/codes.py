@@ -142,6 +142,14 @@ class Code:
         rows = np.flatnonzero(entries)
         return rows, entries[rows].astype(np.float64)
 
+    def part(self, columns: IntArray) -> Code:
+        """Some of the columns. Rows may be equal now, so this is to solve them with, not to decode."""
+        part = object.__new__(Code)
+        object.__setattr__(part, "matrix", np.ascontiguousarray(self.matrix[:, columns]))
+        object.__setattr__(part, "name", f"part of {self.name}")
+        part.matrix.setflags(write=False)
+        return part
+
     @classmethod
     def exhaustive(cls, n_classes: int) -> Code:
         """All ``2^(n_classes-1) - 1`` columns without zeros, for up to 12 classes."""

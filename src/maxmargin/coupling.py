@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _native
-from .calibration import IsotonicCalibrator, SigmoidCalibrator, check_method, nearest_agreeing
+from .calibration import check_method, nearest_agreeing
 from .codes import Code
+from .column_curves import Curve, column_curves, column_probabilities
 
 __all__ = ["CoupledPairs", "couple", "is_pairwise"]
 
@@ -80,13 +81,13 @@ class CoupledPairs:
 
     Attributes
     ----------
-    curves_ : list of SigmoidCalibrator or IsotonicCalibrator
+    curves_ : tuple of SigmoidCalibrator or IsotonicCalibrator
         One for each column.
     code_ : Code
     """
 
     method: str = "sigmoid"
-    curves_: list[SigmoidCalibrator | IsotonicCalibrator] = field(default_factory=list, init=False)
+    curves_: tuple[Curve, ...] = field(default=(), init=False)
     code_: Code | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
@@ -100,17 +101,11 @@ class CoupledPairs:
         """
         if not is_pairwise(code):
             raise ValueError(f"coupling needs a column for each pair of classes; code {code.name!r} has not.")
-        weight = np.ones(len(F)) if sample_weight is None else sample_weight
-        self.code_, self.curves_ = code, []
-        for t in range(code.n_columns):
-            which, targets = code.column(y, t)
-            curve = SigmoidCalibrator() if self.method == "sigmoid" else IsotonicCalibrator()
-            self.curves_.append(curve.fit(F[which, t], targets > 0.0, weight[which]))
+        self.code_, self.curves_ = code, column_curves(F, y, code, sample_weight, self.method)
         return self
 
     def predict_proba(self, F: FloatArray, scores: FloatArray) -> FloatArray:
         """Probabilities (n, n_classes) from the columns' outputs; their argmax is that of the scores."""
         if self.code_ is None:
             raise ValueError("CoupledPairs is not fitted; call fit first.")
-        r = np.column_stack([curve.predict(F[:, t]) for t, curve in enumerate(self.curves_)])
-        return nearest_agreeing(couple(r, self.code_), scores)
+        return nearest_agreeing(couple(column_probabilities(self.curves_, F), self.code_), scores)

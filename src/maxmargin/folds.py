@@ -14,9 +14,13 @@ __all__ = ["check_folds", "given_folds", "stratified_folds"]
 
 
 def stratified_folds(labels: np.ndarray, n_folds: int) -> np.ndarray:
-    """The fold of each row: class after class, rows are dealt out in turn."""
+    """The fold of each row: class after class, rows are dealt out in turn.
+
+    Classes come in the order of their first rows, so their names do not matter.
+    """
+    _, first, number = np.unique(labels, return_index=True, return_inverse=True)
     fold = np.empty(len(labels), dtype=np.intp)
-    fold[np.argsort(labels, kind="stable")] = np.arange(len(labels)) % n_folds
+    fold[np.argsort(first[number], kind="stable")] = np.arange(len(labels)) % n_folds
     return fold
 
 

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_consistent_length
 
 from .base import NOT_GIVEN, CodedClassifier
 from .checks import check_scale, check_symmetric, check_weights
+from .folds import stratified_folds
 from .grouped import GroupedMatrix, columns_of_groups
 from .kernel_data import KernelData, points_of
 from .kernels import FromFunction, Kernel, Precomputed, kernel_from_name
@@ -111,6 +112,15 @@ class KernelClassifier(KernelRows, CodedClassifier):
             raise ValueError(f"y should be a 1d array, got an array of shape {y.shape} instead.")
         check_consistent_length(objects, y)
         return objects, y
+
+    def _folds(self, data: WeightedRows, n_folds: int) -> np.ndarray:
+        # A kernel matrix and objects come in a random order; theirs is the order given.
+        precomputed = self.kernel is not None and isinstance(self.kernel_, Precomputed)
+        hashed = data.rows.X.ndim == 2 and not precomputed
+        order = np.arange(len(data.rows)) if hashed else np.argsort(data.rows.index)
+        fold = np.empty(len(order), dtype=np.intp)
+        fold[order] = stratified_folds(data.labels[order], n_folds)
+        return fold
 
     # ---- prediction ----
 

@@ -13,7 +13,9 @@ from sklearn.base import clone
 from . import _native
 from .checks import check_choice, check_costs, check_flag, check_grid, check_number
 from .class_blocks import ClassBlocks
+from .fold_outputs import FoldOutputs
 from .kernel_data import KernelData
+from .kernel_folds import outputs_without_folds
 from .kernel_machine import KernelClassifier
 from .memory import available_bytes, lazy_array
 from .rows import WeightedRows
@@ -254,6 +256,7 @@ class KernelSVC(KernelClassifier):
         for C, results in zip(Cs, zip(*columns)):
             model = copy(common).set_params(C=float(C))
             model._store(list(results), data)
+            model._learn_to_decode(data, None, n_threads)
             model._certify(list(results))
             models.append(model)
         return models
@@ -274,6 +277,14 @@ class KernelSVC(KernelClassifier):
 
     def _problem(self, kernel: KernelData, targets: np.ndarray, weight: np.ndarray) -> SvmProblem:
         return SvmProblem(kernel, targets, self.C * weight, LOSSES[self.loss] == "squared-hinge")
+
+    def _out_of_fold(
+        self, data: WeightedRows, fold: np.ndarray, stop: Stop, callback: Callback | None, n_threads: int
+    ) -> FoldOutputs:
+        everywhere = not getattr(self._learner, "own_rows_only", False)
+        return outputs_without_folds(
+            self, data, fold, self.dual_coef_, stop, everywhere=everywhere, callback=callback
+        )
 
     def _store(self, results: list[SolverResult], data: WeightedRows) -> None:
         self._keep_columns(results, data)

@@ -198,13 +198,21 @@ class LeastSquaresClassifier(CodedClassifier):
         ranks = [problems.rank for problems in self._solved.values()]
         if self.penalty is None and None not in ranks:
             self.rank_ = int(min(rank for rank in ranks if rank is not None))
-        if all(problems.leaving_out is not None for problems in self._solved.values()):
-            self.loo_scores_, self.loo_error_ = self._leave_one_out(data, results)
-        del self._solved, self._given
+        given, solved = self.__dict__.pop("_given", None), self._solved.values()
+        # A decoder that learns has learned from the row, too; a fit without a fold is asked for nothing.
+        if self._learner is None and given and all(p.leaving_out is not None for p in solved):
+            self.loo_scores_, self.loo_error_ = self._leave_one_out(data, results, *given)
+        del self._solved
 
-    def _leave_one_out(self, data: WeightedRows, results: list[SolverResult]) -> tuple[np.ndarray, float]:
+    def _leave_one_out(
+        self,
+        data: WeightedRows,
+        results: list[SolverResult],
+        labels: np.ndarray,
+        given: np.ndarray,
+        weight: np.ndarray,
+    ) -> tuple[np.ndarray, float]:
         """Scores of all given rows, each without one unit of its weight, and the error they make."""
-        labels, given, weight = self._given
         unit = units(labels, given, weight, len(self.classes_))
         part = np.minimum(1.0, unit[data.labels] / data.weight)
         place = places(data, labels, weight)

@@ -11,8 +11,7 @@ from sklearn.utils.validation import check_consistent_length
 
 from .callbacks import with_callbacks
 from .checks import check_sample_weight, check_scale, check_weights, class_weights
-from .codes import code_from_name
-from .decoders import decoder_from_name
+from .decoders import DECODERS
 from .kernel_machine import KernelClassifier
 from .kernels import Precomputed
 from .layout import is_sparse
@@ -62,6 +61,7 @@ class StreamingKernelClassifier(KernelClassifier):
         self
         """
         self._check_parameters()
+        self._check_decoder()
         if isinstance(self._kernel_parameter(), Precomputed):
             raise ValueError(
                 f"{type(self).__name__}.partial_fit cannot work with kernel='precomputed': it needs kernel "
@@ -80,6 +80,14 @@ class StreamingKernelClassifier(KernelClassifier):
         self._certify([result])
         return self
 
+    def _check_decoder(self) -> None:
+        decoder = DECODERS.get(self.decoder) if isinstance(self.decoder, str) else self.decoder
+        if getattr(decoder, "learns_from", "nothing") != "nothing":
+            raise ValueError(
+                f"{type(self).__name__}.partial_fit cannot learn a decoder: a batch is not all of the data "
+                f"that decoder={self.decoder!r} would learn from. Call fit, or take a fixed decoder."
+            )
+
     def _begin_stream(self, classes: Any) -> None:
         if classes is None:
             raise ValueError(
@@ -94,8 +102,7 @@ class StreamingKernelClassifier(KernelClassifier):
             )
         self.classes_ = known
         self._draw_seed()
-        self.code_ = code_from_name(self.code, len(known), self._seed)
-        self.decoder_ = decoder_from_name(self.decoder, self.code_)
+        self._choose_code()
 
     def _check_same_classes(self, classes: Any) -> None:
         if classes is not None and not np.array_equal(np.unique(np.asarray(classes)), self.classes_):

@@ -14,8 +14,9 @@ import warnings
 from dataclasses import dataclass
 
 from methods import AT_ONCE, METHODS, REFERENCE, WIDTHS, sizes
-from sets import load, split
+from sets import load
 from sklearn.exceptions import ConvergenceWarning
+from split_set import split
 
 from maxmargin import KernelSVC
 

@@ -1,61 +1,31 @@
 """Four real sets: letters, incomes (Adult), digits (USPS) and short messages (SMS spam)."""
 
 import functools
-import os
-from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
+from frame import data_folder
+from many_classes import arrays
 from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.preprocessing import normalize
+from split_set import Set
 
 FILES = {"letter": "letter", "Adult": "a9a", "USPS": "usps", "SMS": "sms_spam"}
 SMS_TEST = 1_574  # of 5,574 messages; the other sets have a customary split
 LEAST_MESSAGES = 3  # a word must be in so many training messages to be a feature
 
 
-@dataclass(frozen=True)
-class Set:
-    """Rows to learn from and rows to judge by."""
-
-    X: np.ndarray
-    y: np.ndarray
-    X_test: np.ndarray
-    y_test: np.ndarray
-
-    def first(self, n):
-        """The first so many rows to learn from."""
-        return Set(self.X[:n], self.y[:n], self.X_test, self.y_test)
-
-
 def folder():
     """Where the data are, or None."""
-    path = os.environ.get("MAXMARGIN_DATA")
-    names = {f"{file}.npz" for file in FILES.values()}
-    return Path(path) if path and all((Path(path) / name).is_file() for name in names) else None
+    return data_folder(FILES.values())
 
 
 @functools.cache
 def load(name, n_train=None, n_test=None):
     """A set, its rows in a fixed random order; the first of them, where numbers are given."""
-    X, y, X_test, y_test = {"letter": _letter, "Adult": _adult, "USPS": _usps, "SMS": _sms}[name]()
+    X, y, X_test, y_test = {"Adult": _adult, "SMS": _sms}.get(name, lambda: arrays(name))()
     order = np.random.default_rng(0).permutation(len(y))[:n_train]
     return Set(X[order], y[order].astype(int), X_test[:n_test], y_test[:n_test].astype(int))
-
-
-def split(data, n):
-    """At most n of the rows to learn from, a third of them to judge by: how parameters are chosen."""
-    n = min(n, len(data.y))
-    cut = 2 * n // 3
-    return Set(data.X[:cut], data.y[:cut], data.X[cut:n], data.y[cut:n])
-
-
-def _letter():
-    with np.load(folder() / "letter.npz") as file:
-        X, X_test = file["X_train"].astype(np.float32), file["X_test"].astype(np.float32)
-        mean, deviation = X.mean(axis=0), X.std(axis=0)
-        return (X - mean) / deviation, file["y_train"], (X_test - mean) / deviation, file["y_test"]
 
 
 def _adult():
@@ -66,11 +36,6 @@ def _adult():
             X = sparse.csr_matrix(csr, shape=tuple(file[f"X_{part}_shape"])).toarray()
             parts += [X.astype(np.float32), file[f"y_{part}"]]
     return parts
-
-
-def _usps():
-    with np.load(folder() / "usps.npz") as file:
-        return [file[name] for name in ("X_train", "y_train", "X_test", "y_test")]
 
 
 def _sms():

@@ -1,22 +1,26 @@
-"""Records of single fits, kept as CSV, and their summary: mean, deviation and median over repetitions."""
+"""One record for each fit, and their summary: mean, deviation and median over repetitions."""
 
-import csv
 import statistics
 from dataclasses import dataclass
 
-COLUMNS = {
-    "set": str,
-    "group": str,
-    "method": str,
-    "budget": int,
-    "seed": int,
-    "n_support": int,
-    "accuracy": float,
-    "strength": float,
-    "seconds": float,
-}
-DIGITS = {"accuracy": ".2f", "strength": ".0e", "seconds": ".2f"}
+from record_file import RecordFile
+
 KEY = ("set", "group", "method", "budget")
+RECORDS = RecordFile(
+    {
+        "set": str,
+        "group": str,
+        "method": str,
+        "budget": int,
+        "seed": int,
+        "n_support": int,
+        "accuracy": float,
+        "strength": float,
+        "seconds": float,
+    },
+    key=(*KEY, "seed"),
+    digits={"accuracy": ".2f", "strength": ".0e", "seconds": ".2f"},
+)
 
 
 @dataclass(frozen=True)
@@ -30,19 +34,9 @@ class Cell:
     strength: float
 
 
-def write(records, path):
-    """One line for each fit, in a fixed order."""
-    ordered = sorted(records, key=lambda r: [r[name] for name in (*KEY, "seed")])
-    with open(path, "w", newline="") as file:
-        out = csv.writer(file, lineterminator="\n")
-        out.writerow(COLUMNS)
-        out.writerows([format(r[name], DIGITS.get(name, "")) for name in COLUMNS] for r in ordered)
-
-
-def read(path):
-    """The records of a file that ``write`` made."""
-    with open(path, newline="") as file:
-        return [{name: kind(line[name]) for name, kind in COLUMNS.items()} for line in csv.DictReader(file)]
+def ordered(records):
+    """In an order that does not depend on which fit ended first."""
+    return sorted(records, key=lambda record: [record[name] for name in RECORDS.key])
 
 
 def summary(records):

@@ -1,11 +1,10 @@
 """The four tasks of the paper: USPS0, Adult, MNIST8, and MNIST8+N with a tenth of its labels flipped."""
 
 import functools
-import os
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
+from frame import data_folder
 from scipy import sparse
 
 RBF = {"kernel": "rbf", "gamma": 0.01}
@@ -38,9 +37,7 @@ class Task:
 
 def folder():
     """Where the data are, or None."""
-    path = os.environ.get("MAXMARGIN_DATA")
-    names = {f"{file}.npz" for file in FILES.values()}
-    return Path(path) if path and all((Path(path) / name).is_file() for name in names) else None
+    return data_folder(FILES.values())
 
 
 def task(name, seed, quick):

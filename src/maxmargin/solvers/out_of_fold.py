@@ -14,6 +14,7 @@ import numpy as np
 
 from ..kernel_data import KernelData
 from ..kernels import Precomputed
+from .drive import Callback
 from .result import State, Status, Stop
 from .svm_problem import SvmProblem
 from .working_set import balanced, start, working_sets
@@ -53,6 +54,7 @@ def out_of_fold(
     stop: Stop,
     cache_bytes: int,
     shrinking: bool = True,
+    callback: Callback | None = None,
 ) -> FoldFits:
     """Fit a column without the rows of each fold in turn; ``a`` are coefficients of the fit to all rows."""
     own, deadline = problem.kernel, time.perf_counter() + stop.max_seconds
@@ -72,7 +74,14 @@ def out_of_fold(
         else:
             left = replace(stop, max_seconds=max(deadline - time.perf_counter(), 0.0))
             state = _state(part, stop.tol, shrinking, before[rows, 0], f[rows, k])
-            result = working_sets(part, stop=left, cache_bytes=cache_bytes, shrinking=shrinking, state=state)
+            result = working_sets(
+                part,
+                stop=left,
+                cache_bytes=cache_bytes,
+                shrinking=shrinking,
+                state=state,
+                callback=callback,
+            )
             coef[rows, k], intercept[k] = result.coef, result.intercept
             results.append(result)
         held = np.flatnonzero(fold == k)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,6 +28,23 @@ class Status(enum.Enum):
 
     def __str__(self) -> str:
         return self.value
+
+
+SEVERITY = [
+    Status.CONVERGED,
+    Status.BUDGET_FULL,
+    Status.NO_LOSS_LEFT,
+    Status.STOPPED,
+    Status.STALLED,
+    Status.MAX_ITER,
+    Status.TIME_LIMIT,
+    Status.FAILED,
+]
+
+
+def worst_status(ends: Iterable[Status]) -> Status:
+    """The end that says least; converged if there is none."""
+    return max((Status.CONVERGED, *ends), key=SEVERITY.index)
 
 
 @dataclass(frozen=True)
