@@ -142,7 +142,7 @@ def test_real_sets_with_small_classes(dataset, name):
 @pytest.mark.parametrize("side", SIDES)
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 def test_a_gap_of_1e_10_is_reached(kernel, side):
-    X, labels, weight = drawn(3, 6, n=200, d=5)
+    X, labels, weight = drawn(3, 6, n=100, d=5)
     model = TopKSVC(3, 0.01, true_class=side, kernel=kernel, tol=1e-10, max_iter=3000).fit(X, labels, weight)
     assert model.status_ == "converged"
     assert 0.0 <= model.dual_gap_ <= 1e-10
@@ -270,7 +270,7 @@ def test_a_larger_k_costs_less_and_gives_up_order():
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "precomputed"])
 def test_a_warm_start_begins_where_the_last_fit_ended(kernel):
-    X, y = digits(300)
+    X, y = digits(150)
     X = rbf_kernel(X, gamma=0.05) if kernel == "precomputed" else X
     given = {"kernel": kernel, "tol": 1e-4, "random_state": 0}
     cold = TopKSVC(2, 1e-3, **given).fit(X, y)
@@ -278,7 +278,7 @@ def test_a_warm_start_begins_where_the_last_fit_ended(kernel):
     assert "_last" not in vars(cold)
     warm.set_params(alpha=1e-3).fit(X, y)
     assert warm.status_ == "converged"
-    assert warm.history_[0][0].gap < 0.3
+    assert warm.history_[0][0].gap < 0.5  # it would be 1 from the start
     assert warm.objective_ == pytest.approx(cold.objective_, rel=2e-4)
     again = warm.history_[0][-1].dual
     warm.fit(X, y)
@@ -301,7 +301,7 @@ def test_strings_with_a_kernel_function():
 
 
 def test_sparse_rows_give_the_same_objective():
-    X, y = digits(300)
+    X, y = digits(150)
     dense = TopKSVC(3, 1e-3, tol=1e-6).fit(X, y)
     for S in (sparse.csr_array(X), sparse.csr_array(X.astype(np.float32)), X.astype(np.float32)):
         model = TopKSVC(3, 1e-3, tol=1e-6).fit(S, y)

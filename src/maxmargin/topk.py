@@ -43,8 +43,8 @@ class TopKSVC(KernelClassifier):
         Whether the right class, with violation 0, may be one of the k. "include" is the loss as it was
         published, "exclude" what its authors' code computes; for k = 1 they are one.
     solver : {"auto", "dual-ascent", "frank-wolfe"}, default="auto"
-        "dual-ascent" takes exact block steps, and ends on the active face; "frank-wolfe" takes the steps of
-        the block-coordinate Frank-Wolfe method. Both end at the same certificate.
+        "dual-ascent" takes exact block steps, and second-order ones where these gain little; "auto" is the
+        same. "frank-wolfe" takes the steps of the block-coordinate Frank-Wolfe method.
     kernel : str, callable or Kernel, default="linear"
         "linear" works with the features themselves, dense or CSR. Others as in :class:`KernelSVC`.
     gamma, degree, coef0
@@ -55,7 +55,7 @@ class TopKSVC(KernelClassifier):
     tol : float, default=1e-3
         Bound on the relative duality gap.
     max_iter : int, default=1000
-        Epochs: as many block steps as there are different samples.
+        Epochs, in which each sample has a block step or is known to need none, and second-order steps.
     max_seconds : float, default=3600.0
     n_jobs : int, optional
         Threads; None leaves the choice to the environment. The result does not depend on it.

@@ -51,3 +51,10 @@ class Faces:
         out = self.mask * (1.0 - 1.0 / self.count)
         out[self.rayed] += np.square(self.rays)
         return out
+
+    def column(self, g: int) -> np.ndarray:
+        """Column g of each J_i."""
+        out = -self.mask * (self.mask[:, [g]] / self.count)
+        out[:, g] += self.mask[:, g]
+        out[self.rayed] += self.rays * self.rays[:, [g]]
+        return out

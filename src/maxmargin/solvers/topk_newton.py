@@ -30,6 +30,7 @@ MOST_FACTORED = 1500  # samples whose kernel matrix is factored into features
 CLOSE = 1e-3  # half the gradient's squared norm, as a share of the proximal term, where a step ends
 PER_STEP = 8  # iterations of Newton's method in a step; what they leave undone the next step goes on with
 MOST_ITERATIONS = 40  # of a proximal step, after which its tau was too small
+SMALL, CHEAP = 512, 1 << 24  # coefficients in W, and work, up to which the Hessian is formed
 MOST_PRODUCTS = 400  # of a Newton system
 NO_PULL = 1e300  # a tau at which scores do not matter
 FASTER, SLOWER = 1.0 / 3.0, 10.0  # what becomes of tau where a step was or was not reached
@@ -123,7 +124,7 @@ class Newton:
 
         low, high, at_low, at_high = 0.0, 1.0, slope(0.0), slope(1.0)
         goal = 0.1 * abs(at_low)
-        if at_high <= goal or at_low >= 0.0:  # no descent is left but for rounding
+        if at_high <= goal or not at_low < 0.0:  # the latter by rounding
             return 1.0
         t = high
         for trial in range(30):
@@ -138,9 +139,17 @@ class Newton:
         return t
 
     def _direction(self, state: State, marks: np.ndarray, gradient: np.ndarray) -> np.ndarray:
-        """Newton's direction, by conjugate gradients scaled with the Hessian's diagonal."""
+        """Newton's direction, from the Hessian itself where it is small, else by conjugate gradients."""
         some, faces = Faces.of(marks, self.problem.labels, self.problem.loss.kappa)
         X, scale = self.X[some], (self.problem.cost[some] / state.tau)[:, None]
+        if gradient.size <= SMALL and len(some) * gradient.size**2 <= CHEAP:
+            return -np.linalg.solve(_hessian(X, scale, faces), gradient.T.ravel()).reshape(gradient.T.shape).T
+        return self._conjugate_gradients(X, scale, faces, gradient)
+
+    def _conjugate_gradients(
+        self, X: np.ndarray, scale: np.ndarray, faces: Faces, gradient: np.ndarray
+    ) -> np.ndarray:
+        """The direction up to a hundredth of the gradient, scaled with the Hessian's diagonal."""
         inverse = 1.0 / (1.0 + np.square(X).T @ (scale * faces.diagonal()))
         solution, residual = np.zeros_like(gradient), -gradient
         direction = inverse * residual
@@ -160,3 +169,14 @@ class Newton:
             direction *= product / before
             direction += scaled
         return solution
+
+
+def _hessian(X: np.ndarray, scale: np.ndarray, faces: Faces) -> np.ndarray:
+    """The Hessian over W by classes: an identity, and for every two classes a product of the rows."""
+    d, m = X.shape[1], faces.mask.shape[1]
+    H = np.eye(m * d).reshape(m, d, m, d)
+    for g in range(m):
+        column = faces.column(g)
+        for h in np.flatnonzero(column.any(axis=0)):
+            H[g, :, h] += X.T @ (scale * column[:, h, None] * X)
+    return H.reshape(m * d, m * d)
