@@ -35,7 +35,9 @@ class Moment:
         return (self.primal - self.dual) / self.primal
 
 
-def fitted(X, y, k, C, *, solver="auto", true_class="include", tol=1e-3, epochs=100_000, limit=3600.0, seed=0):
+def fitted(
+    X, y, k, C, *, solver="auto", true_class="include", tol=1e-3, epochs=100_000, limit=3600.0, seed=0
+):
     """A ``TopKSVC`` of one thread without intercept, alpha = 1 / (C n), and the seconds that its fit took."""
     alpha = 1.0 / (C * len(y))
     model = TopKSVC(
@@ -70,9 +72,9 @@ def moment(X, y, k, C, **how):
 
 
 class BlockProgram:
-    """``min 1/2 ||u||^2 + 1/2 sigma^2 - <a, u>`` over u >= 0, sigma = sum u <= 1, u_j <= 1/k, (k-1) u_j <= sigma.
+    """``min 1/2 ||u||^2 + 1/2 sigma^2 - <a, u>`` over the domain of the loss, by piqp.
 
-    piqp is set up once; a block changes a alone. sigma is a variable, which keeps all matrices sparse.
+    That is u >= 0, sigma = sum u <= 1, u_j <= 1/k, (k-1) u_j <= sigma. piqp is set up once; a block changes a alone. sigma is a variable, which keeps all matrices sparse.
     """
 
     def __init__(self, size, k):

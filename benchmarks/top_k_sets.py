@@ -47,4 +47,9 @@ def _scaled(file, number):
         X, y, X_test, y_test = file["X"][learn], file["y"][learn], file["X"][judge], file["y"][judge]
     scale = StandardScaler().fit(X.astype(float))
     length = np.sqrt(X.shape[1])
-    return scale.transform(X.astype(float)) / length, y, scale.transform(X_test.astype(float)) / length, y_test
+    return (
+        scale.transform(X.astype(float)) / length,
+        y,
+        scale.transform(X_test.astype(float)) / length,
+        y_test,
+    )
