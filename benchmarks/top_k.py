@@ -17,7 +17,7 @@ from top_k_references import block_programs, fitted
 from top_k_sets import FILES, load
 
 TOL, K, C = 1e-3, 3, 1.0
-PATIENCE, LIMIT = 8.0, 120.0
+PATIENCE, LIMIT = 6.0, 120.0
 
 
 def ours(X, y, k, solver="auto", limit=3600.0):

@@ -74,7 +74,8 @@ def moment(X, y, k, C, **how):
 class BlockProgram:
     """``min 1/2 ||u||^2 + 1/2 sigma^2 - <a, u>`` over the domain of the loss, by piqp.
 
-    That is u >= 0, sigma = sum u <= 1, u_j <= 1/k, (k-1) u_j <= sigma. piqp is set up once; a block changes a alone. sigma is a variable, which keeps all matrices sparse.
+    That is u >= 0, sigma = sum u <= 1, u_j <= 1/k, (k-1) u_j <= sigma. It is set up once; a block
+    changes a alone. sigma is a variable, which keeps all matrices sparse.
     """
 
     def __init__(self, size, k):

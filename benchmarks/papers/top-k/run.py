@@ -27,8 +27,8 @@ def _measure(options, keep):
 def _conclude(records, variant):
     found = summary(records)
     heading = (
-        f"The {variant} run. C = 1 / (alpha n), no intercept, rows of mean square length 1; gaps are absolute, "
-        "P(0) being 1. Seconds are those of the processor on a machine that did other things as well."
+        f"The {variant} run. C = 1 / (alpha n), no intercept, rows of mean square length 1; gaps are "
+        "absolute, P(0) being 1. Seconds are those of the processor, on a busy machine."
     )
     least = min(cell["gap"] for cell in found.stalls.values())
     return frame.Conclusion(
