@@ -59,14 +59,15 @@ struct Blocks {
     TopKStep step;
 
     Blocks(const Whole& labels, const Real& cost, const Real& sqnorm, std::size_t k, bool include,
-           double constant, const std::string& method, const Table& A, const Out<double, 1>& gaps,
-           const Out<std::uint8_t, 1>& moved)
+           double constant, double passed_over, const std::string& method, const Table& A,
+           const Out<double, 1>& gaps, const Out<std::uint8_t, 1>& moved)
         : problem{domain_of(k, include, 1.0, A.shape(1) - 1),
                   A.shape(1),
                   labels.data(),
                   cost.data(),
                   sqnorm.data(),
-                  constant},
+                  constant,
+                  passed_over},
           it{A.data(), gaps.data(), moved.data()},
           step(problem, method_of(method)) {
         const std::size_t n = A.shape(0);
@@ -93,9 +94,9 @@ void bind_topk(nb::module_& m) {
     m.def(
         "topk_sweep",
         [](const Matrix& X, Whole index, Whole labels, Real cost, Real sqnorm, std::size_t k, bool include,
-           double constant, const std::string& method, Table A, Out<double, 1> gaps,
+           double constant, double passed_over, const std::string& method, Table A, Out<double, 1> gaps,
            Out<std::uint8_t, 1> moved, Table W, Out<double, 1> offset, Whole order, Cancel cancel) {
-            Blocks blocks(labels, cost, sqnorm, k, include, constant, method, A, gaps, moved);
+            Blocks blocks(labels, cost, sqnorm, k, include, constant, passed_over, method, A, gaps, moved);
             need_model(X, index, A, W, offset);
             need_below(order, A.shape(0), "a sample that is none");
             nb::gil_scoped_release released;
@@ -106,15 +107,15 @@ void bind_topk(nb::module_& m) {
             });
         },
         "X"_a, "index"_a.noconvert(), "labels"_a.noconvert(), "cost"_a.noconvert(), "sqnorm"_a.noconvert(),
-        "k"_a, "include"_a, "constant"_a, "method"_a, "A"_a.noconvert(), "gaps"_a.noconvert(),
-        "moved"_a.noconvert(), "W"_a.noconvert(), "offset"_a.noconvert(), "order"_a.noconvert(),
-        "cancel"_a.noconvert());
+        "k"_a, "include"_a, "constant"_a, "passed_over"_a, "method"_a, "A"_a.noconvert(),
+        "gaps"_a.noconvert(), "moved"_a.noconvert(), "W"_a.noconvert(), "offset"_a.noconvert(),
+        "order"_a.noconvert(), "cancel"_a.noconvert());
     m.def(
         "topk_look",
         [](const Matrix& X, Whole index, Whole labels, Real cost, Real sqnorm, std::size_t k, bool include,
            double constant, Table A, Out<double, 1> gaps, Out<std::uint8_t, 1> moved, Table W,
            Out<double, 1> offset, int n_threads, Cancel cancel) {
-            Blocks blocks(labels, cost, sqnorm, k, include, constant, "exact", A, gaps, moved);
+            Blocks blocks(labels, cost, sqnorm, k, include, constant, 0.0, "exact", A, gaps, moved);
             need_model(X, index, A, W, offset);
             nb::gil_scoped_release released;
             X.visit([&](const auto& rows) {
@@ -149,9 +150,10 @@ void bind_topk(nb::module_& m) {
     m.def(
         "topk_tile",
         [](Whole labels, Real cost, Real sqnorm, std::size_t k, bool include, double constant,
-           const std::string& method, Table A, Out<double, 1> gaps, Out<std::uint8_t, 1> moved, Whole which,
-           In<double, 2> G, Table Z, Table change, std::size_t n_passes) {
-            Blocks blocks(labels, cost, sqnorm, k, include, constant, method, A, gaps, moved);
+           double passed_over, const std::string& method, Table A, Out<double, 1> gaps,
+           Out<std::uint8_t, 1> moved, Whole which, In<double, 2> G, Table Z, Table change,
+           std::size_t n_passes) {
+            Blocks blocks(labels, cost, sqnorm, k, include, constant, passed_over, method, A, gaps, moved);
             const std::size_t size = which.shape(0), n_classes = A.shape(1);
             need(G.shape(0) == size && G.shape(1) == size && Z.shape(0) == size && Z.shape(1) == n_classes &&
                      change.shape(0) == size && change.shape(1) == n_classes,
@@ -162,6 +164,7 @@ void bind_topk(nb::module_& m) {
                       n_classes, n_passes);
         },
         "labels"_a.noconvert(), "cost"_a.noconvert(), "sqnorm"_a.noconvert(), "k"_a, "include"_a,
-        "constant"_a, "method"_a, "A"_a.noconvert(), "gaps"_a.noconvert(), "moved"_a.noconvert(),
-        "which"_a.noconvert(), "G"_a.noconvert(), "Z"_a.noconvert(), "change"_a.noconvert(), "n_passes"_a);
+        "constant"_a, "passed_over"_a, "method"_a, "A"_a.noconvert(), "gaps"_a.noconvert(),
+        "moved"_a.noconvert(), "which"_a.noconvert(), "G"_a.noconvert(), "Z"_a.noconvert(),
+        "change"_a.noconvert(), "n_passes"_a);
 }

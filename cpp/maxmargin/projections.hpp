@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <utility>
 
 namespace maxmargin {
 
@@ -27,12 +28,30 @@ class Descending {
 
   private:
     void sort_beyond(std::size_t p) {
-        const std::size_t end = std::min(n_, std::max({p + 1, 2 * n_sorted_, std::size_t(8)}));
+        const std::size_t end = std::min(n_, std::max({p + 1, 2 * n_sorted_, std::size_t(4)}));
         T *first = values_ + n_sorted_, *last = values_ + n_;
-        if (end < n_) std::nth_element(first, values_ + end, last, std::greater<T>());
-        std::sort(first, values_ + end, std::greater<T>());
+        if (end - n_sorted_ <= FEW) {
+            select(first, values_ + end, last);
+        } else {
+            if (end < n_) std::nth_element(first, values_ + end, last, std::greater<T>());
+            std::sort(first, values_ + end, std::greater<T>());
+        }
         n_sorted_ = end;
     }
+
+    // The largest numbers, in order, into [first, end): each of the others takes its place, or stays.
+    static void select(T* first, T* end, T* last) {
+        for (T* next = first + 1; next < last; ++next) {
+            T* hole = std::min(next, end);
+            if (next >= end && !(*next > *(end - 1))) continue;
+            const T value = *next;
+            if (next >= end) *next = *--hole;
+            for (; hole > first && *(hole - 1) < value; --hole) *hole = *(hole - 1);
+            *hole = value;
+        }
+    }
+
+    static constexpr std::size_t FEW = 16;
     T* values_;
     std::size_t n_, n_sorted_ = 0;
 };
@@ -84,8 +103,7 @@ Clip box_cut(Descending<T>& a, std::size_t k, double target, double slope) {
         const double next = std::max(enters, fills), weight = double(q - p) + slope;
         const double above = double(p) / double(k) - target;
         if (weight > 0.0) {
-            const double low = (above + sum) / weight;
-            if (low >= next || next == -NOWHERE) return {low, cap, regime, anchor};
+            if (above + sum >= next * weight) return {(above + sum) / weight, cap, regime, anchor};
         } else if (above >= 0.0 || next == -NOWHERE) {
             return {next == -NOWHERE ? (a[n - 1] - anchor) - cap : next, cap, regime, anchor};
         }
@@ -121,6 +139,49 @@ Clip cone_cut(Descending<T>& a, const TopKDomain& domain, double top) {
     }
 }
 
+// sum_j clip(a_j - rho sigma, 0, 1/k) at sigma = 1 and at the kink. Where that is above sigma, so is the sum
+// of the minimiser with cap 1/k.
+template <class T>
+std::pair<double, double> sums_at_ends(const T* a, std::size_t n, const TopKDomain& domain) {
+    const double cap = 1.0 / double(domain.k), one = domain.rho, kink = domain.rho * domain.kink();
+    double at_one = 0.0, at_kink = 0.0;
+    for (std::size_t j = 0; j < n; ++j) {
+        at_one += std::clamp(double(a[j]) - one, 0.0, cap);
+        at_kink += std::clamp(double(a[j]) - kink, 0.0, cap);
+    }
+    return {at_one, at_kink};
+}
+
+// The cut for k = 1, where sigma <= 1 is the only bound: sum_j max(0, a_j - t) = min(t/rho, 1). The largest
+// number alone gives a t that is not above it; the numbers above that one give a larger t, which leaves fewer
+// of them, until none goes.
+//
+// In:   a, of which those above the cut are brought to the front; largest, which is positive
+template <class T>
+Clip single_cut(T* a, std::size_t n, double largest, double rho) {
+    const double alone = largest / (1.0 + 1.0 / rho);
+    double low = alone <= rho ? alone : largest - 1.0;
+    for (std::size_t before = n + 1;;) {
+        std::size_t count = 0;
+        double sum = 0.0;
+        for (std::size_t j = 0; j < std::min(before, n); ++j) {
+            const T value = a[j];
+            if (!(double(value) > low) && !(double(value) == largest)) continue;
+            sum += double(value) - largest;
+            std::swap(a[j], a[count++]);
+        }
+        const double q = double(count);
+        const double free = (sum + q * largest) / (q + 1.0 / rho);
+        const double fixed = (sum - 1.0) / q;  // from the largest
+        if (count == before || count == 1) {
+            if (free <= rho) return {free, 1.0, Regime::free};
+            return {fixed, 1.0, Regime::fixed, largest};
+        }
+        low = std::max(low, free <= rho ? free : largest + fixed);
+        before = count;
+    }
+}
+
 // Given a, the u that minimises 1/2 ||u||^2 + rho/2 sigma^2 - <a, u> over U (rho = 1: the projection of one
 // sample's dual variables). The value as a function of sigma is convex: a minimum within one of its two
 // parts is the minimum, and what neither has is at the kink between them.
@@ -131,13 +192,13 @@ template <class T>
 Clip topk_cut(T* values, std::size_t n, const TopKDomain& domain) {
     Descending<T> a(values, n);
     const std::size_t kappa = domain.kappa();
-    const double top = kappa > 0 ? a.sum(kappa) : *std::max_element(values, values + n);
+    const double top = domain.k > 1 ? a.sum(kappa) : double(*std::max_element(values, values + n));
     if (!(top > 0.0)) return {NOWHERE, 0.0, Regime::zero};
+    if (domain.k == 1) return single_cut(values, n, top, domain.rho);
     if (domain.include) {
-        const Clip box = box_cut(a, domain.k, 0.0, 1.0 / domain.rho);
-        const double sigma = box.low / domain.rho;
-        if (sigma > 1.0) return box_cut(a, domain.k, 1.0, 0.0);
-        if (sigma >= domain.kink()) return box;
+        const auto [at_one, at_kink] = sums_at_ends(values, n, domain);
+        if (at_one > 1.0) return box_cut(a, domain.k, 1.0, 0.0);
+        if (at_kink >= domain.kink()) return box_cut(a, domain.k, 0.0, 1.0 / domain.rho);
     }
     const Clip cone = cone_cut(a, domain, top);
     return double(kappa) * cone.height <= domain.kink() ? cone : box_cut(a, domain.k, domain.kink(), 0.0);

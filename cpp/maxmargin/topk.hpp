@@ -28,6 +28,7 @@ struct TopKProblem {
     const std::int64_t* labels;
     const double *cost, *sqnorm;  // c_i, and ||x_i||^2 with the constant
     double constant;              // what an intercept adds to every product of two rows
+    double passed_over = 0.0;     // gaps that are not worth a step
 };
 
 struct TopKIterate {
@@ -40,13 +41,14 @@ struct TopKIterate {
 struct TopKChange {
     std::vector<double> values;
     std::vector<std::size_t> classes;
+    std::size_t count = 0;
 
-    explicit TopKChange(std::size_t n_classes) : values(n_classes) { classes.reserve(n_classes); }
+    explicit TopKChange(std::size_t n_classes) : values(n_classes), classes(n_classes) {}
 
     // row += factor * values
     void add_to(double* row, double factor) const {
-        if (8 * classes.size() < values.size())
-            for (const std::size_t j : classes) row[j] += factor * values[j];
+        if (8 * count < values.size() || count <= 4)
+            for (std::size_t p = 0; p < count; ++p) row[classes[p]] += factor * values[classes[p]];
         else
             simd().of<double>().axpy(factor, values.data(), row, values.size());
     }
@@ -67,13 +69,18 @@ class TopKStep {
     const TopKChange* operator()(std::size_t i, const double* z, const TopKIterate& it) {
         const std::size_t m = problem_.n_classes, y = std::size_t(problem_.labels[i]);
         double* a = it.A + i * m;
-        double inner = 0.0;
-        for (std::size_t j = 0; j < m; ++j) t_[j] = 1.0 + z[j] - z[y];
+        const double base = z[y] - 1.0;
+        double inner = a[y];  // less t_y a_y, t_y being 1 so far
+        for (std::size_t j = 0; j < m; ++j) {
+            t_[j] = z[j] - base;
+            inner -= t_[j] * a[j];
+        }
         t_[y] = 0.0;
-        for (std::size_t j = 0; j < m; ++j) inner -= t_[j] * a[j];
-        const double loss = largest(y);
+        const double loss = problem_.domain.k == 1 ? largest() : mean_of_largest(y);
         it.gaps[i] = loss - inner;
         if (method_ == TopKMethod::none) return nullptr;
+        it.moved[i] = 0;
+        if (it.gaps[i] <= problem_.passed_over) return nullptr;
         const double curvature = std::max(problem_.cost[i] * problem_.sqnorm[i], 1e-290);
         if (method_ == TopKMethod::exact)
             to_optimum(a, y, curvature);
@@ -84,9 +91,16 @@ class TopKStep {
     }
 
   private:
+    // The loss Phi for k = 1; t_y is 0. It stays in top_, as below.
+    double largest() {
+        double most = 0.0;
+        for (std::size_t j = 0; j < problem_.n_classes; ++j) most = t_[j] > most ? t_[j] : most;
+        return top_[0] = most;
+    }
+
     // The loss Phi. The k largest t, in descending order, stay in top_; 0 is one of them, for the true
     // class, if it may be.
-    double largest(std::size_t y) {
+    double mean_of_largest(std::size_t y) {
         const std::size_t k = problem_.domain.k;
         std::fill(top_.begin(), top_.end(), -NOWHERE);
         if (problem_.domain.include) top_[0] = 0.0;
@@ -105,11 +119,11 @@ class TopKStep {
     // a little more than it does: u is of size 1, and would be lost next to t / curvature.
     void to_optimum(const double* a, std::size_t y, double curvature) {
         const std::size_t m = problem_.n_classes;
-        double steepest = 0.0;
-        for (const double t : t_) steepest = std::max(steepest, std::abs(t));
-        const double inverse = 1.0 / std::max(curvature, FLATTEST * steepest);
-        for (std::size_t j = 0; j < m; ++j) u_[j] = (a[y] - a[j]) + t_[j] * inverse;
-        std::copy(u_.begin(), u_.end(), sorted_.begin());
+        double most = 0.0, least = 0.0;
+        for (const double t : t_) most = t > most ? t : most, least = t < least ? t : least;
+        const double inverse = 1.0 / std::max(curvature, FLATTEST * std::max(most, -least));
+        const double own = a[y];
+        for (std::size_t j = 0; j < m; ++j) sorted_[j] = u_[j] = (own - a[j]) + t_[j] * inverse;
         sorted_[y] = sorted_[m - 1];
         const Clip clip = topk_cut(sorted_.data(), m - 1, problem_.domain);
         for (std::size_t j = 0; j < m; ++j) u_[j] = clip(u_[j]);
@@ -145,18 +159,20 @@ class TopKStep {
         const std::size_t m = problem_.n_classes;
         double total = 0.0, farthest = 0.0;
         for (std::size_t j = 0; j < m; ++j) total += u_[j];
+        u_[y] = -total;
         for (std::size_t j = 0; j < m; ++j) {
-            const double now = j == y ? total : -u_[j];
-            u_[j] = now - a[j];
+            u_[j] = -u_[j] - a[j];
             farthest = std::max(farthest, std::abs(u_[j]));
         }
         if (farthest <= 1e-15 * std::max(total, a[y])) return false;
-        change_.classes.clear();
+        std::size_t count = 0;
         for (std::size_t j = 0; j < m; ++j) {
             change_.values[j] = cost * u_[j];
-            if (u_[j] != 0.0) change_.classes.push_back(j);
+            change_.classes[count] = j;
+            count += u_[j] != 0.0;
             a[j] += u_[j];
         }
+        change_.count = count;
         return true;
     }
 

@@ -17,7 +17,7 @@ struct TopKModel {
 };
 
 // Steps for the samples of a tile, in its order and as often as asked, each with the scores that the steps
-// before it leave.
+// before it leave. Gaps are those of the first pass, and a sample has moved if it has in any.
 //
 // In:   Z (size, n_classes), their scores; G (size, size), products of their rows, at or below the diagonal
 // Out:  A; change (size, n_classes) += that of the coefficients c_i a_i; Z is scratch
@@ -25,7 +25,11 @@ inline void topk_tile(TopKStep& step, const TopKIterate& it, const std::int64_t*
                       const double* G, double* Z, double* change, std::size_t m, std::size_t n_passes) {
     for (std::size_t pass = 0; pass < n_passes; ++pass)
         for (std::size_t s = 0; s < size; ++s) {
-            const TopKChange* moved = step(std::size_t(which[s]), Z + s * m, it);
+            const std::size_t i = std::size_t(which[s]);
+            const double gap = it.gaps[i];
+            const std::uint8_t moved_before = it.moved[i];
+            const TopKChange* moved = step(i, Z + s * m, it);
+            if (pass > 0) it.gaps[i] = gap, it.moved[i] |= moved_before;
             if (!moved) continue;
             moved->add_to(change + s * m, 1.0);
             if (pass + 1 < n_passes)
@@ -72,7 +76,11 @@ void topk_sweep(const DenseRows<T>& X, const std::int64_t* index, const TopKProb
             const T* x = X.row(std::size_t(index[order[first + s]]));
             std::copy(x, x + d, rows.begin() + s * d);
             std::copy(model.offset, model.offset + m, Z.begin() + s * m);
-            if (first + size + s < n_order) X.prefetch(std::size_t(index[order[first + size + s]]));
+            if (first + size + s < n_order) {
+                const std::size_t next = std::size_t(order[first + size + s]);
+                X.prefetch(std::size_t(index[next]));
+                prefetch(it.A + next * m, m);
+            }
         }
         std::fill(G.begin(), G.end(), problem.constant);
         std::fill(change.begin(), change.end(), 0.0);

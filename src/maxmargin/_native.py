@@ -608,6 +608,7 @@ def _blocks(problem: Any, state: Any, method: str) -> tuple[Any, ...]:
         loss.k,
         loss.true_class == "include",
         problem.constant,
+        state.passed_over,
         method,
         state.A,
         state.gaps,
@@ -637,7 +638,7 @@ def topk_sweep(
 
 def topk_look(problem: Any, state: Any, cancel: NDArray[Any] = NEVER) -> None:
     """Into ``state.gaps`` those of all samples of a linear ``TopKProblem`` at the present W."""
-    labels, cost, sqnorms, k, include, constant, _, *arrays = _blocks(problem, state, "exact")
+    labels, cost, sqnorms, k, include, constant, _, _, *arrays = _blocks(problem, state, "exact")
     with one_blas_thread():
         _core.topk_look(
             _matrix(problem.data.X),

@@ -15,7 +15,7 @@ from .rows import Rows, WeightedRows
 from .score_losses import TRUE_CLASS, TopKHinge
 from .solvers.drive import Callback
 from .solvers.result import SolverResult, State, Stop
-from .solvers.topk import SOLVERS, topk
+from .solvers.topk import SAMPLING, SOLVERS, Method, topk
 from .solvers.topk_problem import TopKProblem, TopKResult
 from .threads import effective_n_threads
 
@@ -45,6 +45,11 @@ class TopKSVC(KernelClassifier):
     solver : {"auto", "dual-ascent", "frank-wolfe"}, default="auto"
         "dual-ascent" takes exact block steps, and second-order ones where these gain little; "auto" is the
         same. "frank-wolfe" takes the steps of the block-coordinate Frank-Wolfe method.
+    sampling : {"uniform", "gaps"}, default="uniform"
+        For "frank-wolfe": how the sample of a step is drawn, any alike or in proportion to the gap it was
+        last seen with.
+    averaging : bool, default=False
+        For "frank-wolfe": return the mean of the iterates, later ones with more weight.
     kernel : str, callable or Kernel, default="linear"
         "linear" works with the features themselves, dense or CSR. Others as in :class:`KernelSVC`.
     gamma, degree, coef0
@@ -109,6 +114,8 @@ class TopKSVC(KernelClassifier):
         *,
         true_class: str = "include",
         solver: str = "auto",
+        sampling: str = "uniform",
+        averaging: bool = False,
         kernel: Any = "linear",
         gamma: Any = "scale",
         degree: float = 3,
@@ -126,6 +133,8 @@ class TopKSVC(KernelClassifier):
         self.alpha = alpha
         self.true_class = true_class
         self.solver = solver
+        self.sampling = sampling
+        self.averaging = averaging
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
@@ -144,6 +153,8 @@ class TopKSVC(KernelClassifier):
         check_number("alpha", self.alpha, above=0.0)
         check_choice("true_class", self.true_class, TRUE_CLASS)
         check_choice("solver", self.solver, SOLVERS)
+        check_choice("sampling", self.sampling, SAMPLING)
+        check_flag("averaging", self.averaging)
         check_flag("fit_intercept", self.fit_intercept)
         check_flag("warm_start", self.warm_start)
         self._check_kernel()
@@ -173,7 +184,8 @@ class TopKSVC(KernelClassifier):
             constant=1.0 if self.fit_intercept else 0.0,
         )
         start = self._earlier_shares(problem)
-        result = topk(problem, solver=self.solver, stop=stop, seed=self._seed, state=start, callback=callback)
+        method = Method(self.solver, self.sampling, self.averaging)
+        result = topk(problem, solver=method, stop=stop, seed=self._seed, state=start, callback=callback)
         if self.warm_start:
             self._last = (problem.loss, problem.labels, result.dual_coef)
         return [result]

@@ -1,18 +1,19 @@
 """The top-k SVM by block-coordinate ascent on its dual: a step for one sample's variables after the other.
 
-Steps are exact, by projection ("dual-ascent"), or those of Frank and Wolfe towards a vertex. Epochs visit
-samples in random order and leave out those whose last step changed nothing; every fifth visits all. Where
-exact steps gain little, and from the start where there are many samples of few features, second-order steps
-of ``topk_newton`` take over.
+Steps are exact, by projection ("dual-ascent"), or those of Frank and Wolfe towards a vertex. Exact epochs
+visit samples in random order and leave out those whose last step changed nothing; every fifth visits all.
+Where they gain little, second-order steps of ``topk_newton`` take over.
 """
 
 from __future__ import annotations
 
+import time
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
-from ..rows import Rows
+from .._native import one_blas_thread
 from .drive import Callback, Certificate, drive
 from .result import FLOAT_EPS, State, Stop, relative_gap
 from .topk_newton import Newton, fits_newton
@@ -20,15 +21,38 @@ from .topk_problem import Point, TopKProblem, TopKResult
 from .topk_scores import KernelScores, LinearScores
 
 SOLVERS = ("auto", "dual-ascent", "frank-wolfe")
-RECHECK = 5  # epochs from one that visits all samples to the next
+SAMPLING = ("uniform", "gaps")
+RECHECK = 5  # epochs from one that visits all samples, or a certificate, to the next
 CHECK_EVERY = 10  # epochs between two certificates, unless the gaps seen on the way are small before
+PASSED_OVER = 0.05  # gaps of a sample that are not worth a step, as a share of the gap to be reached
 TOO_MANY = 200  # epochs left, by what those since the last certificate gained, where epochs gain little
-FIRST_EPOCHS = 4  # before second-order steps, where these are expected to be faster
-MANY_SAMPLES, FEW_COEFFICIENTS = 50, 5000  # a feature; in W: where they are
+NO_GAIN = 60  # second-order steps that leave the gap where it was, after which there is no way on
+AT_RANDOM = 0.1  # of the samples drawn by their gaps: those that were last seen without one are among them
+
+
+@dataclass(frozen=True)
+class Method:
+    """One of ``SOLVERS``; how Frank and Wolfe's samples are drawn, and whether its iterates are averaged."""
+
+    solver: str = "auto"
+    sampling: str = "uniform"
+    averaging: bool = False
+
+    @property
+    def exact(self) -> bool:
+        """Whether block steps are exact; the other options are for those that are not."""
+        return self.solver != "frank-wolfe"
+
+    @property
+    def step(self) -> str:
+        """What the native code calls it."""
+        return "exact" if self.exact else "frank-wolfe"
 
 
 class Scores(Protocol):
     """The model that goes with the dual variables, and how sweeps keep the two together."""
+
+    piece: int  # samples whose steps take a small part of a second
 
     def start(self, state: State) -> None:
         """Put what the model needs into a state that has only A."""
@@ -46,51 +70,93 @@ class Scores(Protocol):
 def topk(
     problem: TopKProblem,
     *,
-    solver: str = "auto",
+    solver: str | Method = "auto",
     stop: Stop,
     seed: int = 0,
     state: State | None = None,
     callback: Callback | None = None,
 ) -> TopKResult:
     """Solve a ``TopKProblem`` to ``stop.tol`` with one of ``SOLVERS``; a state may hold A alone."""
+    method = solver if isinstance(solver, Method) else Method(solver)
     state = state if state is not None else State(A=problem.zeros())
-    ascent = Ascent(problem, state, solver, seed, stop)
-    status, history = drive(state, ascent.step, ascent.certify, stop, callback, ascent.due)
-    point = ascent.scores.point(state)
-    return TopKResult(point.coef, 0.0, status, history, dual_coef=state.A, offset=point.offset)
+    ascent = Ascent(problem, state, method, seed, stop)
+    with one_blas_thread():
+        status, history = drive(state, ascent.step, ascent.certify, stop, callback, ascent.due)
+    shown = ascent.shown()
+    point = ascent.scores.point(shown)
+    return TopKResult(point.coef, 0.0, status, history, dual_coef=shown.A, offset=point.offset)
 
 
 class Ascent:
     """Epochs over the samples, and their certificates."""
 
-    def __init__(self, problem: TopKProblem, state: State, solver: str, seed: int, stop: Stop) -> None:
-        self.problem, self.state, self.stop = problem, state, stop
-        self.method = "frank-wolfe" if solver == "frank-wolfe" else "exact"
+    def __init__(self, problem: TopKProblem, state: State, method: Method, seed: int, stop: Stop) -> None:
+        self.problem, self.state, self.method, self.stop = problem, state, method, stop
+        self.deadline = time.perf_counter() + stop.max_seconds
         self.scores: Scores = (LinearScores if problem.is_linear else KernelScores)(problem, stop.cancel)
         self.newton: Newton | None = None
+        self.averaging = method.averaging and not method.exact
         if "gaps" not in state:
-            state.gaps, state.moved = np.ones(len(state.A)), np.ones(len(state.A), dtype=np.uint8)
-            state.seed, state.epoch, state.checked = seed, 0, 0
-            state.primal, state.gap, state.second_order, state.accepted = 1.0, np.inf, False, False
+            n = len(state.A)
+            state.gaps, state.moved = np.ones(n), np.ones(n, dtype=np.uint8)
+            state.order, state.position = np.empty(0, dtype=np.int64), 0
+            state.seed, state.epoch, state.checked, state.seen_all = seed, 0, 0, 0
+            state.primal, state.gap, state.passed_over, state.staleness = 1.0, np.inf, 0.0, 1.0
+            state.second_order, state.accepted, state.best_gap, state.no_gain = False, False, np.inf, 0
+            if self.averaging:
+                state.mean = state.A.copy()
             self.scores.start(state)
 
-    def step(self) -> None:
-        """One epoch, or a second-order step."""
+    def step(self) -> bool:
+        """One epoch, as much of it as there is time for, or a second-order step. True: no way on."""
         state = self.state
         if state.second_order:
             self._second_order()
-        else:
-            self.scores.sweep(state, self.method, self._order())
+            state.epoch += 1
+            return bool(state.no_gain >= NO_GAIN)
+        if state.position >= len(state.order):
+            state.order, state.position = self._order(), 0
+        while state.position < len(state.order):
+            some = state.order[state.position : state.position + self.scores.piece]
+            self.scores.sweep(state, self.method.step, some)
+            state.position += len(some)
+            if time.perf_counter() >= self.deadline and state.position < len(state.order):
+                return False
         state.epoch += 1
+        self._average()
+        return self._at_rest()
+
+    def _at_rest(self) -> bool:
+        """Whether no sample moves any more; second-order steps may still find a way."""
+        state = self.state
+        if not self.method.exact or len(state.order) < len(state.A) or state.moved.any():
+            return False
+        state.second_order = fits_newton(self.problem)
+        return not state.second_order
+
+    def _average(self) -> None:
+        """Iterates count in proportion to their number."""
+        state = self.state
+        if self.averaging:
+            state.mean += 2.0 / (state.epoch + 1.0) * (state.A - state.mean)
+
+    def shown(self) -> State:
+        """The iterate that is certified and returned: the last one, or the mean."""
+        if not self.averaging:
+            return self.state
+        mean = State(A=self.state.mean, gaps=self.state.gaps.copy(), moved=self.state.moved, passed_over=0.0)
+        self.scores.start(mean)
+        return mean
 
     def _second_order(self) -> None:
         state, problem = self.state, self.problem
         if self.newton is None:
-            self.newton = Newton(problem, self.stop.cancel)
+            self.newton = Newton(problem, self.stop.cancel, self.deadline)
         if "tau" not in state:
             curvature = float((problem.cost * problem.sqnorms).mean())
             self.newton.start(state, max(0.5 * curvature * min(1.0, 10.0 * state.gap), 1e-200))
         state.accepted = self.newton.step(state)
+        state.no_gain += 1
         if state.accepted:
             self.scores.start(state)
 
@@ -98,44 +164,50 @@ class Ascent:
         """Whom to visit: with Frank and Wolfe any at random, else those that may move."""
         state, n = self.state, len(self.state.A)
         rng = np.random.default_rng([state.seed, state.epoch])
-        if self.method == "frank-wolfe":
-            return rng.integers(0, n, n)
-        return rng.permutation(n if state.epoch % RECHECK == 0 else np.flatnonzero(state.moved))
+        if not self.method.exact:
+            return rng.integers(0, n, n) if self.method.sampling == "uniform" else self._by_gaps(rng)
+        if state.epoch < state.seen_all + RECHECK:
+            return rng.permutation(np.flatnonzero(state.moved))
+        state.seen_all = state.epoch
+        return rng.permutation(n)
+
+    def _by_gaps(self, rng: np.random.Generator) -> np.ndarray:
+        """Samples drawn in proportion to what they add to the gap, as far as that is known."""
+        shares = self.problem.mass * np.maximum(self.state.gaps, 0.0)
+        n, total = len(shares), float(shares.sum())
+        shares = AT_RANDOM / n + (1.0 - AT_RANDOM) * (shares / total if total > 0.0 else 1.0 / n)
+        ends = np.cumsum(shares)
+        return np.minimum(np.searchsorted(ends, rng.random(n) * ends[-1], side="right"), n - 1)
 
     def due(self) -> bool:
         """Whether a second-order step ended, or the gaps seen in an epoch make an end likely."""
         state = self.state
         if state.second_order:
             return bool(state.accepted)
-        likely = float(self.problem.mass @ state.gaps) <= 1.5 * self.stop.tol * state.primal
-        return likely or state.epoch >= state.checked + self._period()
+        likely = state.staleness * self._seen_gap() <= self.stop.tol * state.primal
+        return likely or state.epoch >= state.checked + CHECK_EVERY
 
-    def _period(self) -> int:
-        return FIRST_EPOCHS if self._tall() else CHECK_EVERY
-
-    def _tall(self) -> bool:
-        """Whether second-order steps are expected to be faster than epochs."""
-        problem, data = self.problem, self.problem.data
-        if self.method != "exact" or not isinstance(data, Rows) or not fits_newton(problem):
-            return False
-        few = (data.n_features + 1) * problem.n_classes <= FEW_COEFFICIENTS
-        return few and len(data) >= MANY_SAMPLES * data.n_features
+    def _seen_gap(self) -> float:
+        """The sum of the gaps that samples had when they were last visited."""
+        return float(self.problem.mass @ self.state.gaps)
 
     def certify(self) -> Certificate:
         """Both bounds; where epochs gain little, second-order steps come next."""
-        state = self.state
-        certificate = self.scores.certify(state)
+        state, seen = self.state, self._seen_gap()
+        certificate = self.scores.certify(self.shown())
         gap = relative_gap(certificate.primal, certificate.dual)
-        slow = state.epoch - state.checked >= CHECK_EVERY and self._epochs_left(gap) > TOO_MANY
-        early = state.epoch > 0 and self._tall()
-        if (
-            self.method == "exact"
-            and not state.second_order
-            and (slow or early)
-            and fits_newton(self.problem)
-        ):
-            state.second_order = True
+        if state.epoch > state.checked:
+            fresh = certificate.primal - certificate.dual
+            state.staleness = float(np.clip(fresh / max(seen, 1e-300), 0.5, 2.0))
+            slow = state.epoch - state.checked >= CHECK_EVERY and self._epochs_left(gap) > TOO_MANY
+            if slow and self.method.exact and fits_newton(self.problem):
+                state.second_order = True
+        if gap < 0.9 * state.best_gap:
+            state.best_gap, state.no_gain = gap, 0
         state.checked, state.primal, state.gap = state.epoch, certificate.primal, gap
+        if self.method.exact:
+            state.passed_over, state.seen_all = PASSED_OVER * self.stop.tol * state.primal, state.epoch
+            state.moved[:] = state.gaps > state.passed_over
         return certificate
 
     def _epochs_left(self, gap: float) -> float:

@@ -17,6 +17,8 @@ steps, a small tau leads to it in a few of them, and to any accuracy.
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 
 from .. import _native
@@ -24,6 +26,8 @@ from ..rows import Rows
 from .result import State
 from .topk_faces import Faces
 from .topk_problem import TopKProblem
+
+Pair = tuple[np.ndarray, np.ndarray]
 
 LARGEST = 1 << 25  # entries of the rows, which are held in double
 MOST_FACTORED = 1500  # samples whose kernel matrix is factored into features
@@ -59,8 +63,8 @@ def _features(problem: TopKProblem) -> np.ndarray:
 class Newton:
     """Proximal steps from ``state.A``; W is ``state.V`` while one is under way."""
 
-    def __init__(self, problem: TopKProblem, cancel: np.ndarray) -> None:
-        self.problem, self.cancel = problem, cancel
+    def __init__(self, problem: TopKProblem, cancel: np.ndarray, deadline: float) -> None:
+        self.problem, self.cancel, self.deadline = problem, cancel, deadline
         with _native.one_blas_thread():
             self.X = _features(problem)
 
@@ -78,25 +82,28 @@ class Newton:
 
         A proximal step that is not reached leaves A as it was, and the next has a larger tau.
         """
-        with _native.one_blas_thread():
-            W = state.V
-            Z = self.X @ W
-            A, marks = self._prox(state, Z)
-            for _ in range(PER_STEP):
-                gradient = W - self.lift(A)
-                apart, moved = float(np.vdot(gradient, gradient)), self._moved(state, A)
-                if apart <= max(CLOSE * moved, 1e-30 * float(np.vdot(W, W))):
-                    return self._accept(state, A)
-                along = self._direction(state, marks, gradient)
-                change = self.X @ along
-                length = self._length(state, W, Z, along, change)
-                W, Z = W + length * along, Z + length * change
-                A, marks = self._prox(state, Z)
-                state.n_newton += 1
-            state.V = W
-            if state.n_newton >= MOST_ITERATIONS:
-                self.start(state, state.tau * SLOWER)
-            return False
+        W = state.V
+        Z = self.X @ W
+        A, marks = self._prox(state, Z)
+        for _ in range(PER_STEP):
+            gradient = W - self.lift(A)
+            apart, moved = float(np.vdot(gradient, gradient)), self._moved(state, A)
+            if apart <= max(CLOSE * moved, 1e-30 * float(np.vdot(W, W))):
+                return self._accept(state, A)
+            along = self._direction(state, marks, gradient)
+            if self._late():
+                break
+            change = self.X @ along
+            length, A, marks = self._search(state, (W, Z), (along, change), gradient)
+            W, Z = W + length * along, Z + length * change
+            state.n_newton += 1
+        state.V = W
+        if state.n_newton >= MOST_ITERATIONS:
+            self.start(state, state.tau * SLOWER)
+        return False
+
+    def _late(self) -> bool:
+        return time.perf_counter() >= self.deadline
 
     def _accept(self, state: State, A: np.ndarray) -> bool:
         """The new A, once more projected: at a small tau it misses the domain by more than rounding."""
@@ -113,32 +120,35 @@ class Newton:
         A, _, marks = _native.topk_prox(self.problem, state.A, Z, state.tau, self.cancel)
         return A, marks
 
-    def _length(
-        self, state: State, W: np.ndarray, Z: np.ndarray, along: np.ndarray, change: np.ndarray
-    ) -> float:
-        """1, or where phi is as good as flat along a direction of descent."""
-        linear, quadratic = float(np.vdot(W, along)), float(np.vdot(along, along))
+    def _search(
+        self, state: State, at: Pair, along: Pair, gradient: np.ndarray
+    ) -> tuple[float, np.ndarray, np.ndarray]:
+        """How far to go: 1, or where phi is as good as flat along a direction of descent; A and marks there.
 
-        def slope(t: float) -> float:
-            A, _ = self._prox(state, Z + t * change)
-            pull = np.einsum("ij,ij->i", A, change)
-            return linear + t * quadratic - float(self.problem.cost @ pull)
+        ``at`` and ``along`` are W and Z, and their directions.
+        """
+        linear, quadratic = float(np.vdot(at[0], along[0])), float(np.vdot(along[0], along[0]))
 
-        low, high, at_low, at_high = 0.0, 1.0, slope(0.0), slope(1.0)
+        def look(t: float) -> tuple[float, np.ndarray, np.ndarray]:
+            A, marks = self._prox(state, at[1] + t * along[1])
+            pull = np.einsum("ij,ij->i", A, along[1])
+            return linear + t * quadratic - float(self.problem.cost @ pull), A, marks
+
+        t, low, high = 1.0, 0.0, 1.0
+        at_low, (at_high, A, marks) = float(np.vdot(gradient, along[0])), look(1.0)
         goal = 0.1 * abs(at_low)
         if at_high <= goal or not at_low < 0.0:  # the latter by rounding
-            return 1.0
-        t = high
+            return 1.0, A, marks
         for trial in range(30):
             t = low + (high - low) * (at_low / (at_low - at_high) if trial % 3 < 2 else 0.5)
-            at = slope(t)
-            if abs(at) <= goal:
+            slope, A, marks = look(t)
+            if abs(slope) <= goal:
                 break
-            if at < 0.0:
-                low, at_low = t, at
+            if slope < 0.0:
+                low, at_low = t, slope
             else:
-                high, at_high = t, at
-        return t
+                high, at_high = t, slope
+        return t, A, marks
 
     def _direction(self, state: State, marks: np.ndarray, gradient: np.ndarray) -> np.ndarray:
         """Newton's direction, from the Hessian itself where it is small, else by conjugate gradients."""
@@ -160,6 +170,8 @@ class Newton:
         for _ in range(MOST_PRODUCTS):
             if self.cancel[0]:
                 raise RuntimeError("cancelled")
+            if self._late():
+                break
             image = direction + X.T @ (scale * faces.project(X @ direction))
             length = product / float(np.vdot(direction, image))
             solution += length * direction

@@ -8,12 +8,15 @@ import numpy as np
 
 from .. import _native
 from ..kernel_data import KernelData
+from ..rows import Rows
 from .drive import Certificate
 from .result import State
 from .topk_problem import Point, TopKProblem
 
 TILE = 128  # samples whose steps share kernel rows
 PASSES = 2  # over a tile
+PIECE = 1 << 26  # operations of a piece of an epoch: about a twentieth of a second
+WHOLE_TILES = 32  # samples; pieces are multiples of it, so that they do not change a bit
 HELD = 1 << 25  # kernel values that are held, rather than computed in every epoch
 
 
@@ -22,6 +25,10 @@ class LinearScores:
 
     def __init__(self, problem: TopKProblem, cancel: np.ndarray) -> None:
         self.problem, self.cancel = problem, cancel
+        X = cast(Rows, problem.data).X
+        length = X.shape[1] if isinstance(X, np.ndarray) else X.nnz / max(X.shape[0], 1)
+        work = int((4.0 * length + 100.0) * problem.n_classes)
+        self.piece = max(1, PIECE // work // WHOLE_TILES) * WHOLE_TILES
 
     def start(self, state: State) -> None:
         """W(A)."""
@@ -48,6 +55,8 @@ class LinearScores:
 
 class KernelScores:
     """``state.scores`` holds those of all samples; each tile's kernel rows bring them up to date."""
+
+    piece = TILE
 
     def __init__(self, problem: TopKProblem, cancel: np.ndarray) -> None:
         self.problem, self.cancel = problem, cancel
