@@ -18,7 +18,7 @@ from top_k_references import fitted
 
 LARGE = (100_000, 10_000, 1_000)  # samples, features, classes
 SMALL = (400, 200, 20)
-EPOCHS = 5
+EPOCHS = 2
 
 
 def against_one_vs_rest(n):

@@ -15,9 +15,11 @@ STYLES = {  # colour and marker
 
 
 def draw(found, folder):
-    """gap.png and rate.png."""
-    _gap(found.curves, folder / "gap.png")
-    _rate(found.rate, folder / "rate.png")
+    """gap.png and rate.png, as far as they were measured."""
+    if found.curves:
+        _gap(found.curves, folder / "gap.png")
+    if found.rate:
+        _rate(found.rate, folder / "rate.png")
 
 
 def _panels(titles):

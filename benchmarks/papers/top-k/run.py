@@ -30,7 +30,7 @@ def _conclude(records, variant):
         f"The {variant} run. C = 1 / (alpha n), no intercept, rows of mean square length 1; gaps are "
         "absolute, P(0) being 1. Seconds are those of the processor, on a busy machine."
     )
-    least = min(cell["gap"] for cell in found.stalls.values())
+    least = min((cell["gap"] for cell in found.stalls.values()), default=0.0)
     return frame.Conclusion(
         report.markdown(found, heading),
         expected.values(found, variant),
