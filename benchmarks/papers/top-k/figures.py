@@ -81,4 +81,4 @@ def _rate(rate, path):
         panel.set_xticks(epochs, epochs)
         panel.minorticks_off()
     panels[0].set_ylabel("D* - D, mean over seeds")
-    _save(figure, panels[0], path, 3)
+    _save(figure, panels[0], path, min(3, len(rate)))
