@@ -34,6 +34,7 @@ class Plan:
     n_splits: int = 3
     n_rows: int | None = None
     n_choose: int = 1_200
+    choose_tol: float = 1e-2  # of the fits that choose alpha: on few rows they must be exact
     gap_rows: int = 2_000
     epochs: tuple = (1, 2, 4, 8, 16, 32, 64, 128)
     least: float = 1e-5  # relative gap where curves end
@@ -48,6 +49,7 @@ QUICK = Plan(
     ("letter", "flowers"),
     n_splits=1,
     n_rows=150,
+    choose_tol=1e-4,
     gap_rows=150,
     epochs=(1, 4, 16),
     least=1e-3,
@@ -95,7 +97,8 @@ def _fitted(data, k, alpha, tol, plan):
 
 
 def _alpha(chosen, k, plan):
-    scores = [_fitted(chosen, k, a, 1e-2, plan)[0].score(chosen.X_test, chosen.y_test, k=k) for a in ALPHAS]
+    models = [_fitted(chosen, k, alpha, plan.choose_tol, plan)[0] for alpha in ALPHAS]
+    scores = [model.score(chosen.X_test, chosen.y_test, k=k) for model in models]
     return ALPHAS[int(np.argmax(scores))]
 
 
