@@ -52,7 +52,9 @@ def _features(problem: TopKProblem) -> np.ndarray:
     if isinstance(problem.data, Rows):
         X = problem.data.X[problem.data.index]
         X = X if isinstance(X, np.ndarray) else X.toarray()
-        return np.column_stack([X, np.full(len(X), np.sqrt(problem.constant))]).astype(np.float64)
+        X = np.column_stack([X, np.full(len(X), np.sqrt(problem.constant))]).astype(np.float64)
+        # More features than samples: their triangular factor has the same products.
+        return X if X.shape[1] <= len(X) else np.ascontiguousarray(np.linalg.qr(X.T, mode="r").T)
     K = problem.data.between(slice(None), slice(None)).astype(np.float64) + problem.constant
     values, vectors = np.linalg.eigh(0.5 * (K + K.T))
     kept = values > 1e-14 * max(values[-1], 0.0)
