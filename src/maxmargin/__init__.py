@@ -16,7 +16,6 @@ from .path import path
 from .path_cv import PathCV
 from .top_k_accuracy import top_k_accuracy
 from .topk import TopKSVC
-from .top_k_accuracy import top_k_accuracy
 
 __version__ = "0.1.0"
 __all__ = [

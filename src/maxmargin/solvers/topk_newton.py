@@ -54,7 +54,9 @@ def _features(problem: TopKProblem) -> np.ndarray:
         X = X if isinstance(X, np.ndarray) else X.toarray()
         X = np.column_stack([X, np.full(len(X), np.sqrt(problem.constant))]).astype(np.float64)
         # More features than samples: their triangular factor has the same products.
-        return X if X.shape[1] <= len(X) else np.ascontiguousarray(np.linalg.qr(X.T, mode="r").T)
+        if X.shape[1] <= len(X):
+            return X
+        return np.ascontiguousarray(np.asarray(np.linalg.qr(X.T, mode="r")).T)
     K = problem.data.between(slice(None), slice(None)).astype(np.float64) + problem.constant
     values, vectors = np.linalg.eigh(0.5 * (K + K.T))
     kept = values > 1e-14 * max(values[-1], 0.0)
