@@ -23,7 +23,7 @@ from .topk_scores import KernelScores, LinearScores
 SOLVERS = ("auto", "dual-ascent", "frank-wolfe")
 SAMPLING = ("uniform", "gaps")
 RECHECK = 5  # epochs from one that visits all samples, or a certificate, to the next
-CHECK_EVERY = 10  # epochs between two certificates, unless the gaps seen on the way are small before
+CHECK_EVERY = 10  # epochs between two certificates, later more, unless the gaps seen on the way are small
 PASSED_OVER = 0.05  # gaps of a sample that are not worth a step, as a share of the gap to be reached
 TOO_MANY = 200  # epochs left, by what those since the last certificate gained, where epochs gain little
 NO_GAIN = 20  # second-order steps that leave the gap where it was, after which there is no way on
@@ -185,7 +185,7 @@ class Ascent:
         if state.second_order:
             return bool(state.accepted)
         likely = state.staleness * self._seen_gap() <= self.stop.tol * state.primal
-        return likely or state.epoch >= state.checked + CHECK_EVERY
+        return likely or state.epoch >= state.checked + max(CHECK_EVERY, state.checked // 2)
 
     def _seen_gap(self) -> float:
         """The sum of the gaps that samples had when they were last visited."""
