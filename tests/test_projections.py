@@ -205,3 +205,13 @@ def test_selection_sorts_as_far_as_it_must(include):
 def test_more_than_the_classes_is_refused():
     with pytest.raises(ValueError, match="k and the number of classes"):
         _native.topk_project(np.zeros(3), 4, include=False)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("bad", [np.inf, -np.inf, np.nan, 1.7e308])
+def test_what_is_not_finite_gives_what_is_not_finite(bad, dtype):
+    """Rather than reading beyond the array, or a projection of something else."""
+    with np.errstate(over="ignore"):
+        a = np.array([bad, 1.0, 2.0]).astype(dtype)
+    for k, include in itertools.product((1, 2, 3), (True, False)):
+        assert np.isnan(_native.topk_project(a, k, include)).all()

@@ -27,7 +27,8 @@ static void need_below(const Whole& values, std::size_t end, const char* what) {
 
 static TopKDomain domain_of(std::size_t k, bool include, double rho, std::size_t n_others) {
     const TopKDomain domain{k, include, rho};
-    need(k >= 1 && domain.kappa() <= n_others && n_others >= 1 && rho > 0.0, "k and the number of classes");
+    need(k >= 1 && domain.kappa() <= n_others && n_others >= 1, "k and the number of classes");
+    need(rho >= 1e-9 && rho <= 1e9, "rho and the projection");
     return domain;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -85,6 +86,7 @@ struct TopKDomain {
 };
 
 inline constexpr double NOWHERE = std::numeric_limits<double>::infinity();
+inline constexpr double LARGEST_NUMBER = 1e300;  // sums of larger ones may not be finite
 
 // The cut at which sum_j clip(a_j - t, 0, 1/k) = target + slope t. From above, p numbers are at 1/k and q - p
 // between; the next to change is a_[q], which comes in, or a_[p], which comes to 1/k. Sums begin anew where
@@ -182,14 +184,23 @@ Clip single_cut(T* a, std::size_t n, double largest, double rho) {
     }
 }
 
+// Whether all numbers are finite, and small enough for their sums to be so.
+template <class T>
+bool sums_are_finite(const T* a, std::size_t n) {
+    bool fits = true;
+    for (std::size_t j = 0; j < n; ++j) fits &= std::abs(double(a[j])) <= LARGEST_NUMBER;
+    return fits;
+}
+
 // Given a, the u that minimises 1/2 ||u||^2 + rho/2 sigma^2 - <a, u> over U (rho = 1: the projection of one
 // sample's dual variables). The value as a function of sigma is convex: a minimum within one of its two
 // parts is the minimum, and what neither has is at the kink between them.
 //
 // In:   a, of at least kappa numbers; it is reordered
-// Out:  the cut of u
+// Out:  the cut of u; where sums of a are not finite, one that makes every u NaN
 template <class T>
 Clip topk_cut(T* values, std::size_t n, const TopKDomain& domain) {
+    if (!sums_are_finite(values, n)) return {std::nan(""), 0.0, Regime::zero};
     Descending<T> a(values, n);
     const std::size_t kappa = domain.kappa();
     const double top = domain.k > 1 ? a.sum(kappa) : double(*std::max_element(values, values + n));

@@ -67,6 +67,17 @@ void test_minimisers() {
             }
 }
 
+// Numbers that are not finite, or whose sums are not, end in NaN and not beyond the array.
+void test_what_is_not_finite() {
+    for (double bad : {NOWHERE, -NOWHERE, std::nan(""), 1.7e308})
+        for (std::size_t k = 1; k <= 3; ++k)
+            for (bool include : {true, false}) {
+                std::vector<double> a{bad, 1.0, 2.0};
+                const Clip clip = topk_cut(a.data(), a.size(), {k, include});
+                for (const double x : a) CHECK(std::isnan(clip(x)));
+            }
+}
+
 void test_selection() {
     for (std::size_t n : {1u, 4u, 5u, 9u, 33u, 200u}) {
         std::vector<double> values(n), sorted;
@@ -186,6 +197,7 @@ void test_projections() {
     test_minimisers<double>();
     test_minimisers<float>();
     test_selection();
+    test_what_is_not_finite();
     const Blas before = blas();
     blas().dgemm = naive_gemm<double>, blas().dsyrk = naive_syrk;
     for (std::size_t k : {1u, 2u, 5u})
