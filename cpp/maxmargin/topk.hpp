@@ -98,9 +98,19 @@ class TopKStep {
         return top_[0] = most;
     }
 
-    // The loss Phi. The k largest t, in descending order, stay in top_; 0 is one of them, for the true
+    // The loss Phi. The k largest t stay in top_, the least of them last; 0 is one of them, for the true
     // class, if it may be.
     double mean_of_largest(std::size_t y) {
+        if (problem_.domain.k <= FEW)
+            insert_largest(y);
+        else
+            select_largest(y);
+        double sum = 0.0;
+        for (const double t : top_) sum += t;
+        return std::max(0.0, sum / double(problem_.domain.k));
+    }
+
+    void insert_largest(std::size_t y) {
         const std::size_t k = problem_.domain.k;
         std::fill(top_.begin(), top_.end(), -NOWHERE);
         if (problem_.domain.include) top_[0] = 0.0;
@@ -110,9 +120,15 @@ class TopKStep {
             for (; p > 0 && top_[p - 1] < t_[j]; --p) top_[p] = top_[p - 1];
             top_[p] = t_[j];
         }
-        double sum = 0.0;
-        for (const double t : top_) sum += t;
-        return std::max(0.0, sum / double(k));
+    }
+
+    void select_largest(std::size_t y) {
+        const auto before = [](double s, double t) { return s > t || (t != t && s == s); };  // NaN comes last
+        std::copy(t_.begin(), t_.end(), sorted_.begin());
+        sorted_[y] = problem_.domain.include ? 0.0 : -NOWHERE;
+        const auto last = sorted_.begin() + std::ptrdiff_t(problem_.domain.k) - 1;
+        std::nth_element(sorted_.begin(), last, sorted_.end(), before);
+        std::copy(sorted_.begin(), last + 1, top_.begin());
     }
 
     // The best u. Where the gain is all but linear in u, and quite so for a row of zeros, it is taken to bend
@@ -176,6 +192,7 @@ class TopKStep {
         return true;
     }
 
+    static constexpr std::size_t FEW = 16;  // numbers that are kept in order one by one
     const TopKProblem& problem_;
     TopKMethod method_;
     std::vector<double> t_, u_, sorted_, top_;
