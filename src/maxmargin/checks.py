@@ -134,6 +134,18 @@ def check_scale(X: Any, sqnorms: np.ndarray, total_cost: float) -> None:
         )
 
 
+def check_alpha(alpha: float, largest: float) -> None:
+    """Refuse an alpha so small that ``||w||^2``, up to ``largest / alpha^2``, would overflow.
+
+    ``largest`` is that of the products or kernel values of two rows.
+    """
+    if not math.sqrt(max(largest, 1.0)) / alpha <= 1e145:
+        raise ValueError(
+            f"alpha={alpha:g} is too small for products or kernel values of rows up to {largest:.3g}: "
+            "squared norms of coefficients overflow. Raise alpha, or scale the features or the kernel."
+        )
+
+
 @np.errstate(over="ignore")
 def check_symmetric(K: np.ndarray, tile: int = 512) -> None:
     """Refuse a square matrix that differs from its transpose by more than rounding; looked at by tiles."""

@@ -36,11 +36,23 @@ def _has_probabilities(model: DecodedOutputs) -> bool:
     )
 
 
+def _has_columns(model: DecodedOutputs) -> bool:
+    if model._columns_apart:
+        return True
+    raise AttributeError(
+        f"{type(model).__name__} learns the scores of all classes together: it has no columns of a code, "
+        "whose outputs have signs of their own. Use decision_function, or predict."
+    )
+
+
 class DecodedOutputs:
     """A classifier that predicts by the outputs of a code's columns.
 
-    A fitted one has ``classes_``, ``code_`` and ``decoder_``; ``_outputs`` gives the columns' outputs.
+    A fitted one has ``classes_``, ``code_`` and ``decoder_``; ``_outputs`` gives the columns' outputs. Where
+    these are scores of classes that mean something only beside each other, ``_columns_apart`` is False.
     """
+
+    _columns_apart: bool = True
 
     classes_: np.ndarray
     code_: Code
@@ -50,6 +62,7 @@ class DecodedOutputs:
     def _outputs(self, X: Any) -> np.ndarray:
         """Outputs of all columns, (n_samples, n_columns), for X as a user gives it to a fitted model."""
 
+    @available_if(_has_columns)  # type: ignore[untyped-decorator]
     def column_outputs(self, X: Any) -> np.ndarray:
         """Outputs of the code's columns, positive where a column speaks for its classes with +1.
 
@@ -64,6 +77,7 @@ class DecodedOutputs:
         """
         return self._outputs(X)
 
+    @available_if(_has_columns)  # type: ignore[untyped-decorator]
     def decode(self, F: Any) -> np.ndarray:
         """Predicted labels from stored outputs of the columns.
 
@@ -79,6 +93,7 @@ class DecodedOutputs:
         check_is_fitted(self)
         return self.classes_[predicted_classes(decision_values(F, self.code_, self.decoder_))]
 
+    @available_if(_has_columns)  # type: ignore[untyped-decorator]
     def explain(self, X: Any, y: Any = None) -> list[Explanation]:
         """Which columns erred for each sample, and whether the code corrected it.
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, cast
 
 import numpy as np
-from sklearn.metrics import accuracy_score
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import column_or_1d
 
-from .checks import check_choice, check_flag, check_number, check_scale
+from .checks import check_alpha, check_choice, check_flag, check_number
 from .kernel_data import KernelData
 from .kernel_machine import KernelClassifier
-from .kernels import Linear
+from .kernels import Linear, Precomputed
 from .rows import Rows, WeightedRows
 from .score_losses import TRUE_CLASS, TopKHinge
 from .solvers.drive import Callback
@@ -18,6 +20,7 @@ from .solvers.result import SolverResult, State, Stop
 from .solvers.topk import SAMPLING, SOLVERS, Method, topk
 from .solvers.topk_problem import TopKProblem, TopKResult
 from .threads import effective_n_threads
+from .top_k_accuracy import top_k_accuracy
 
 FITTED = ("coef_", "support_", "support_vectors_", "dual_coef_")
 
@@ -105,6 +108,7 @@ class TopKSVC(KernelClassifier):
 
     code = "one-vs-rest"  # one column of outputs for each class
     decoder = "margins"
+    _columns_apart = False
     _remedy_for_overflow = "raise alpha"
 
     def __init__(
@@ -167,9 +171,18 @@ class TopKSVC(KernelClassifier):
                 f"k must be less than the number of classes, or no answer is wrong; got k={self.k} and "
                 f"{n_classes} classes. Take k={n_classes - 1} or less."
             )
-        if isinstance(self._kernel_parameter(), Linear):
-            check_scale(data.rows.X, data.rows.sqnorms(), 1.0 / self.alpha)
         super()._prepare(data)
+        check_alpha(self.alpha, self._largest_product(data))
+
+    def _largest_product(self, data: WeightedRows) -> float:
+        """The largest ``|k(x, z)|`` of a precomputed kernel; of others, which should be positive, k(x, x)."""
+        if isinstance(self.kernel_, Precomputed):
+            X = data.rows.X
+            return max(float(X.max()), -float(X.min()))
+        if isinstance(self.kernel_, Linear):
+            return float(data.rows.sqnorms().max())
+        with np.errstate(over="ignore"):
+            return float(np.square(self._kernel_data(data).lengths(np.arange(len(data.rows))).max()))
 
     def _solve_all(
         self, data: WeightedRows, stop: Stop, callback: Callback | None, n_threads: int
@@ -186,6 +199,13 @@ class TopKSVC(KernelClassifier):
         start = self._earlier_shares(problem)
         method = Method(self.solver, self.sampling, self.averaging)
         result = topk(problem, solver=method, stop=stop, seed=self._seed, state=start, callback=callback)
+        if result.history[-1].dual == -np.inf:
+            warnings.warn(
+                f"the kernel {self.kernel!r} is not positive semi-definite on these rows: ||W||^2 is "
+                "negative, and no bound on the optimum is known. Take another kernel or gamma.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
         if self.warm_start:
             self._last = (problem.loss, problem.labels, result.dual_coef)
         return [result]
@@ -267,7 +287,6 @@ class TopKSVC(KernelClassifier):
         -------
         float
         """
-        classes, _ = self.predict_top_k(X, 1 if k is None else k)
-        y = np.asarray(y)
-        found = (classes == y[:, None]).any(axis=1)
-        return float(accuracy_score(np.ones(len(y), dtype=bool), found, sample_weight=sample_weight))
+        y = column_or_1d(y)
+        k = 1 if k is None else k
+        return top_k_accuracy(y, self, k, X=X, sample_weight=sample_weight)

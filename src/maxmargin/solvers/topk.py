@@ -110,6 +110,8 @@ class Ascent:
     def step(self) -> bool:
         """One epoch, as much of it as there is time for, or a second-order step. True: no way on."""
         state = self.state
+        if state.best_dual == -np.inf:
+            return True
         if state.second_order:
             self._second_order()
             state.epoch += 1
@@ -196,14 +198,17 @@ class Ascent:
         state, seen = self.state, self._seen_gap()
         certificate = self.scores.certify(self.shown())
         gap = relative_gap(certificate.primal, certificate.dual)
+        if certificate.dual == -np.inf:
+            state.best_dual = -np.inf  # there is no bound, nor was there one before
+            return certificate
         if state.epoch > state.checked:
             fresh = certificate.primal - certificate.dual
             state.staleness = float(np.clip(fresh / max(seen, 1e-300), 0.5, 2.0))
             slow = state.epoch - state.checked >= CHECK_EVERY and self._epochs_left(gap) > TOO_MANY
             if slow and self.method.exact and fits_newton(self.problem):
                 state.second_order = True
-        if gap < 0.9 * state.best_gap:
-            state.best_gap, state.no_gain = gap, 0
+        if gap < 0.9 * state.best_gap or certificate.dual > 1.1 * max(state.get("best_dual", 0.0), 0.0):
+            state.best_gap, state.no_gain = min(gap, state.best_gap), 0
         state.checked, state.primal, state.gap = state.epoch, certificate.primal, gap
         if self.method.exact:
             state.passed_over, state.seen_all = PASSED_OVER * self.stop.tol * state.primal, state.epoch

@@ -58,9 +58,10 @@ def _features(problem: TopKProblem) -> np.ndarray:
             return X
         return np.ascontiguousarray(np.asarray(np.linalg.qr(X.T, mode="r")).T)
     K = problem.data.between(slice(None), slice(None)).astype(np.float64) + problem.constant
-    values, vectors = np.linalg.eigh(0.5 * (K + K.T))
+    size = max(float(np.abs(K).max()), 1e-290)  # without it eigh may not converge
+    values, vectors = np.linalg.eigh(0.5 * (K / size + K.T / size))
     kept = values > 1e-14 * max(values[-1], 0.0)
-    return np.ascontiguousarray(vectors[:, kept] * np.sqrt(values[kept]))
+    return np.ascontiguousarray(vectors[:, kept] * (np.sqrt(values[kept]) * np.sqrt(size)))
 
 
 class Newton:
@@ -95,6 +96,9 @@ class Newton:
                 return self._accept(state, A)
             along = self._direction(state, marks, gradient)
             if self._late():
+                break
+            if not np.isfinite(along).all():
+                state.n_newton = MOST_ITERATIONS
                 break
             change = self.X @ along
             length, A, marks = self._search(state, (W, Z), (along, change), gradient)
@@ -158,7 +162,10 @@ class Newton:
         some, faces = Faces.of(marks, self.problem.labels, self.problem.loss.kappa)
         X, scale = self.X[some], (self.problem.cost[some] / state.tau)[:, None]
         if gradient.size <= SMALL and len(some) * gradient.size**2 <= CHEAP:
-            return -np.linalg.solve(_hessian(X, scale, faces), gradient.T.ravel()).reshape(gradient.T.shape).T
+            try:
+                return -_solve(_hessian(X, scale, faces), gradient.T.ravel()).reshape(gradient.T.shape).T
+            except np.linalg.LinAlgError:  # singular to rounding
+                pass
         return self._conjugate_gradients(X, scale, faces, gradient)
 
     def _conjugate_gradients(
@@ -186,6 +193,13 @@ class Newton:
             direction *= product / before
             direction += scaled
         return solution
+
+
+def _solve(H: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """``H^{-1} right``, by the H whose diagonal is 1: features may be of very different sizes."""
+    scale = 1.0 / np.sqrt(np.diagonal(H))
+    solution: np.ndarray = scale * np.linalg.solve(scale[:, None] * H * scale, scale * right)
+    return solution
 
 
 def _hessian(X: np.ndarray, scale: np.ndarray, faces: Faces) -> np.ndarray:

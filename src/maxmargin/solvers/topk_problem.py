@@ -30,6 +30,7 @@ from ..score_losses import TopKHinge
 from .drive import Certificate
 from .result import FLOAT_EPS, SolverResult
 
+NOT_ROUNDING = 1e-6  # of what is to be compared with P(0) = 1
 BLOCK = 1 << 19  # scores that a certificate holds at a time
 
 
@@ -144,12 +145,17 @@ class TopKProblem:
         return self.bounds(A, gap, sqnorm)
 
     def bounds(self, A: np.ndarray, gap: float, sqnorm: float) -> Certificate:
-        """Both bounds at A from P - D and ||W(A)||^2."""
+        """Both bounds at A from P - D and ||W(A)||^2.
+
+        A squared norm below 0 by more than rounding shows that the kernel is not positive semi-definite: then
+        nothing is a lower bound.
+        """
         own = np.take_along_axis(A, self.labels[:, None], axis=1)[:, 0]
         dual = float(self.mass @ own) - 0.5 * self.alpha * sqnorm
+        refuted = 0.5 * self.alpha * sqnorm < -NOT_ROUNDING
         return Certificate(
             primal=dual + gap,
-            dual=dual,
+            dual=-np.inf if refuted else dual,
             n_support=int(np.count_nonzero(own)),
             kernel_values=0 if isinstance(self.data, Rows) else self.data.n_values,
             tiny=FLOAT_EPS,  # P(0) = 1
