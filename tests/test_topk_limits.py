@@ -6,7 +6,7 @@ from reference import top_k_objective
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
-from maxmargin import TopKSVC
+from maxmargin import LinearProgramSVC, TopKSVC
 from maxmargin.solvers.topk_newton import _solve
 
 IRIS = load_iris(return_X_y=True)
@@ -97,9 +97,9 @@ def test_an_indefinite_kernel_has_no_certificate(given):
     assert model.history_[0][-1].dual == -np.inf
 
 
-def test_scores_of_classes_are_no_columns_of_a_code():
-    X, y = IRIS
-    model = TopKSVC(alpha=0.1, tol=1e-2).fit(X, y)
+@pytest.mark.parametrize("model", [TopKSVC(alpha=0.1, tol=1e-2), LinearProgramSVC(multi_class="joint")])
+def test_scores_of_classes_are_no_columns_of_a_code(model):
+    model.fit(*IRIS)
     for name in ("column_outputs", "decode", "explain"):
         with pytest.raises(AttributeError, match="has no attribute"):
             getattr(model, name)

@@ -37,7 +37,7 @@ def _has_probabilities(model: DecodedOutputs) -> bool:
 
 
 def _has_columns(model: DecodedOutputs) -> bool:
-    if model._columns_apart:
+    if not model._joint:
         return True
     raise AttributeError(
         f"{type(model).__name__} learns the scores of all classes together: it has no columns of a code, "
@@ -49,14 +49,16 @@ class DecodedOutputs:
     """A classifier that predicts by the outputs of a code's columns.
 
     A fitted one has ``classes_``, ``code_`` and ``decoder_``; ``_outputs`` gives the columns' outputs. Where
-    these are scores of classes that mean something only beside each other, ``_columns_apart`` is False.
+    these are scores of classes, which mean something only beside each other, the model is ``_joint``.
     """
-
-    _columns_apart: bool = True
 
     classes_: np.ndarray
     code_: Code
     decoder_: Decoder
+
+    @property
+    def _joint(self) -> bool:
+        return False
 
     @abstractmethod
     def _outputs(self, X: Any) -> np.ndarray:

@@ -108,7 +108,7 @@ class TopKSVC(KernelClassifier):
 
     code = "one-vs-rest"  # one column of outputs for each class
     decoder = "margins"
-    _columns_apart = False
+    _joint = True
     _remedy_for_overflow = "raise alpha"
 
     def __init__(
