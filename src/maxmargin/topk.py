@@ -16,7 +16,7 @@ from .kernels import Linear, Precomputed
 from .rows import Rows, WeightedRows
 from .score_losses import TRUE_CLASS, TopKHinge
 from .solvers.drive import Callback
-from .solvers.result import SolverResult, State, Stop
+from .solvers.result import SolverResult, State, Status, Stop
 from .solvers.topk import SAMPLING, SOLVERS, Method, topk
 from .solvers.topk_problem import TopKProblem, TopKResult
 from .threads import effective_n_threads
@@ -199,7 +199,7 @@ class TopKSVC(KernelClassifier):
         start = self._earlier_shares(problem)
         method = Method(self.solver, self.sampling, self.averaging)
         result = topk(problem, solver=method, stop=stop, seed=self._seed, state=start, callback=callback)
-        if result.history[-1].dual == -np.inf:
+        if result.gap == np.inf and result.status is not Status.FAILED:
             warnings.warn(
                 f"the kernel {self.kernel!r} is not positive semi-definite on these rows: ||W||^2 is "
                 "negative, and no bound on the optimum is known. Take another kernel or gamma.",

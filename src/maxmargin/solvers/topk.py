@@ -103,6 +103,7 @@ class Ascent:
             state.seed, state.epoch, state.checked, state.seen_all = seed, 0, 0, 0
             state.primal, state.gap, state.passed_over, state.staleness = 1.0, np.inf, 0.0, 1.0
             state.second_order, state.accepted, state.best_gap, state.no_gain = False, False, np.inf, 0
+            state.refuted = False  # that the kernel is positive semi-definite
             if self.averaging:
                 state.mean = state.A.copy()
             self.scores.start(state)
@@ -110,7 +111,7 @@ class Ascent:
     def step(self) -> bool:
         """One epoch, as much of it as there is time for, or a second-order step. True: no way on."""
         state = self.state
-        if state.best_dual == -np.inf:
+        if state.refuted:
             return True
         if state.second_order:
             self._second_order()
@@ -199,7 +200,7 @@ class Ascent:
         certificate = self.scores.certify(self.shown())
         gap = relative_gap(certificate.primal, certificate.dual)
         if certificate.dual == -np.inf:
-            state.best_dual = -np.inf  # there is no bound, nor was there one before
+            state.best_dual, state.refuted = -np.inf, True  # nor was there a bound before
             return certificate
         if state.epoch > state.checked:
             fresh = certificate.primal - certificate.dual
