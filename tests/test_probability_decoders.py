@@ -65,6 +65,22 @@ def outputs(code, seed=0, n=300):
 
 
 @pytest.mark.parametrize("decoder", [Probabilistic(), Coupling()], ids=lambda d: d.name)
+def test_what_cannot_be_learned_from(decoder):
+    code = one_vs_one(3)
+    F, y = outputs(code)
+    with pytest.raises(ValueError, match=r"column 2 .* the classes \[1, 2\], and no row of y"):
+        decoder.fit(F, y * 0, code)
+    for labels in (y + 1, y[1:]):
+        with pytest.raises(ValueError, match="y has a class from 0 to 2"):
+            decoder.fit(F, labels, code)
+    with pytest.raises(ValueError, match="sample_weight"):
+        decoder.fit(F, y, code, np.ones(3))
+    fitted = decoder.fit(F, y, code)
+    assert hash(fitted) == hash(decoder.fit(F, y, code))
+    assert fitted == decoder.fit(F, y, code) != decoder
+
+
+@pytest.mark.parametrize("decoder", [Probabilistic(), Coupling()], ids=lambda d: d.name)
 @pytest.mark.parametrize("n_classes", [2, 3, 7])
 def test_probabilities_never_contradict_predictions(decoder, n_classes):
     code = one_vs_one(n_classes)

@@ -45,7 +45,8 @@ class SharedColumns(Columns):
 
     def partial_fit(self, data: TrainingData) -> Self:
         """The model that has learned from this batch; it never sees rows of weight 0."""
-        model = self.estimators[0].set_params(decoder="hamming") if self.estimators else self._model("hamming")
+        model = self.estimators[0] if self.estimators else self._model("hamming")
+        model.set_params(decoder="hamming")  # one that has learned stays out of a stream
         kept = data.kept
         X, labels, own = data.X, data.labels, data.params
         if len(kept) < len(labels):
