@@ -39,19 +39,19 @@ def test_no_other_probabilities_are_more_likely(name):
         assert bradley_terry_likelihood(p, row, code.matrix) >= best - 1e-7
 
 
-@pytest.mark.parametrize("name", ["dense-random", "sparse-random", "one-vs-one"])
-def test_columns_that_contradict_each_other_are_worked_on_to_the_end(name):
+@pytest.mark.parametrize(("name", "n_classes"), [("sparse-random", 12), ("one-vs-one", 8)])
+def test_columns_that_contradict_each_other_are_worked_on_to_the_end(name, n_classes):
     """Stationary in every log p, by differences of the likelihood; and each row for itself, bit by bit."""
-    code, rng = code_from_name(name, 8), np.random.default_rng(0)
+    code, rng = code_from_name(name, n_classes), np.random.default_rng(0)
     r = np.vstack([rng.random((40, code.n_columns)), rng.choice([1e-6, 1 - 1e-6], size=(20, code.n_columns))])
     P = bradley_terry(r, code)
     for p, row in zip(P, r):
-        for y in range(8):
-            sides = [p * np.exp(s * np.eye(8)[y]) for s in (1e-4, -1e-4)]
+        for y in range(n_classes):
+            sides = [p * np.exp(s * np.eye(n_classes)[y]) for s in (1e-4, -1e-4)]
             up, down = (bradley_terry_likelihood(q / q.sum(), row, code.matrix) for q in sides)
             assert abs(up - down) / 2e-4 < 1e-5
-    alone = np.vstack([bradley_terry(row[None], code) for row in r])
-    assert_array_equal(alone, P)
+    alone = np.vstack([bradley_terry(row[None], code) for row in r[::6]])
+    assert_array_equal(alone, P[::6])
 
 
 def test_pairs_are_ordered_by_their_sums():

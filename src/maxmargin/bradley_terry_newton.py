@@ -30,7 +30,7 @@ AT_ONCE = 2_000_000  # entries of the arrays (rows, classes, columns)
 
 
 def newton_finish(P: FloatArray, r: FloatArray, code: Code) -> FloatArray:
-    """Probabilities (n, n_classes) no less likely, but for rounding, than those given; r is (n, n_columns)."""
+    """Probabilities (n, n_classes) no less likely, but for rounding, than P; r is (n, n_columns)."""
     size = max(1, AT_ONCE // code.matrix.size)
     with one_blas_thread():
         parts = [_finished(P[k : k + size], r[k : k + size], code) for k in range(0, len(P), size)]
