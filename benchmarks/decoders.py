@@ -52,7 +52,10 @@ def run(repeats, quick):
     name = f"letter, {len(X):,} rows, {code.n_columns} columns"
     refits, left_out = timed(lambda: without_own_fold(X, y, code))
     rows = [row(f"{name}: outputs out of fold, for prior", refits, "its columns", seconds, at_most=True)]
-    targets = {"weighted": (WeightedDecoder(), 0.05), "focused": (WeightedDecoder("support-vectors"), 0.05)}
+    targets = {
+        "weighted": (WeightedDecoder(), 0.05),
+        "focused": (WeightedDecoder(focus="support-vectors"), 0.05),
+    }
     for title, (decoder, target) in (
         targets | {"prior": (PriorDecoder(nu=0.1 if quick else "auto"), None)}
     ).items():

@@ -443,8 +443,8 @@ def prior_decoder_qp(F, labels, cost, V0, support, nu):
     """The convex decoder with a prior as a quadratic program in (V, xi): its optimum."""
     G, T = V0.shape
     n = len(F)
-    P = np.diag(np.concatenate([np.full(G * T, nu), np.zeros(n)]))
-    c = np.concatenate([-nu * V0.ravel(), cost])
+    P = np.diag(np.concatenate([np.ones(G * T), np.zeros(n)]))  # all is divided by nu, for V's last digits
+    c = np.concatenate([-V0.ravel(), cost / nu])
     rows = []
     for i in range(n):
         for p in set(range(G)) - {labels[i]}:
@@ -454,4 +454,4 @@ def prior_decoder_qp(F, labels, cost, V0, support, nu):
     bound = np.where(support.ravel(), np.inf, 0.0)
     lower, upper = np.concatenate([-bound, np.zeros(n)]), np.concatenate([bound, np.full(n, np.inf)])
     x = solve_qp(P, c, lower=lower, upper=upper, G=np.array(rows), h=-np.ones(len(rows)))
-    return 0.5 * x @ P @ x + c @ x + 0.5 * nu * (V0**2).sum(), x[: G * T].reshape(G, T)
+    return nu * (0.5 * x @ P @ x + c @ x + 0.5 * (V0**2).sum()), x[: G * T].reshape(G, T)

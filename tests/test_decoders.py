@@ -373,3 +373,20 @@ def test_outputs_of_the_wrong_shape_are_refused(decoder, F):
     decoder = fitted(decoder, one_vs_one(3))
     with pytest.raises(ValueError, match="F has 3 columns, as its code has; got shape"):
         decoder.scores(F, one_vs_one(3))
+
+
+@every_decoder
+def test_nan_is_refused_and_infinities_have_signs(decoder):
+    code = one_vs_one(3)
+    rng = np.random.default_rng(0)
+    y = np.arange(30) % 3
+    F = code.matrix[y] * 0.5 + rng.normal(size=(30, 3))
+    with pytest.raises(ValueError, match="NaN, first in row 4, column 1"):
+        decoder.fit(F, y, code).scores(np.where(np.arange(90).reshape(30, 3) == 13, np.nan, F), code)
+    fitted = decoder.fit(F, y, code)
+    large = np.array([[1, 1, 1], [1, -1, 1], [-1, -1, 1], [-1, 2, -1]]) * np.inf
+    scores = fitted.scores(large, code)
+    assert not np.isnan(scores).any()
+    assert_array_equal(scores, fitted.scores(np.copysign(np.finfo(float).max, large), code))
+    if hasattr(fitted, "probabilities"):
+        assert_allclose(fitted.probabilities(large, code).sum(axis=1), 1.0)

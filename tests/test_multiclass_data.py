@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import sklearn
 from noisy_classes import LOGISTIC, noisy
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
@@ -60,6 +61,32 @@ def test_partial_fit_of_ours_is_one_model(inner):
     assert_array_equal(model.decision_function(X), own.decision_function(X))
     assert len(model.estimators_) == 1
     assert model.n_iter_ == own.n_iter_
+
+
+@pytest.mark.parametrize("asks", [True, False])
+def test_partial_fit_leaves_out_rows_of_weight_0(asks):
+    X, y = noisy(n_classes=3)
+    weight = np.where(np.arange(len(y)) % 3 == 0, 0.0, 1.0)
+    wrong = np.where(weight > 0.0, y, (y + 1) % 3)
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = KernelPerceptron(random_state=0).set_partial_fit_request(sample_weight=asks)
+        model = OutputCodeClassifier(model, code="one-vs-rest")
+        model.partial_fit(X, wrong, classes=[0, 1, 2], sample_weight=weight)
+    kept = weight > 0.0
+    expected = OutputCodeClassifier(KernelPerceptron(random_state=0), code="one-vs-rest")
+    expected.partial_fit(X[kept], y[kept], classes=[0, 1, 2])
+    assert len(model.estimators_) == 1
+    assert_array_equal(model.decision_function(X), expected.decision_function(X))
+
+
+@pytest.mark.parametrize("inner", [SGDClassifier(random_state=0), KernelPerceptron(random_state=0)], ids=str)
+def test_partial_fit_takes_the_decoder_of_today(inner):
+    X, y = noisy(60, n_classes=3)
+    model = OutputCodeClassifier(inner, decoder="prior", code="one-vs-rest", cv=2)
+    model.fit(X, y).set_params(decoder="hinge").partial_fit(X, y)
+    assert model.decoder_.name == "hinge"
+    own = KernelPerceptron(decoder="hinge").partial_fit(X, y, classes=[0, 1, 2])
+    assert own.set_params(decoder="votes").partial_fit(X, y).decoder_.name == "votes"
 
 
 def test_partial_fit_is_there_when_the_estimator_has_it():

@@ -113,10 +113,49 @@ def test_outputs_of_any_size():
     assert np.isfinite(fitted(F, y, code).weights).all()
 
 
+def test_outputs_near_the_smallest_number():
+    code = one_vs_one(3)
+    F, y = noisy_outputs(code, 30, 0)
+    tiny = fitted(F * 1e-320, y, code)
+    assert np.isfinite(tiny.weights).all()
+    for G in (F * 1e-320, F, np.full((1, 3), np.inf)):
+        assert np.isfinite(tiny.scores(G, code)).all()
+
+
 def test_weighted_decoder_by_another_name():
     assert WeightedDecoder(method="prior", nu=0.5) == PriorDecoder(nu=0.5)
-    with pytest.raises(TypeError, match="margin"):
+    with pytest.raises(TypeError, match=r"PriorDecoder, which takes focus, nu, floor, tol, .*; got margin"):
         WeightedDecoder(method="prior", margin=0.1)
+    lp = WeightedDecoder(focus="support-vectors", tol=0.1, max_iter=7)
+    assert replace(lp, method="prior") == PriorDecoder(focus="support-vectors", tol=0.1, max_iter=7)
+    with pytest.raises(TypeError, match="got weights"):
+        replace(lp, method="prior", weights=np.eye(3))
+    with pytest.raises(TypeError, match="positional"):
+        WeightedDecoder("support-vectors")
+
+
+def test_the_loss_of_a_focus_is_a_mean():
+    """The problem of the docstring by hand: rows given as often as they weigh, omega from its definition."""
+    code = one_vs_one(3)
+    F, y = noisy_outputs(code, 20, 3)
+    F = F / np.abs(F).mean(axis=0)
+    omega = np.array(
+        [
+            sum(1.0 - abs(f) for c, f in zip(code.matrix[label], row) if -1.0 < c * f < 0.0) / 2.0
+            for row, label in zip(F, y)
+        ]
+    )
+    assert 0.0 < omega.mean() < 0.5  # a nu times the mean would be another one
+    support = code.matrix != 0
+    decoder = fitted(F, y, code, nu=0.3, focus="support-vectors")
+    V, V0 = decoder.weights, code.matrix / 2.0
+    losses = [
+        max(0.0, *(1.0 - (V[k] - V[p]) @ f for p in range(3) if p != k)) for f, k in zip(F, y, strict=True)
+    ]
+    stated = 0.15 * ((V - V0) ** 2).sum() + omega @ losses / omega.sum()
+    expected, _ = prior_decoder_qp(F, y, omega / omega.sum(), V0, support, 0.3)
+    assert decoder.report.loss_after == pytest.approx(stated, rel=1e-7)
+    assert stated == pytest.approx(expected, rel=1e-6)
 
 
 def test_limits_keep_the_best_weights():

@@ -39,6 +39,21 @@ def test_no_other_probabilities_are_more_likely(name):
         assert bradley_terry_likelihood(p, row, code.matrix) >= best - 1e-7
 
 
+@pytest.mark.parametrize(("name", "n_classes"), [("sparse-random", 12), ("one-vs-one", 8)])
+def test_columns_that_contradict_each_other_are_worked_on_to_the_end(name, n_classes):
+    """Stationary in every log p, by differences of the likelihood; and each row for itself, bit by bit."""
+    code, rng = code_from_name(name, n_classes), np.random.default_rng(0)
+    r = np.vstack([rng.random((40, code.n_columns)), rng.choice([1e-6, 1 - 1e-6], size=(20, code.n_columns))])
+    P = bradley_terry(r, code)
+    for p, row in zip(P, r):
+        for y in range(n_classes):
+            sides = [p * np.exp(s * np.eye(n_classes)[y]) for s in (1e-4, -1e-4)]
+            up, down = (bradley_terry_likelihood(q / q.sum(), row, code.matrix) for q in sides)
+            assert abs(up - down) / 2e-4 < 1e-5
+    alone = np.vstack([bradley_terry(row[None], code) for row in r[::6]])
+    assert_array_equal(alone, P[::6])
+
+
 def test_pairs_are_ordered_by_their_sums():
     """For one-vs-one the order of the p is that of the sums of a class's pair probabilities."""
     code, rng = one_vs_one(6), np.random.default_rng(2)
@@ -62,6 +77,22 @@ def outputs(code, seed=0, n=300):
     return code.targets(y) * rng.gamma(1.0, size=(n, code.n_columns)) + rng.normal(
         size=(n, code.n_columns)
     ), y
+
+
+@pytest.mark.parametrize("decoder", [Probabilistic(), Coupling()], ids=lambda d: d.name)
+def test_what_cannot_be_learned_from(decoder):
+    code = one_vs_one(3)
+    F, y = outputs(code)
+    with pytest.raises(ValueError, match=r"column 2 .* the classes \[1, 2\], and no row of y"):
+        decoder.fit(F, y * 0, code)
+    for labels in (y + 1, y[1:]):
+        with pytest.raises(ValueError, match="y has a class from 0 to 2"):
+            decoder.fit(F, labels, code)
+    with pytest.raises(ValueError, match="sample_weight"):
+        decoder.fit(F, y, code, np.ones(3))
+    fitted = decoder.fit(F, y, code)
+    assert hash(fitted) == hash(decoder.fit(F, y, code))
+    assert fitted == decoder.fit(F, y, code) != decoder
 
 
 @pytest.mark.parametrize("decoder", [Probabilistic(), Coupling()], ids=lambda d: d.name)

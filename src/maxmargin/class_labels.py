@@ -90,6 +90,10 @@ class ClassLabels:
                 f"that decoder={self.decoder!r} would learn from. Call fit, or take a fixed decoder."
             )
 
+    def _take_fixed_decoder(self) -> None:
+        """The decoder as the parameter is now, whatever an earlier fit had."""
+        self.decoder_ = decoder_from_name(self.decoder, self.code_)
+
     def _check_same_classes(self, classes: Any) -> None:
         if classes is not None and not np.array_equal(np.unique(np.asarray(classes)), self.classes_):
             raise ValueError(

@@ -26,6 +26,12 @@ def column_curves(
     curves: list[Curve] = []
     for t in range(code.n_columns):
         which, targets = code.column(y, t)
+        if not weight[which].any():
+            raise ValueError(
+                f"column {t} has nothing to learn a curve from: it tells apart the classes "
+                f"{np.flatnonzero(code.matrix[:, t]).tolist()}, and no row of y with a weight is of these. "
+                "Give rows of every class of the code."
+            )
         curve = SigmoidCalibrator() if method == "sigmoid" else IsotonicCalibrator()
         curves.append(curve.fit(F[which, t], targets > 0.0, weight[which]))
     return tuple(curves)

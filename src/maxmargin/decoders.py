@@ -110,9 +110,9 @@ class LossBased(_Fixed):
     def scores(self, F: FloatArray, code: Code) -> FloatArray:
         """Minus the summed loss of each class."""
         F = checked_outputs(F, code)
-        cost = code_product(self.loss.value(F), code.matrix == 1) + code_product(
-            self.loss.value(-F), code.matrix == -1
-        )
+        with np.errstate(over="ignore"):  # too large a sum is infinite, and decided as a tie is
+            cost = code_product(self.loss.value(F), code.matrix == 1)
+            cost += code_product(self.loss.value(-F), code.matrix == -1)
         cost += (code.matrix == 0).sum(axis=1) * self.loss.value(np.zeros(()))
         return ordered_by_margins(-cost, -cost, margin_sums(F, code))
 

@@ -17,7 +17,7 @@ from .margin_sums import checked_outputs
 from .sample_focus import FOCUSES
 from .solvers.result import Check, Status
 
-__all__ = ["DecoderReport", "LabelledOutputs", "LearnedWeights", "labelled_outputs"]
+__all__ = ["DecoderReport", "LabelledOutputs", "LearnedWeights", "checked_labels", "labelled_outputs"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
@@ -26,8 +26,10 @@ LARGEST = 1e100  # outputs beyond are taken for this large
 
 @dataclass(frozen=True)
 class DecoderReport:
-    """What learning did: bounds on the mean loss, and the shares of training rows that are decoded wrongly.
+    """What learning did: bounds on the loss, and the shares of training rows that are decoded wrongly.
 
+    The loss is the mean over the rows, each with its sample weight times omega; that of
+    :class:`PriorDecoder` includes ``nu/2 ||V - V0||^2``.
     ``n_constraints`` pairs of a row and a wrong class took part, of ``n_pairs`` there are. ``chosen`` is the
     margin, or nu, of the fit. ``focused`` is False where all rows counted alike, also because no row is a
     support vector that is wrong.
@@ -82,21 +84,26 @@ def labelled_outputs(
     F: ArrayLike, y: ArrayLike, code: Code, sample_weight: ArrayLike | None
 ) -> LabelledOutputs:
     """Refuse what does not fit together, and leave out rows of weight 0."""
-    F, labels = checked_outputs(F, code), np.asarray(y)
-    if labels.shape != (len(F),) or not np.isin(labels, np.arange(code.n_classes)).all():
-        raise ValueError(
-            f"y has a class from 0 to {code.n_classes - 1}, a row of the code, for each of the {len(F)} rows "
-            f"of F; got shape {labels.shape} and {np.unique(labels).tolist()[:5]}."
-        )
-    if np.isnan(F).any():
-        raise ValueError("F contains NaN; outputs are numbers.")
+    F = checked_outputs(F, code)
+    labels = checked_labels(y, len(F), code)
     weight = check_sample_weight(sample_weight, len(F))
     kept = weight > 0.0
     classes = np.lexsort(code.matrix.T[::-1])
     place = np.argsort(classes)
     ordered = code if np.array_equal(place, np.arange(len(place))) else _quietly_permuted(code, classes)
     F = np.clip(F[kept], -LARGEST, LARGEST)
-    return LabelledOutputs(F, place[labels[kept].astype(np.intp)], weight[kept], ordered, classes)
+    return LabelledOutputs(F, place[labels[kept]], weight[kept], ordered, classes)
+
+
+def checked_labels(y: ArrayLike, n_rows: int, code: Code) -> IntArray:
+    """A class for each row of outputs; refused where the code has no such row."""
+    labels = np.asarray(y)
+    if labels.shape != (n_rows,) or not np.isin(labels, np.arange(code.n_classes)).all():
+        raise ValueError(
+            f"y has a class from 0 to {code.n_classes - 1}, a row of the code, for each of the {n_rows} rows "
+            f"of F; got shape {labels.shape} and {np.unique(labels).tolist()[:5]}."
+        )
+    return labels.astype(np.intp)
 
 
 def _quietly_permuted(code: Code, classes: IntArray) -> Code:

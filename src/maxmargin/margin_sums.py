@@ -14,14 +14,26 @@ from .codes import Code
 __all__ = ["Sums", "checked_outputs", "code_product", "margin_sums", "ordered_by_margins", "with_margins"]
 
 FloatArray = NDArray[np.float64]
+LARGEST = np.finfo(np.float64).max
 
 
 def checked_outputs(F: ArrayLike, code: Code) -> FloatArray:
-    """Outputs as an array with a column for each of the code's; refused in any other shape."""
+    """Outputs as an array with a column for each of the code's; refused in any other shape, or with NaN.
+
+    An infinite output has a side, and is taken for the largest number there is.
+    """
     F = np.asarray(F, dtype=np.float64)
     if F.ndim != 2 or F.shape[1] != code.n_columns:
         raise ValueError(f"F has {code.n_columns} columns, as its code has; got shape {F.shape}.")
-    return F
+    if np.isfinite(F).all():
+        return F
+    if np.isnan(F).any():
+        row, column = np.argwhere(np.isnan(F))[0]
+        raise ValueError(
+            f"F contains NaN, first in row {row}, column {column}; outputs of columns are numbers. Leave "
+            "such rows out, or see why the column's classifier gives it."
+        )
+    return np.clip(F, -LARGEST, LARGEST)
 
 
 def code_product(F: FloatArray, matrix: NDArray[Any]) -> FloatArray:

@@ -203,6 +203,7 @@ class OutputCodeClassifier(
         if first:
             self._begin_stream(classes)
         self._check_same_classes(classes)
+        self._take_fixed_decoder()
         X, y = self._given(X, y, reset=first)
         labels, weight = self._batch_labels_and_weights(y, sample_weight)
         own, _ = self._routed("partial_fit", self._weight_to_pass(sample_weight, weight), params)

@@ -35,16 +35,19 @@ IntArray = NDArray[np.intp]
 NUS = (10.0, 1.0, 0.1, 0.01, 0.001, 0.0001)  # of equally good ones the first
 FOLDS = 3
 MOST_JUDGED = 3000  # rows on which nus are compared
+SMALLEST = 1e-140  # divisor of outputs, which leaves weights finite
+LARGEST = 1e150  # outputs beyond are scored as this large
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class PriorDecoder(LearnedWeights):
     """The class with the largest ``v_p'f``, for outputs f divided by their mean sizes and learned v.
 
-    ``min_V nu/2 ||V - V0||^2 + mean_i omega_i max(0, max_{p != y_i} 1 - (v_{y_i} - v_p)'f_i)``, where V is 0
-    where the code is, and V0 is the code with each row divided by its number of columns. Equal scores go to
-    the larger sum of margins. It is made for outputs of rows that the columns were not trained on. See
-    ``docs/theory/decoding-weights.md``.
+    ``min_V nu/2 ||V - V0||^2 + sum_i c_i max(0, max_{p != y_i} 1 - (v_{y_i} - v_p)'f_i)``, where V is 0
+    where the code is, and V0 is the code with each row divided by its number of columns. ``c_i`` is the
+    sample weight times ``omega_i``, divided by the sum of these products over the rows: the loss is a mean,
+    and a nu means the same with a focus as without. Equal scores go to the larger sum of margins. It is
+    made for outputs of rows that the columns were not trained on. See ``docs/theory/decoding-weights.md``.
 
     Parameters
     ----------
@@ -114,7 +117,7 @@ class PriorDecoder(LearnedWeights):
     def scores(self, F: FloatArray, code: Code) -> FloatArray:
         """``v_p'f`` of each class, equal ones told apart by their sums of margins."""
         F, W = checked_outputs(F, code), self._learned()
-        S = code_product(np.clip(F, -1e150, 1e150), W)
+        S = code_product(np.clip(F, -LARGEST, LARGEST), W)
         return ordered_by_margins(S, S.copy(), margin_sums(F, code))
 
 
@@ -147,7 +150,7 @@ def _scaled(data: LabelledOutputs, focus: str | None, floor: float) -> tuple[_Sc
     focused = focus is not None and bool(omega.any())
     cost = weight * omega if omega.any() else weight
     scale = (weight / weight.sum()) @ np.abs(F)
-    scale = np.where(scale > 0.0, scale, 1.0)
+    scale = np.where(scale > 0.0, np.maximum(scale, SMALLEST), 1.0)
     support = data.code.matrix != 0
     V0 = data.code.matrix / support.sum(axis=1, keepdims=True)
     return _Scaled(F / scale, labels, weight, cost, V0, support, focused), scale

@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 
 from .bradley_terry import bradley_terry
 from .calibration import nearest_agreeing, pair_agreeing
+from .checks import check_sample_weight
 from .codes import Code
 from .column_curves import Curve, column_curves, column_probabilities
 from .coupling import couple, is_pairwise
 from .decoder_protocol import LearnsFrom
+from .learned_weights import LARGEST, checked_labels
 from .margin_sums import checked_outputs, margin_sums, ordered_by_margins
 
 __all__ = ["Coupling", "Probabilistic"]
@@ -33,7 +35,7 @@ class _Calibrated:
     column tells two classes apart by its sign: there the probabilities are the nearest that agree with it.
     """
 
-    curves: tuple[Curve, ...] | None = None
+    curves: tuple[Curve, ...] | None = field(default=None, hash=False)
     learns_from: ClassVar[LearnsFrom] = "out-of-fold"
     own_rows_only: ClassVar[bool] = True  # what a column says of classes it was not trained on is not used
 
@@ -43,8 +45,9 @@ class _Calibrated:
 
     def fit(self, F: FloatArray, y: IntArray, code: Code, sample_weight: FloatArray | None = None) -> Self:
         """Fit the sigmoids to outputs for rows that the columns were not trained on."""
-        F, labels = checked_outputs(F, code), np.asarray(y)
-        return replace(self, curves=column_curves(F, labels, code, sample_weight))
+        F = np.clip(checked_outputs(F, code), -LARGEST, LARGEST)
+        labels, weight = checked_labels(y, len(F), code), check_sample_weight(sample_weight, len(F))
+        return replace(self, curves=column_curves(F, labels, code, weight))
 
     def scores(self, F: FloatArray, code: Code) -> FloatArray:
         """Logarithms of the probabilities, ties decided."""
@@ -62,7 +65,7 @@ class _Calibrated:
         """Probabilities in which ties may be left."""
         if self.curves is None:
             raise ValueError(f"{type(self).__name__} is not fitted; call fit, and use what it returns.")
-        positive = column_probabilities(self.curves, F)
+        positive = column_probabilities(self.curves, np.clip(F, -LARGEST, LARGEST))
         if code.n_classes == 2:
             sign = int(code.matrix[1, 0])
             p = positive[:, 0] if sign > 0 else 1.0 - positive[:, 0]

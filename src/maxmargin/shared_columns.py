@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
+from sklearn.utils.validation import _check_method_params
 
 from .base import CodedClassifier
-from .column_fits import Columns, TrainingData, seeded
+from .column_fits import Columns, TrainingData, rows_of, seeded
 from .decoder_protocol import Decoder
 
 __all__ = ["SharedColumns", "takes_codes"]
@@ -43,9 +44,15 @@ class SharedColumns(Columns):
         return replace(self, estimators=(model,)), None if learner is None else model.decoder_
 
     def partial_fit(self, data: TrainingData) -> Self:
-        """The model that has learned from this batch."""
+        """The model that has learned from this batch; it never sees rows of weight 0."""
         model = self.estimators[0] if self.estimators else self._model("hamming")
-        model.partial_fit(data.X, data.classes[data.labels], classes=data.classes, **data.params)
+        model.set_params(decoder="hamming")  # one that has learned stays out of a stream
+        kept = data.kept
+        X, labels, own = data.X, data.labels, data.params
+        if len(kept) < len(labels):
+            own = _check_method_params(X, params=own, indices=kept)
+            X, labels = rows_of(X, kept, None), labels[kept]
+        model.partial_fit(X, data.classes[labels], classes=data.classes, **own)
         return replace(self, estimators=(model,))
 
     def outputs(self, X: Any) -> np.ndarray:

@@ -69,6 +69,7 @@ class StreamingKernelClassifier(KernelClassifier):
         if first:
             self._begin_stream(classes)
         self._check_same_classes(classes)
+        self._take_fixed_decoder()
         data = self._batch(X, y, sample_weight, first)
         if first:
             self._prepare(data)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -40,7 +40,7 @@ DECIMALS = 12  # scores that agree to so many are equal
 METHODS = ("lp", "prior")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class WeightedDecoder(LearnedWeights):
     """The class with the largest ``s_p = sum_q w_pq c_pq h_q``, for signs h of the outputs and learned w.
 
@@ -86,11 +86,9 @@ class WeightedDecoder(LearnedWeights):
     report: DecoderReport | None = None
     learns_from: ClassVar[LearnsFrom] = "outputs"
 
-    def __new__(cls, focus: str | None = None, method: str = "lp", **parameters: Any) -> Any:
+    def __new__(cls, *, method: str = "lp", **parameters: Any) -> Any:
         """``method="prior"`` is another decoder, with parameters of its own."""
-        if method == "prior":
-            return PriorDecoder(focus=focus, **parameters)
-        return super().__new__(cls)
+        return _prior_decoder(cls, parameters) if method == "prior" else super().__new__(cls)
 
     @property
     def name(self) -> str:
@@ -139,6 +137,24 @@ class WeightedDecoder(LearnedWeights):
         F, W = checked_outputs(F, code), self._learned()
         S = np.round(code_product(np.sign(F), W * code.matrix), DECIMALS)
         return ordered_by_margins(S, S.copy(), margin_sums(F, code))
+
+
+def _prior_decoder(asked: type[WeightedDecoder], parameters: dict[str, Any]) -> PriorDecoder:
+    """A :class:`PriorDecoder`; refused with what it does not take, unless that has its default here."""
+    own = [f.name for f in fields(PriorDecoder) if f.init and f.name not in ("weights", "report")]
+    defaults: dict[str, Any] = {f.name: f.default for f in fields(asked)}
+    foreign = [name for name in parameters if name not in own]
+    wrong = [
+        name
+        for name in foreign
+        if name not in defaults or not np.array_equal(parameters[name], defaults[name])
+    ]
+    if wrong:
+        raise TypeError(
+            f"WeightedDecoder(method='prior') is a PriorDecoder, which takes {', '.join(own)}; got "
+            f"{', '.join(wrong)}. Leave that out, or take method='lp'."
+        )
+    return PriorDecoder(**{name: value for name, value in parameters.items() if name in own})
 
 
 @dataclass(frozen=True)
