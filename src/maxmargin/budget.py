@@ -399,6 +399,7 @@ class SparseKernelClassifier(BudgetStream):
         -------
         ndarray of shape (n_samples, n_classes)
         """
+        check_is_fitted(self)
         if gives_probabilities(self.decoder_):
             return super().predict_proba(X)
         scores = self.decision_function(X)
