@@ -1,6 +1,7 @@
 """What every test shares: hypothesis without a deadline, and data sets by name."""
 
 import os
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -27,3 +28,9 @@ def dataset():
             return dict(arrays)
 
     return load
+
+
+@pytest.fixture(autouse=True)
+def own_interrupt():
+    """Ctrl-C raises KeyboardInterrupt, whatever handler an earlier test's library has left behind."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -423,7 +423,8 @@ def test_no_probabilities_where_there_are_none():
     assert not hasattr(model.fit(X, y), "predict_proba")
     with pytest.raises(AttributeError) as caught:
         model.predict_proba(X)
-    assert "refit='newton', with validation_fraction, or with loss='log'" in str(caught.value.__cause__)
+    assert "refit='newton', with validation_fraction, with loss='log'" in str(caught.value.__cause__)
+    assert "decoder='probabilistic'" in str(caught.value.__cause__)
     assert hasattr(model.set_params(loss="log").fit(X, y), "predict_proba")
     with_rows = model.set_params(loss="hinge", validation_fraction=0.3).fit(X, y)
     P = with_rows.predict_proba(X)
