@@ -6,9 +6,9 @@ from clock import percent, row, score, timed
 
 from maxmargin import KernelSVC
 from maxmargin.codes import Code
+from maxmargin.decoders.prior import PriorDecoder
+from maxmargin.decoders.weighted import WeightedDecoder
 from maxmargin.folds import stratified_folds
-from maxmargin.prior_decoder import PriorDecoder
-from maxmargin.weighted_decoder import WeightedDecoder
 
 
 def letters(quick):

@@ -11,8 +11,8 @@ from numpy.testing import assert_array_equal
 from sklearn.datasets import load_iris
 
 from maxmargin import KernelPegasos, LeastSquaresClassifier, LinearSVC
-from maxmargin.code_columns import all_columns, n_existing
 from maxmargin.codes import CODES, Code, code_from_name
+from maxmargin.codes.columns import all_columns, n_existing
 from maxmargin.decoders import DECODERS, FIXED, decision_values, predicted_classes
 
 RANDOM = {"dense-random": Code.dense_random, "sparse-random": Code.sparse_random, "designed": Code.designed}

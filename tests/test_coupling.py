@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 
 from maxmargin.calibration import CALIBRATIONS, nearest_agreeing
 from maxmargin.codes import Code, one_vs_one, one_vs_rest
-from maxmargin.coupling import LEAST, CoupledPairs, couple, is_pairwise
+from maxmargin.decoders.coupling import LEAST, CoupledPairs, couple, is_pairwise
 
 pair_probabilities = st.integers(3, 6).flatmap(
     lambda n_classes: arrays(float, (4, n_classes * (n_classes - 1) // 2), elements=st.floats(0.0, 1.0))
@@ -92,7 +92,7 @@ def test_the_order_and_the_signs_of_the_pairs_do_not_matter():
 def test_a_row_does_not_depend_on_the_others(monkeypatch):
     r = np.random.default_rng(2).random((50, 10))
     whole = couple(r, one_vs_one(5))
-    monkeypatch.setattr("maxmargin.coupling.AT_ONCE", 60)
+    monkeypatch.setattr("maxmargin.decoders.coupling.AT_ONCE", 60)
     assert_array_equal(couple(r, one_vs_one(5)), whole)
 
 

@@ -14,7 +14,6 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
 
 from maxmargin.codes import CODES, Code, code_from_name, one_vs_one, one_vs_rest
-from maxmargin.coupling import is_pairwise
 from maxmargin.decoders import (
     DECODERS,
     Decoder,
@@ -26,6 +25,7 @@ from maxmargin.decoders import (
     decoder_from_name,
     predicted_classes,
 )
+from maxmargin.decoders.coupling import is_pairwise
 from maxmargin.losses import LOSSES, Log
 
 FIXED = {name: decoder for name, decoder in DECODERS.items() if decoder.learns_from == "nothing"}

@@ -25,7 +25,7 @@ from maxmargin import (
 )
 from maxmargin.codes import Code, one_vs_one, one_vs_rest
 from maxmargin.decoders import DECODERS, Margins
-from maxmargin.fold_outputs import outputs_by_refits
+from maxmargin.decoders.fold_outputs import outputs_by_refits
 from maxmargin.solvers.result import Stop
 
 

@@ -16,10 +16,10 @@ from sklearn.exceptions import ConvergenceWarning
 from test_weighted_decoder import FOCUSES, noisy_outputs
 
 from maxmargin.codes import Code, one_vs_one
-from maxmargin.prior_decoder import PriorDecoder
-from maxmargin.sample_focus import sample_focus
+from maxmargin.decoders.prior import PriorDecoder
+from maxmargin.decoders.sample_focus import sample_focus
+from maxmargin.decoders.weighted import WeightedDecoder
 from maxmargin.solvers.prior_program import capped_simplex
-from maxmargin.weighted_decoder import WeightedDecoder
 
 
 def fitted(F, y, code, weight=None, **parameters):

@@ -20,9 +20,9 @@ from sklearn.exceptions import ConvergenceWarning
 from maxmargin import LinearSVC
 from maxmargin.codes import Code, one_vs_one
 from maxmargin.decoders import DECODERS
-from maxmargin.sample_focus import sample_focus
+from maxmargin.decoders.sample_focus import sample_focus
+from maxmargin.decoders.weighted import WeightedDecoder
 from maxmargin.solvers import weights_lp
-from maxmargin.weighted_decoder import WeightedDecoder
 
 FOCUSES = pytest.mark.parametrize("focus", [None, "support-vectors"])
 

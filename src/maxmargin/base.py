@@ -14,8 +14,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .callbacks import CallbackSupport, with_callbacks
 from .checks import check_number
 from .class_labels import ClassLabels
-from .decoding import DecodedOutputs
-from .fold_outputs import FoldOutputs, outputs_by_refits, outputs_on_rows
+from .decoders.decoded_outputs import DecodedOutputs
+from .decoders.fold_outputs import FoldOutputs, outputs_by_refits, outputs_on_rows
 from .folds import apart_by_folds, stratified_folds
 from .layout import as_rows
 from .rows import WeightedRows, canonical

@@ -12,9 +12,9 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from .calibration import CalibratedScores, check_method
-from .coupling import CoupledPairs, is_pairwise
-from .decoders import decision_values
-from .fold_outputs import FoldOutputs
+from .decoders.coupling import CoupledPairs, is_pairwise
+from .decoders.fold_outputs import FoldOutputs
+from .decoders.registry import decision_values
 from .folds import apart_by_folds, check_folds, given_folds
 from .kernel_folds import outputs_without_folds
 from .kernel_svc import KernelSVC

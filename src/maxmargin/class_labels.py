@@ -9,9 +9,9 @@ from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from .checks import check_sample_weight, class_weights, label_numbers
-from .codes import Code, code_from_name
-from .decoders import DECODERS, Decoder, decoder_from_name
-from .decoding import gives_probabilities
+from .codes.family import Code, code_from_name
+from .decoders.decoded_outputs import gives_probabilities
+from .decoders.registry import DECODERS, Decoder, decoder_from_name
 
 __all__ = ["ClassLabels"]
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .calibration import IsotonicCalibrator, SigmoidCalibrator
-from .codes import Code
+from .codes.family import Code
 
 __all__ = ["Curve", "column_curves", "column_probabilities"]
 

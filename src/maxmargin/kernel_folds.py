@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .fold_outputs import FoldOutputs
+from .decoders.fold_outputs import FoldOutputs
 from .rows import WeightedRows
 from .solvers.columns import solve_columns
 from .solvers.drive import Callback

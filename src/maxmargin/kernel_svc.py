@@ -13,7 +13,7 @@ from sklearn.base import clone
 from . import _native
 from .checks import check_choice, check_costs, check_flag, check_grid, check_number
 from .class_blocks import ClassBlocks
-from .fold_outputs import FoldOutputs
+from .decoders.fold_outputs import FoldOutputs
 from .kernel_data import KernelData
 from .kernel_folds import outputs_without_folds
 from .kernel_machine import KernelClassifier

@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from .base import CodedClassifier
 from .checks import check_costs, check_flag, check_number, check_sample_weight, check_scale
-from .decoders import decision_values, predicted_classes
+from .decoders.registry import decision_values, predicted_classes
 from .least_squares_path import LeastSquaresPath, follow
 from .leave_one_out import places, units
 from .rows import Rows, WeightedRows

@@ -20,7 +20,7 @@ from .solvers.result import SolverResult, State, Status, Stop
 from .solvers.topk import SAMPLING, SOLVERS, Method, topk
 from .solvers.topk_problem import TopKProblem, TopKResult
 from .threads import effective_n_threads
-from .top_k_accuracy import top_k_accuracy
+from .top_k_score import top_k_accuracy
 
 FITTED = ("coef_", "support_", "support_vectors_", "dual_coef_")
 

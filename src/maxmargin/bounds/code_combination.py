@@ -11,8 +11,8 @@ import math
 
 import numpy as np
 
-from ..codes import Code, one_vs_one, one_vs_rest
-from ..decoders import Hamming, LossBased, Margins, Votes
+from ..codes.family import Code, one_vs_one, one_vs_rest
+from ..decoders.registry import Hamming, LossBased, Margins, Votes
 from ..losses import LOSSES
 from .fitted_columns import FittedColumns
 from .kinds import Bound, DoesNotApply, Estimate, FloatArray, bound_of_terms, is_vacuous

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..base import CodedClassifier
 from ..baselines import KernelMatchingPursuit
-from ..budget import SparseKernelClassifier
+from ..budget.classifier import SparseKernelClassifier
 from ..checks import check_sample_weight, class_weights
 from ..kernel_data import KernelData
 from ..kernel_machine import KernelClassifier

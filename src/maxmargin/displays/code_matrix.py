@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..checks import check_sample_weight
-from ..codes import Code
+from ..codes.family import Code
 from .canvas import label_numbers, legend, model_inside, pyplot
 
 __all__ = ["CodeDisplay", "column_errors"]

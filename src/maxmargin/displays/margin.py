@@ -9,7 +9,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from ..checks import check_number
-from ..path import final_estimator
+from ..selection.warm_path import final_estimator
 from .canvas import MARKERS, class_colours, label_numbers, legend, new_axes
 
 __all__ = ["MarginDisplay"]

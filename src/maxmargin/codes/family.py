@@ -1,0 +1,329 @@
+"""Codes: every reduction of many classes to binary problems is one matrix with entries -1, 0, +1."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_random_state
+
+from ..checks import check_number, check_sample_weight
+from .bounds import TrainingErrorBound, training_error_bound
+from .columns import all_columns, checked_n_columns
+from .designed import designed_matrix, pair_weights
+from .distances import minimum_distance, row_margins
+from .drawn import random_matrix
+
+__all__ = ["CODES", "Code", "code_from_name", "one_vs_one", "one_vs_rest"]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.intp]
+CodeMatrix = NDArray[np.int8]
+
+MOST_EXHAUSTIVE = 12  # classes: 2,047 columns
+
+
+@dataclass(frozen=True, eq=False)
+class Code:
+    """A ternary code: column t trains one classifier, on the classes with a non-zero entry.
+
+    Parameters
+    ----------
+    matrix : array-like of shape (n_classes, n_columns), entries -1, 0, +1
+        Every column needs both signs and may neither repeat another nor be its complement; rows differ
+        pairwise. Kept as a read-only int8 array.
+    name : str
+        What the code is called in messages, and what ``decoder="auto"`` looks at.
+
+    Warns
+    -----
+    UserWarning
+        When some class has ``row_margins() <= 0``: even perfect columns can then decode wrongly.
+    """
+
+    matrix: CodeMatrix
+    name: str = "user"
+
+    def __post_init__(self) -> None:
+        """Check the matrix, and keep a copy that cannot change."""
+        matrix = _checked(self.matrix)
+        matrix.setflags(write=False)
+        object.__setattr__(self, "matrix", matrix)
+        weak = np.flatnonzero(self.row_margins() <= 0)
+        if weak.size:
+            warnings.warn(
+                f"Code {self.name!r} cannot tell classes {weak.tolist()} apart from all others: even perfect "
+                "columns can decode wrongly. Add columns, or remove zeros, until row_margins() > 0.",
+                stacklevel=3,
+            )
+
+    def __eq__(self, other: object) -> bool:
+        """Whether name and matrix are the same."""
+        if not isinstance(other, Code):
+            return NotImplemented
+        return self.name == other.name and np.array_equal(self.matrix, other.matrix)
+
+    def __hash__(self) -> int:
+        """Equal codes hash alike."""
+        return hash((self.name, self.matrix.shape, self.matrix.tobytes()))
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Code:
+        """The code itself: it cannot change."""
+        return self
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Unpickled arrays are writeable; this one goes back to read-only."""
+        state["matrix"].setflags(write=False)
+        self.__dict__.update(state)
+
+    @property
+    def n_classes(self) -> int:
+        """The number of rows."""
+        return self.matrix.shape[0]
+
+    @property
+    def n_columns(self) -> int:
+        """The number of binary problems."""
+        return self.matrix.shape[1]
+
+    @property
+    def minimum_distance(self) -> float:
+        """Rho: the least distance between two rows, ``d(a, b) = sum_t (1 - a_t b_t) / 2``."""
+        return float(minimum_distance(self.matrix))
+
+    def row_margins(self) -> FloatArray:
+        """``r_y`` of each class: Hamming decoding corrects fewer than ``r_y / 2`` wrong outputs.
+
+        ``r_y = min over y' != y of #{t: c_yt c_y't = -1} + (Z_y' - Z_y) / 2`` with ``Z_y`` the zeros of
+        row y; the outputs counted are those at the non-zero entries of row y.
+        """
+        return row_margins(self.matrix)
+
+    def training_error_bound(
+        self, F: ArrayLike, labels: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> TrainingErrorBound:
+        """Bounds on the share of samples that Hamming decoding of these outputs gets wrong.
+
+        Parameters
+        ----------
+        F : array-like of shape (n_samples, n_columns)
+            The outputs of the columns, or their signs. An output of 0 is a wrong one.
+        labels : array-like of shape (n_samples,)
+            The true classes, as numbers ``0 .. n_classes-1``.
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        TrainingErrorBound
+            ``printed``, ``refined`` and ``column_errors``.
+        """
+        F, labels = np.asarray(F, dtype=np.float64), np.asarray(labels)
+        if F.ndim != 2 or F.shape[1] != self.n_columns or labels.shape != F.shape[:1] or not len(F):
+            raise ValueError(
+                f"F has a row for each label and {self.n_columns} columns, as the code has; got F of shape "
+                f"{F.shape} and labels of shape {labels.shape}."
+            )
+        if not np.isin(labels, np.arange(self.n_classes)).all():
+            raise ValueError(f"labels are integers from 0 to {self.n_classes - 1}, the rows of the code.")
+        weight = check_sample_weight(sample_weight, len(F))
+        return training_error_bound(self.matrix, F, labels.astype(np.intp), weight)
+
+    def targets(self, labels: IntArray) -> CodeMatrix:
+        """The row of each sample's class, ``(n_samples, n_columns)``; labels are ``0 .. n_classes-1``."""
+        return self.matrix[labels]
+
+    def column(self, labels: IntArray, t: int) -> tuple[IntArray, FloatArray]:
+        """The binary problem of column t: the rows that take part, and their targets -1.0 or +1.0."""
+        entries = self.matrix[:, t].take(labels)
+        rows = np.flatnonzero(entries)
+        return rows, entries[rows].astype(np.float64)
+
+    def part(self, columns: IntArray) -> Code:
+        """Some of the columns. Rows may be equal now, so this is to solve them with, not to decode."""
+        part = object.__new__(Code)
+        object.__setattr__(part, "matrix", np.ascontiguousarray(self.matrix[:, columns]))
+        object.__setattr__(part, "name", f"part of {self.name}")
+        part.matrix.setflags(write=False)
+        return part
+
+    @classmethod
+    def exhaustive(cls, n_classes: int) -> Code:
+        """All ``2^(n_classes-1) - 1`` columns without zeros, for up to 12 classes."""
+        _check_n_classes(n_classes)
+        if n_classes > MOST_EXHAUSTIVE:
+            raise ValueError(
+                f"An exhaustive code has 2^(n_classes-1) - 1 columns, so it is made for up to "
+                f"{MOST_EXHAUSTIVE} classes; got {n_classes}. Take Code.designed or Code.dense_random."
+            )
+        return cls(all_columns(n_classes).T, "exhaustive")
+
+    @classmethod
+    def dense_random(cls, n_classes: int, n_columns: int | None = None, random_state: Any = 0) -> Code:
+        """Columns of -1 and +1: of many draws, the one with the largest minimum distance.
+
+        Parameters
+        ----------
+        n_classes : int
+        n_columns : int, optional
+            Without it ``10 log2 n_classes``, rounded up, or all ``2^(n_classes-1) - 1`` that exist.
+        random_state : int, RandomState or None, default=0
+            The same seed gives the same code.
+
+        Returns
+        -------
+        Code
+        """
+        _check_n_classes(n_classes)
+        n_columns = checked_n_columns(n_classes, n_columns, 10, False, "dense random")
+        return cls(random_matrix(n_classes, n_columns, False, _generator(random_state)), "dense-random")
+
+    @classmethod
+    def sparse_random(cls, n_classes: int, n_columns: int | None = None, random_state: Any = 0) -> Code:
+        """Entries 0 with probability 1/2, -1 and +1 with 1/4 each: of many draws, the best.
+
+        That is the one with the largest minimum distance among those with ``row_margins() > 0``. For more
+        than 16 classes every row has equally many zeros, up to one.
+
+        Parameters
+        ----------
+        n_classes : int
+        n_columns : int, optional
+            Without it ``15 log2 n_classes``, rounded up, or all ``(3^n_classes - 2^(n_classes+1) + 1) / 2``
+            that exist.
+        random_state : int, RandomState or None, default=0
+            The same seed gives the same code.
+
+        Returns
+        -------
+        Code
+        """
+        _check_n_classes(n_classes)
+        n_columns = checked_n_columns(n_classes, n_columns, 15, True, "sparse random")
+        return cls(random_matrix(n_classes, n_columns, True, _generator(random_state)), "sparse-random")
+
+    @classmethod
+    def designed(
+        cls,
+        n_classes: int,
+        n_columns: int | None = None,
+        confusions: ArrayLike | None = None,
+        random_state: Any = 0,
+    ) -> Code:
+        """Columns of -1 and +1 that a local search has chosen for a large minimum distance.
+
+        Parameters
+        ----------
+        n_classes : int
+        n_columns : int, optional
+            From ``log2 n_classes`` to ``2^(n_classes-1) - 1``; without it as many as a dense random code has.
+        confusions : array-like of shape (n_classes, n_classes), optional
+            Counts or rates >= 0 of taking one class for another. The search then maximises the least
+            ``d(y, y') / (1 + s_yy')``, with ``s`` the confusions of both directions divided by the largest:
+            the pair confused most is given up to twice the distance of one never confused.
+        random_state : int, RandomState or None, default=0
+            The same seed gives the same code.
+
+        Returns
+        -------
+        Code
+        """
+        _check_n_classes(n_classes)
+        n_columns = checked_n_columns(n_classes, n_columns, 10, False, "designed")
+        weights = pair_weights(n_classes, confusions)
+        return cls(designed_matrix(n_classes, n_columns, weights, _generator(random_state)), "designed")
+
+
+def _checked(matrix: Any) -> CodeMatrix:
+    given = np.asarray(matrix)
+    if given.ndim != 2 or given.shape[0] < 2 or given.shape[1] < 1:
+        raise ValueError(
+            f"A code matrix has shape (n_classes >= 2, n_columns >= 1); got an array of shape {given.shape}."
+        )
+    if given.dtype.kind not in "iuf" or not np.isin(given, (-1, 0, 1)).all():
+        wrong = np.setdiff1d(given, (-1, 0, 1)).tolist()[:3] if given.dtype.kind in "iuf" else given.dtype
+        raise ValueError(f"The entries of a code matrix are -1, 0 or +1; got {wrong}.")
+    M = given.astype(np.int8)
+    one_signed = np.flatnonzero((M.min(axis=0) >= 0) | (M.max(axis=0) <= 0))
+    if one_signed.size:
+        raise ValueError(f"Every column of a code needs both signs; columns {one_signed.tolist()} do not.")
+    # A column and its complement pose one problem: compare columns whose first non-zero entry is +1.
+    first = M[np.argmax(M != 0, axis=0), np.arange(M.shape[1])]
+    if (pair := _first_repeated(np.ascontiguousarray((M * first).T))) is not None:
+        raise ValueError(f"Columns {pair[0]} and {pair[1]} of a code are equal or complementary; drop one.")
+    if (pair := _first_repeated(np.ascontiguousarray(M))) is not None:
+        raise ValueError(
+            f"Rows {pair[0]} and {pair[1]} of a code are equal, so their classes cannot be told apart."
+        )
+    return M
+
+
+def _first_repeated(rows: CodeMatrix) -> tuple[int, int] | None:
+    """The first pair of equal rows."""
+    seen: dict[bytes, int] = {}
+    for i, row in enumerate(rows):
+        if (earlier := seen.setdefault(row.tobytes(), i)) != i:
+            return earlier, i
+    return None
+
+
+def one_vs_rest(n_classes: int) -> Code:
+    """Column t is class t (+1) against all others (-1); two classes take one column, class 1 being +1."""
+    _check_n_classes(n_classes)
+    if n_classes == 2:
+        return Code(np.array([[-1], [1]], dtype=np.int8), "one-vs-rest")
+    return Code(2 * np.eye(n_classes, dtype=np.int8) - 1, "one-vs-rest")
+
+
+def one_vs_one(n_classes: int) -> Code:
+    """One column per pair, in the order (0, 1), (0, 2), ..., (1, 2), ...
+
+    Of the pair (i, j) with i < j, j is +1 and i is -1: positive means the second class, as with two
+    classes in scikit-learn and as in its ``OneVsOneClassifier`` (LIBSVM's columns have the other sign).
+    """
+    _check_n_classes(n_classes)
+    i, j = np.triu_indices(n_classes, k=1)
+    matrix = np.zeros((n_classes, len(i)), dtype=np.int8)
+    columns = np.arange(len(i))
+    matrix[i, columns], matrix[j, columns] = -1, 1
+    return Code(matrix, "one-vs-one")
+
+
+def _check_n_classes(n_classes: int) -> None:
+    check_number("n_classes", n_classes, integer=True)
+    if n_classes < 2:
+        raise ValueError(f"A code needs at least 2 classes; got {n_classes}.")
+
+
+def _generator(random_state: Any) -> np.random.Generator:
+    return np.random.default_rng(check_random_state(random_state).randint(2**31))
+
+
+CODES: dict[str, Callable[..., Code]] = {
+    "one-vs-one": one_vs_one,
+    "one-vs-rest": one_vs_rest,
+    "exhaustive": Code.exhaustive,
+    "dense-random": Code.dense_random,
+    "sparse-random": Code.sparse_random,
+    "designed": Code.designed,
+}
+RANDOM = ("dense-random", "sparse-random", "designed")
+
+
+def code_from_name(code: str | Code, n_classes: int, seed: int = 0) -> Code:
+    """The code of that family for ``n_classes``; a ``Code`` is returned as it is, if its size fits.
+
+    Families with random draws take them from ``seed``.
+    """
+    if isinstance(code, Code):
+        if code.n_classes != n_classes:
+            raise ValueError(
+                f"code has rows for {code.n_classes} classes, but there are {n_classes}: give a row for each."
+            )
+        return code
+    if isinstance(code, str) and code in CODES:
+        return CODES[code](n_classes, random_state=seed) if code in RANDOM else CODES[code](n_classes)
+    raise ValueError(f"code must be a Code or one of {sorted(CODES)}; got {code!r}.")

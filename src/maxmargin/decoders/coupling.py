@@ -1,0 +1,111 @@
+"""Probabilities of several classes from those of pairs of classes.
+
+For a row, pair (i, j) says with which probability r_ij it is of class i, given that it is of class i or j.
+Wu, Lin and Weng (2004, their second method) take the p that fits all pairs best,
+
+    min_p  sum_{i < j} (r_ji p_i - r_ij p_j)^2    s.t.  sum_i p_i = 1,  p >= 0.
+
+Where every r_ij is positive the minimiser without p >= 0 is positive, and one linear system gives it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _native
+from ..calibration import check_method, nearest_agreeing
+from ..codes.family import Code
+from ..column_curves import Curve, column_curves, column_probabilities
+from .margin_sums import code_product
+
+__all__ = ["CoupledPairs", "couple", "is_pairwise"]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.intp]
+
+LEAST = 1e-7  # probability that a pair gives to either of its classes, as in LIBSVM
+AT_ONCE = 1_000_000  # entries of the systems that are solved at one time
+
+
+def is_pairwise(code: Code) -> bool:
+    """Whether the columns are all pairs of at least three classes, each once, whatever their order."""
+    n_pairs = code.n_classes * (code.n_classes - 1) // 2
+    in_column = np.abs(code.matrix).sum(axis=0, dtype=np.int64)
+    return code.n_classes > 2 and code.n_columns == n_pairs and bool((in_column == 2).all())
+
+
+def couple(positive: FloatArray, code: Code) -> FloatArray:
+    """Probabilities (n, n_classes); ``positive`` (n, n_columns) are those of the columns' positive classes.
+
+    With Q the matrix of the quadratic form, the optimum is where Q p is the same for all classes, so p is
+    the solution of (Q + 11') x = 1 divided by its sum.
+    """
+    r = np.clip(positive, LEAST, 1.0 - LEAST)
+    step = max(1, AT_ONCE // code.n_classes**2)
+    P = np.empty((len(r), code.n_classes))
+    with _native.one_blas_thread():
+        for start in range(0, len(r), step):
+            some = slice(start, start + step)
+            x = np.linalg.solve(_form(r[some], code) + 1.0, np.ones((code.n_classes, 1)))[..., 0]
+            x = np.maximum(x, 0.0)
+            P[some] = x / x.sum(axis=1, keepdims=True)
+    return P
+
+
+def _form(r: FloatArray, code: Code) -> FloatArray:
+    """Q of each row: the column of classes i (+1) and j (-1) adds ((1 - r) p_i - r p_j)^2."""
+    classes = np.arange(code.n_classes)
+    i, j = (code.matrix == 1).argmax(axis=0), (code.matrix == -1).argmax(axis=0)
+    Q = np.empty((len(r), code.n_classes, code.n_classes))
+    Q[:, i, j] = Q[:, j, i] = -r * (1.0 - r)
+    own = code_product((1.0 - r) ** 2, code.matrix == 1) + code_product(r**2, code.matrix == -1)
+    Q[:, classes, classes] = own
+    return Q
+
+
+@dataclass
+class CoupledPairs:
+    """Outputs of a one-vs-one code to probabilities whose argmax is the prediction.
+
+    Every column has a curve of its own, fitted to its outputs for the rows of its two classes, and the pairs
+    are coupled. Where the coupled probabilities would contradict the prediction they are replaced by the
+    nearest ones that do not.
+
+    Parameters
+    ----------
+    method : {"sigmoid", "isotonic"}
+
+    Attributes
+    ----------
+    curves_ : tuple of SigmoidCalibrator or IsotonicCalibrator
+        One for each column.
+    code_ : Code
+    """
+
+    method: str = "sigmoid"
+    curves_: tuple[Curve, ...] = field(default=(), init=False)
+    code_: Code | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        """Refuse an unknown method at once."""
+        check_method(self.method)
+
+    def fit(self, F: FloatArray, y: IntArray, code: Code, sample_weight: FloatArray | None = None) -> Self:
+        """Fit to outputs (n, n_columns) for rows that the columns were not trained on, labels ``0, 1, ...``.
+
+        Outputs for rows of classes that a column does not tell apart are not looked at.
+        """
+        if not is_pairwise(code):
+            raise ValueError(f"coupling needs a column for each pair of classes; code {code.name!r} has not.")
+        self.code_, self.curves_ = code, column_curves(F, y, code, sample_weight, self.method)
+        return self
+
+    def predict_proba(self, F: FloatArray, scores: FloatArray) -> FloatArray:
+        """Probabilities (n, n_classes) from the columns' outputs; their argmax is that of the scores."""
+        if self.code_ is None:
+            raise ValueError("CoupledPairs is not fitted; call fit first.")
+        return nearest_agreeing(couple(column_probabilities(self.curves_, F), self.code_), scores)

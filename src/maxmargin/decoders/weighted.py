@@ -1,0 +1,223 @@
+"""Decoding weights learned by a linear program: each class weighs the columns' signs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._blas import one_blas_thread
+from ..checks import check_choice, check_number
+from ..codes.family import Code
+from ..folds import stratified_folds
+from ..solvers.result import Stop
+from ..solvers.weights_lp import learn_weights
+from ..solvers.weights_program import WeightsProgram, column_accuracy
+from .learned_weights import (
+    DecoderReport,
+    LabelledOutputs,
+    LearnedWeights,
+    check_learning,
+    labelled_outputs,
+    tied_or_wrong,
+    warn_unless_converged,
+)
+from .margin_sums import checked_outputs, code_product, margin_sums, ordered_by_margins
+from .prior import PriorDecoder
+from .protocol import LearnsFrom
+from .sample_focus import sample_focus
+
+__all__ = ["WeightedDecoder"]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.intp]
+MARGINS = (0.3, 0.2, 0.1, 0.05)  # of equally good ones the first
+FOLDS = 3
+MOST_JUDGED = 1500  # patterns on which margins are compared
+DECIMALS = 12  # scores that agree to so many are equal
+METHODS = ("lp", "prior")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class WeightedDecoder(LearnedWeights):
+    """The class with the largest ``s_p = sum_q w_pq c_pq h_q``, for signs h of the outputs and learned w.
+
+    ``min_w sum_i omega_i sum_{p != y_i} max(0, margin - s_{y_i}(h_i) + s_p(h_i))`` over weights ``w_p >= 0``
+    that sum to 1 and are 0 where ``c_pq = 0``. An output of 0 has h = 0 and speaks for neither side. Equal
+    scores go to the larger sum of margins. See ``docs/theory/decoding-weights.md``.
+
+    Parameters
+    ----------
+    focus : None or "support-vectors"
+        None: ``omega_i = 1``. ``"support-vectors"``: samples count that columns have on the wrong side, but
+        less than one from the boundary (see ``sample_focus``). Where there are none, all count alike.
+    method : "lp" or "prior"
+        ``WeightedDecoder(method="prior", ...)`` is :class:`PriorDecoder`, whose parameters it takes.
+    margin : "auto" or float > 0
+        ``"auto"``: of 0.05, 0.1, 0.2 and 0.3 the one whose weights make the fewest errors in three folds of
+        the training rows' patterns of signs (a fixed sample of 1,500 where there are more), of equal ones
+        the largest.
+    floor : float >= 0
+        The least ``omega_i`` of a focus.
+    epsilon : float > 0
+        Constraints violated by no more than this stay out of the program.
+    tol : float > 0
+        The relative duality gap at which learning ends.
+    max_iter, max_seconds : int, float
+        Bounds of the work; a fit that reaches one warns, and keeps the best weights seen.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (n_classes, n_columns), or None before fit
+    report : DecoderReport, or None before fit
+    """
+
+    focus: str | None = None
+    method: str = "lp"
+    margin: float | str = "auto"
+    floor: float = 0.0
+    epsilon: float = 1e-9
+    tol: float = 1e-3
+    max_iter: int = 200
+    max_seconds: float = 3600.0
+    weights: FloatArray | None = None
+    report: DecoderReport | None = None
+    learns_from: ClassVar[LearnsFrom] = "outputs"
+
+    def __new__(cls, *, method: str = "lp", **parameters: Any) -> Any:
+        """``method="prior"`` is another decoder, with parameters of its own."""
+        return _prior_decoder(cls, parameters) if method == "prior" else super().__new__(cls)
+
+    @property
+    def name(self) -> str:
+        """``"weighted"`` or ``"weighted-support-vectors"``."""
+        return "weighted" if self.focus is None else f"weighted-{self.focus}"
+
+    def fit(self, F: FloatArray, y: IntArray, code: Code, sample_weight: FloatArray | None = None) -> Self:
+        """Learn from the columns' outputs on the training rows."""
+        self._check()
+        data = labelled_outputs(F, y, code, sample_weight)
+        with one_blas_thread():
+            patterns = _patterns(data, self.focus, self.floor)
+            W, report = self._learn(patterns)
+        errors = [data.error(replace(self, weights=V)) for V in (patterns.start(), W)]
+        report = replace(report, error_before=errors[0], error_after=errors[1])
+        warn_unless_converged(self, report)
+        return replace(self, weights=data.in_given_order(W), report=report)
+
+    def _check(self) -> None:
+        check_choice("method", self.method, METHODS)
+        check_learning(self, "margin")
+        check_number("epsilon", self.epsilon, above=0.0)
+
+    def _learn(self, patterns: _Patterns) -> tuple[FloatArray, DecoderReport]:
+        margin = (
+            _chosen_margin(patterns, self.epsilon) if isinstance(self.margin, str) else float(self.margin)
+        )
+        start, program = patterns.start(), patterns.program(margin)
+        stop = Stop(tol=self.tol, max_iter=self.max_iter, max_seconds=self.max_seconds)
+        state, status, history = learn_weights(program, start, epsilon=self.epsilon, stop=stop)
+        last = history[-1]
+        return state.W, DecoderReport(
+            status=str(status),
+            n_iter=last.n_iter,
+            n_constraints=len(state.pairs),
+            n_pairs=patterns.n_rows * (len(patterns.matrix) - 1),
+            loss_before=history[0].primal,
+            loss_after=last.primal,
+            bound=last.dual,
+            chosen=margin,
+            focused=patterns.focused,
+        )
+
+    def scores(self, F: FloatArray, code: Code) -> FloatArray:
+        """``s_p`` of each class, equal ones told apart by their sums of margins."""
+        F, W = checked_outputs(F, code), self._learned()
+        S = np.round(code_product(np.sign(F), W * code.matrix), DECIMALS)
+        return ordered_by_margins(S, S.copy(), margin_sums(F, code))
+
+
+def _prior_decoder(asked: type[WeightedDecoder], parameters: dict[str, Any]) -> PriorDecoder:
+    """A :class:`PriorDecoder`; refused with what it does not take, unless that has its default here."""
+    own = [f.name for f in fields(PriorDecoder) if f.init and f.name not in ("weights", "report")]
+    defaults: dict[str, Any] = {f.name: f.default for f in fields(asked)}
+    foreign = [name for name in parameters if name not in own]
+    wrong = [
+        name
+        for name in foreign
+        if name not in defaults or not np.array_equal(parameters[name], defaults[name])
+    ]
+    if wrong:
+        raise TypeError(
+            f"WeightedDecoder(method='prior') is a PriorDecoder, which takes {', '.join(own)}; got "
+            f"{', '.join(wrong)}. Leave that out, or take method='lp'."
+        )
+    return PriorDecoder(**{name: value for name, value in parameters.items() if name in own})
+
+
+@dataclass(frozen=True)
+class _Patterns:
+    """Different (signs, label), each with its rows' sum of weights, and of weights times omega."""
+
+    H: FloatArray
+    labels: IntArray
+    weight: FloatArray
+    cost: FloatArray
+    matrix: FloatArray
+    n_rows: int
+    focused: bool
+
+    def take(self, which: IntArray) -> _Patterns:
+        """Some of them."""
+        some = {name: getattr(self, name)[which] for name in ("H", "labels", "weight", "cost")}
+        return replace(self, **some)
+
+    def program(self, margin: float) -> WeightsProgram:
+        """The linear program with that margin."""
+        return WeightsProgram(self.H, self.labels, self.cost / self.cost.sum(), self.matrix, margin)
+
+    def start(self) -> FloatArray:
+        """Weights by the columns' accuracies."""
+        return column_accuracy(self.H, self.labels, self.weight, self.matrix)
+
+    def error(self, W: FloatArray) -> float:
+        """The share of rows that are decoded wrongly or by a tie."""
+        S = np.round(self.H @ (self.matrix * W).T, DECIMALS)
+        return float(self.weight @ tied_or_wrong(S, self.labels) / self.weight.sum())
+
+
+def _patterns(data: LabelledOutputs, focus: str | None, floor: float) -> _Patterns:
+    H = np.sign(data.F).astype(np.int8)
+    omega = np.ones(len(H)) if focus is None else sample_focus(data.F, data.labels, data.code, floor)
+    focused = focus is not None and bool(omega.any())
+    if not omega.any():
+        omega = np.ones(len(H))
+    label = data.labels.astype(">u4").view(np.uint8).reshape(len(H), 4)
+    keys = np.ascontiguousarray(np.hstack([label, (H + 1).view(np.uint8)]))
+    _, first, group = np.unique(
+        keys.view(f"V{keys.shape[1]}").ravel(), return_index=True, return_inverse=True
+    )
+    order = np.random.default_rng(0).permutation(len(first))  # so that the first ones are a sample
+    weight = np.bincount(group, weights=data.weight)[order].astype(np.float64)
+    cost = np.bincount(group, weights=data.weight * omega)[order].astype(np.float64)
+    matrix = data.code.matrix.astype(np.float64)
+    first = first[order]
+    return _Patterns(H[first].astype(np.float64), data.labels[first], weight, cost, matrix, len(H), focused)
+
+
+def _chosen_margin(patterns: _Patterns, epsilon: float) -> float:
+    """The margin with the fewest errors on patterns left out."""
+    judged = patterns.take(np.arange(min(len(patterns.H), MOST_JUDGED)))
+    fold = stratified_folds(judged.labels, FOLDS)
+    errors = np.zeros(len(MARGINS))
+    for k in range(FOLDS):
+        train, test = judged.take(np.flatnonzero(fold != k)), judged.take(np.flatnonzero(fold == k))
+        if not train.cost.any() or not len(test.H):
+            continue
+        for j, margin in enumerate(MARGINS):
+            stop = Stop(tol=0.01, max_iter=50, max_seconds=3600.0)
+            state, _, _ = learn_weights(train.program(margin), train.start(), epsilon=epsilon, stop=stop)
+            errors[j] += test.error(state.W) * test.weight.sum()
+    return MARGINS[int(np.argmin(errors))]

@@ -1,0 +1,121 @@
+"""The grid that a search over regularisation and bandwidth goes through, and what is chosen from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.stats import rankdata
+from sklearn.model_selection import ParameterGrid
+
+from ..checks import check_grid
+from .warm_path import parameter_of
+
+__all__ = ["RULES", "Grid", "chosen_point", "grid_for", "ranks"]
+
+LAMBDAS = np.geomspace(1e-5, 1e2, 8)  # of (1/n) sum loss + lambda/2 ||f||^2
+GAMMA_FACTORS = 4.0 ** np.arange(-2, 3)  # of the median
+RULES = ("best", "one-standard-error")
+
+
+@dataclass(frozen=True)
+class Grid:
+    """``name`` takes ``values``, from strong to weak regularisation; ``gamma_name``, if any, ``gammas``.
+
+    ``points`` are in the order of scikit-learn's ``ParameterGrid``; ``place[g, v]`` is where the g-th gamma
+    with the v-th value is among them.
+    """
+
+    name: str
+    values: np.ndarray
+    gamma_name: str | None
+    gammas: np.ndarray
+    points: list[dict[str, float]] = field(init=False)
+    place: np.ndarray = field(init=False)
+
+    def __post_init__(self) -> None:
+        """The points, and where each is."""
+        axes = {self.name: self.values.tolist()}
+        if self.gamma_name is not None:
+            axes[self.gamma_name] = self.gammas.tolist()
+        points = list(ParameterGrid(axes))
+        at = {tuple(point.values()): k for k, point in enumerate(points)}
+        keys = list(points[0])
+        place = [
+            [at[tuple(self.point(g, v)[key] for key in keys)] for v in range(len(self.values))]
+            for g in range(self.n_gammas)
+        ]
+        object.__setattr__(self, "points", points)
+        object.__setattr__(self, "place", np.array(place))
+
+    @property
+    def n_gammas(self) -> int:
+        """How many kernels there are."""
+        return 1 if self.gamma_name is None else len(self.gammas)
+
+    def point(self, g: int, v: int) -> dict[str, float]:
+        """The parameters of a point."""
+        point = {self.name: float(self.values[v])}
+        return point if self.gamma_name is None else {**point, self.gamma_name: float(self.gammas[g])}
+
+    def at_gamma(self, g: int) -> dict[str, float]:
+        """What all points of one gamma share."""
+        return {} if self.gamma_name is None else {self.gamma_name: float(self.gammas[g])}
+
+
+def grid_for(estimator: Any, Cs: Any, alphas: Any, gammas: Any, total: float, median: float | None) -> Grid:
+    """The given grid, or for what is None the usual one; ``total`` is the weight of all rows.
+
+    ``median`` is the median heuristic's gamma, or None where the grid goes over no gamma by itself.
+    """
+    if Cs is not None and alphas is not None:
+        raise ValueError("give one of Cs and alphas, not both; an estimator is regularised by one of them.")
+    kinds = [kind for kind, given in (("C", Cs), ("alpha", alphas)) if given is not None] or ["C", "alpha"]
+    names = {kind: name for kind in kinds if (name := parameter_of(estimator, kind)) is not None}
+    if not names:
+        raise ValueError(f"{estimator!r} has no parameter {' or '.join(kinds)} to choose.")
+    kind, name = next(iter(names.items()))
+    if kind == "C":
+        values = 1.0 / (LAMBDAS * total) if Cs is None else check_grid("Cs", Cs)
+    else:
+        values = LAMBDAS if alphas is None else check_grid("alphas", alphas)
+    values = np.unique(values) if kind == "C" else np.unique(values)[::-1]
+    return Grid(name, values, *_gamma_axis(estimator, gammas, median))
+
+
+def _gamma_axis(estimator: Any, gammas: Any, median: float | None) -> tuple[str | None, np.ndarray]:
+    if isinstance(gammas, str):
+        if gammas != "fixed":
+            raise ValueError(f"gammas must be a list of numbers > 0, None or 'fixed'; got {gammas!r}.")
+        return None, np.zeros(0)
+    if gammas is None:
+        return (None, np.zeros(0)) if median is None else ("gamma", median * GAMMA_FACTORS)
+    name = parameter_of(estimator, "gamma")
+    if name is None:
+        raise ValueError(f"gammas are given, but {estimator!r} has no parameter gamma.")
+    return name, np.unique(check_grid("gammas", gammas))
+
+
+def ranks(means: np.ndarray) -> np.ndarray:
+    """1 for the largest, equal ranks for equal means; points without one come last."""
+    known = np.isfinite(means)
+    worst = means[known].min() - 1.0 if known.any() else 0.0
+    return rankdata(-np.where(known, means, worst), method="min").astype(np.int32)
+
+
+def chosen_point(grid: Grid, scores: np.ndarray, rule: str) -> int:
+    """The point of the largest mean score, the first of several; or by the rule of one standard error.
+
+    That is the most regularised point, among those of the best one's gamma, whose mean is within one standard
+    error of the best mean. Points that were not scored on every fold are not chosen.
+    """
+    means = scores.mean(axis=1)
+    if not np.isfinite(means).any():
+        raise ValueError("no point of the grid has a finite score on every fold.")
+    best = int(np.nanargmax(means))
+    if rule == "best" or scores.shape[1] < 2:
+        return best
+    least = means[best] - scores[best].std(ddof=1) / np.sqrt(scores.shape[1])
+    row = next(row for row in grid.place if best in row)
+    return int(next(point for point in row if means[point] >= least))

@@ -1,0 +1,290 @@
+"""Regularisation and bandwidth chosen by cross-validation, with work shared along the grid."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.metrics import check_scoring
+from sklearn.utils import check_random_state, get_tags, indexable
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_y, _num_samples, check_consistent_length, check_is_fitted
+
+from ..checks import check_choice, check_flag, check_sample_weight
+from ..kernel_svc import KernelSVC
+from .fits import FittedFolds
+from .fold_rows import Split, median_of, splits_of
+from .grid import RULES, Grid, chosen_point, grid_for
+from .kernel_folds import KernelFolds
+from .search import is_at_most_one, search
+from .warm_path import along, fitted, start_of
+
+__all__ = ["PathCV"]
+
+WITH_BANDWIDTH = ("rbf", "laplacian")
+
+
+def _where_the_model_has(name: str) -> Any:
+    def check(search: PathCV) -> bool:
+        model = getattr(search, "best_estimator_", None)
+        return hasattr(search._new_estimator() if model is None else model, name)
+
+    return available_if(check)
+
+
+class PathCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """An estimator whose regularisation, and gamma, are chosen by cross-validation.
+
+    Every point of the grid is scored on folds that it was not trained on, as in scikit-learn's
+    ``GridSearchCV``, with which it shares the names of its results. The work is shared: on a fold, solutions
+    are followed from strong to weak regularisation, each from the one before (see :func:`maxmargin.path`).
+    What a fold is trained on comes from its own training rows alone.
+
+    For :class:`KernelSVC` all folds look into one kernel matrix, computed once for each gamma, or for all of
+    the "rbf" kernel from distances that are computed once. That takes at most half of its ``cache_mb``, and
+    the folds' caches the other half; where the matrix does not fit, each fold computes its own rows.
+
+    Parameters
+    ----------
+    estimator : estimator, optional
+        Any classifier with a parameter C or alpha, or a pipeline around one; ``KernelSVC()`` by default.
+    Cs, alphas : array-like, optional
+        Values of the one that the estimator has. By default eight of lambda between 1e-5 and 1e2 in
+        ``(1/n) sum loss + lambda/2 ||f||^2``: these are alphas, and ``C = 1 / (lambda n)``, n being the total
+        weight of all rows.
+    gammas : array-like or "fixed", optional
+        By default five around the median heuristic, a factor of 4 apart, for an estimator that is itself one
+        with an "rbf" or "laplacian" kernel, and the estimator's own gamma for others. "fixed": its own.
+    cv : int, splitter or iterable of splits, default=5
+        For a number, rows of each class are dealt out in turn, equal rows together, in an order that does
+        not depend on the one given.
+    scoring : str or callable, optional
+        One of scikit-learn's scorers; by default the estimator's ``score``, one minus the 0-1 loss.
+    rule : {"best", "one-standard-error"}, default="best"
+        The point of the largest mean score, the first of several; or the most regularised one, of the same
+        gamma, whose mean is within a standard error of it.
+    eliminate : bool, default=False
+        Leave a point out of the folds still to come when it could not be the best even by a score of 1 on all
+        of them. The best point is the same; ``cv_results_["eliminated"]`` says which points these are. It
+        needs scores of at most 1, as accuracies are.
+    refit : bool, default=True
+        Fit the chosen point to all rows, which ``predict`` needs.
+    n_jobs : int, optional
+        For :class:`KernelSVC` threads, all cores by default. For others joblib's workers, a fold each; one by
+        default, in which the estimator has its own threads. Results do not depend on it.
+    random_state : int, RandomState or None
+        For the sample of rows that the median is taken of, and for an estimator with none of its own.
+
+    Attributes
+    ----------
+    best_estimator_ : estimator
+        Fitted to all rows with the chosen parameters; only with ``refit``.
+    best_params_, best_score_, best_index_
+        Of the chosen point: its parameters, its mean score, its place in ``cv_results_``.
+    cv_results_ : dict of arrays
+        As ``GridSearchCV`` has it, in the order of ``ParameterGrid``; beside it ``eliminated`` and, over the
+        folds, ``max_dual_gap``. Scores that are not known because of elimination are nan.
+    start_ : str
+        What a model takes over from the one before: see :class:`maxmargin.selection.RegularizationPath`.
+    n_splits_ : int
+    scorer_, classes_, n_features_in_
+
+    Notes
+    -----
+    The gammas of the default grid are those of all rows, without their labels, and so is a gamma of
+    :class:`KernelSVC` that is a word and "fixed". A fold whose training rows are of one class predicts that
+    class. Points that were eliminated are not chosen by "one-standard-error" either.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from maxmargin import KernelSVC, PathCV
+    >>> search = PathCV(KernelSVC(), Cs=[0.1, 1, 10], gammas=[0.1, 1]).fit(*load_iris(return_X_y=True))
+    >>> sorted(search.best_params_), len(search.cv_results_["params"])
+    (['C', 'gamma'], 6)
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        Cs: Any = None,
+        alphas: Any = None,
+        gammas: Any = None,
+        cv: Any = 5,
+        scoring: Any = None,
+        rule: str = "best",
+        eliminate: bool = False,
+        refit: bool = True,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.Cs = Cs
+        self.alphas = alphas
+        self.gammas = gammas
+        self.cv = cv
+        self.scoring = scoring
+        self.rule = rule
+        self.eliminate = eliminate
+        self.refit = refit
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    # ---- fitting ----
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Score every point of the grid, and fit the chosen one to all rows.
+
+        Parameters
+        ----------
+        X, y
+            Whatever the estimator takes.
+        sample_weight : array-like of shape (n_samples,), optional
+            For fits and scores alike: a weight of 2 is a row given twice, a weight of 0 a row not given.
+        groups : array-like of shape (n_samples,), optional
+            For a splitter that wants them.
+
+        Returns
+        -------
+        self
+        """
+        self.__dict__.pop("best_params_", None)  # not fitted until this fit ends
+        self._check_parameters()
+        seed = int(check_random_state(self.random_state).randint(2**31))
+        estimator = self._new_estimator(seed)
+        y, labels, weight = self._labelled(X, y, sample_weight)
+        (X,) = indexable(X)
+        grid = self._grid(estimator, X, labels, weight, seed)
+        kernel_matrix = get_tags(estimator).input_tags.pairwise
+        splits = splits_of(self.cv, None if kernel_matrix else X, y, labels, weight, groups)
+        self.scorer_ = check_scoring(estimator, self.scoring)
+        given = None if sample_weight is None else weight
+        table = search(grid, len(splits), self._runner(estimator, X, y, given, splits, grid), self.eliminate)
+        chosen = chosen_point(grid, table.scores, self.rule)
+        self.__dict__.pop("best_estimator_", None)
+        if self.refit:
+            self._keep_best(self._refitted(estimator, grid, chosen, X, y, given))
+        self.cv_results_ = table.results(grid)
+        self.n_splits_, self.start_ = len(splits), start_of(estimator, grid.name)
+        self.best_index_ = chosen
+        self.best_score_ = float(self.cv_results_["mean_test_score"][chosen])
+        self.best_params_ = grid.points[chosen]
+        return self
+
+    def _check_parameters(self) -> None:
+        check_choice("rule", self.rule, RULES)
+        check_flag("eliminate", self.eliminate)
+        check_flag("refit", self.refit)
+        if self.eliminate and not is_at_most_one(self.scoring):
+            raise ValueError(
+                f"eliminate needs a score that is at most 1, as scoring='accuracy' is; got {self.scoring!r}. "
+                "Set eliminate=False to score every point on every fold."
+            )
+
+    def _new_estimator(self, seed: int | None = None) -> Any:
+        estimator = KernelSVC() if self.estimator is None else clone(self.estimator)
+        if self.random_state is not None and estimator.get_params().get("random_state", 0) is None:
+            estimator.set_params(random_state=seed)
+        return estimator
+
+    def _labelled(self, X: Any, y: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Labels as they are and as numbers, and weights; sets ``classes_``."""
+        if y is None:
+            raise ValueError("PathCV requires y to be passed, but the target y is None.")
+        y = _check_y(y, estimator=self)
+        check_consistent_length(X, y)
+        check_classification_targets(y)
+        weight = check_sample_weight(sample_weight, _num_samples(y))
+        self.classes_, labels = np.unique(y, return_inverse=True)
+        counted = np.unique(labels[weight > 0.0])
+        if len(counted) < 2:
+            raise ValueError(
+                "PathCV needs at least two classes, but y has only one class with a positive weight: "
+                f"{self.classes_[counted].tolist()!r}."
+            )
+        return y, labels, weight
+
+    def _grid(self, estimator: Any, X: Any, labels: np.ndarray, weight: np.ndarray, seed: int) -> Grid:
+        parameters, median = estimator.get_params(deep=False), None
+        if self.gammas is None and "gamma" in parameters and parameters.get("kernel") in WITH_BANDWIDTH:
+            median = median_of(X, labels, weight, seed)
+        return grid_for(estimator, self.Cs, self.alphas, self.gammas, float(weight.sum()), median)
+
+    def _runner(self, estimator: Any, X: Any, y: Any, weight: Any, splits: list[Split], grid: Grid) -> Any:
+        """How folds are scored: over one kernel matrix where that is possible, or by fits of their own."""
+        parts = (X, y, weight, splits, grid, self.scorer_, self.n_jobs)
+        shared = start_of(estimator, grid.name) == "kernel-rows" and not getattr(
+            estimator, "_functions", None
+        )
+        if shared and (self.scoring is None or isinstance(self.scoring, str)):
+            folds = KernelFolds(clone(estimator), *parts)
+            if folds.fits:
+                return folds.run
+        return FittedFolds(estimator, *parts).run
+
+    def _refitted(self, estimator: Any, grid: Grid, chosen: int, X: Any, y: Any, weight: Any) -> Any:
+        """The chosen point on all rows, found in the way in which folds have found theirs."""
+        point = grid.points[chosen]
+        if start_of(estimator, grid.name) != "support-vectors":
+            return fitted(clone(estimator).set_params(**point), X, y, weight)
+        value = np.array([point[grid.name]])
+        others = {name: number for name, number in point.items() if name != grid.name}
+        model, _ = next(along(clone(estimator).set_params(**others), grid.name, value, X, y, weight))
+        return model
+
+    def _keep_best(self, model: Any) -> None:
+        self.best_estimator_ = model
+        for name in ("n_features_in_", "feature_names_in_", "classes_"):
+            if name != "classes_":
+                self.__dict__.pop(name, None)
+            if hasattr(model, name):
+                setattr(self, name, getattr(model, name))
+
+    # ---- prediction ----
+
+    def _best(self) -> Any:
+        check_is_fitted(self)
+        if not hasattr(self, "best_estimator_"):
+            raise AttributeError(
+                f"this search was fitted with refit=False, so there is no model; fit one with the parameters "
+                f"{self.best_params_!r}, or search with refit=True."
+            )
+        return self.best_estimator_
+
+    @_where_the_model_has("decision_function")  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> np.ndarray:
+        """The scores of the chosen model."""
+        return np.asarray(self._best().decision_function(X))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The classes that the chosen model predicts."""
+        return np.asarray(self._best().predict(X))
+
+    @_where_the_model_has("predict_proba")  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """The probabilities of the chosen model."""
+        return np.asarray(self._best().predict_proba(X))
+
+    @_where_the_model_has("predict_log_proba")  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """The logarithm of ``predict_proba``."""
+        return np.asarray(self._best().predict_log_proba(X))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The chosen model's score, by ``scoring``."""
+        weighted = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return float(self.scorer_(self._best(), X, y, **weighted))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """True between the end of a fit and the start of the next."""
+        return hasattr(self, "best_params_")
+
+    def __sklearn_tags__(self) -> Any:
+        """What the estimator takes is taken."""
+        tags = super().__sklearn_tags__()
+        inner = get_tags(KernelSVC() if self.estimator is None else self.estimator)
+        tags.input_tags, tags.classifier_tags = inner.input_tags, inner.classifier_tags
+        return tags

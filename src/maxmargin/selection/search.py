@@ -1,0 +1,113 @@
+"""Cross-validation over a grid: gamma by gamma, a few folds at a time, hopeless points left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.ma import MaskedArray
+
+from .grid import Grid, ranks
+
+__all__ = ["FoldScores", "Table", "is_at_most_one", "search"]
+
+AT_ONCE = 2  # folds between two looks at who is hopeless: fixed, since threads must not change the outcome
+ROUNDING = 1e-12
+AT_MOST_ONE = (
+    *("accuracy", "average_precision", "balanced_accuracy", "f1", "jaccard", "matthews", "precision"),
+    *("r2", "recall", "roc_auc", "top_k_accuracy"),
+)
+
+
+def is_at_most_one(scoring: Any) -> bool:
+    """Whether no score can exceed 1, which is known of scikit-learn's own by their names."""
+    return scoring is None or (isinstance(scoring, str) and scoring.startswith(AT_MOST_ONE))
+
+
+@dataclass(frozen=True)
+class FoldScores:
+    """What one fold tells about some values at one gamma: arrays with one entry each."""
+
+    scores: np.ndarray
+    fit_seconds: np.ndarray
+    score_seconds: np.ndarray
+    dual_gaps: np.ndarray
+
+
+@dataclass
+class Table:
+    """Arrays (n_points, n_folds), nan where a point was eliminated before a fold."""
+
+    scores: np.ndarray
+    fit_seconds: np.ndarray
+    score_seconds: np.ndarray
+    dual_gaps: np.ndarray
+
+    @classmethod
+    def empty(cls, n_points: int, n_folds: int) -> Table:
+        """Nothing known."""
+        return cls(*(np.full((n_points, n_folds), np.nan) for _ in range(4)))
+
+    def put(self, points: np.ndarray, fold: int, found: FoldScores) -> None:
+        """Keep what a fold has told."""
+        for name in ("scores", "fit_seconds", "score_seconds", "dual_gaps"):
+            getattr(self, name)[points, fold] = getattr(found, name)
+
+    def hopeless(self, points: np.ndarray) -> np.ndarray:
+        """Which of the points cannot have the best mean, were they to score 1 on every fold still to come.
+
+        Only scores of other points on the same folds are looked at, all of which a search without
+        elimination would have too: so the best point is the same.
+        """
+        complete = self.scores.mean(axis=1)
+        if not np.isfinite(complete).any():
+            return np.zeros(len(points), dtype=bool)
+        bound = np.where(np.isnan(self.scores[points]), 1.0, self.scores[points]).mean(axis=1)
+        return np.asarray(bound < np.nanmax(complete) - ROUNDING)
+
+    def results(self, grid: Grid) -> dict[str, Any]:
+        """``cv_results_`` with the names of scikit-learn's ``GridSearchCV``, and some of our own."""
+        with np.errstate(invalid="ignore"):
+            means, spread = self.scores.mean(axis=1), self.scores.std(axis=1)
+        table: dict[str, Any] = {}
+        for name, seconds in (("fit", self.fit_seconds), ("score", self.score_seconds)):
+            table[f"mean_{name}_time"] = _over_known(np.mean, seconds)
+            table[f"std_{name}_time"] = _over_known(np.std, seconds)
+        for name in grid.points[0]:
+            values = [point[name] for point in grid.points]
+            table[f"param_{name}"] = MaskedArray(values, mask=np.zeros(len(values), dtype=bool))
+        table["params"] = grid.points
+        for k in range(self.scores.shape[1]):
+            table[f"split{k}_test_score"] = self.scores[:, k]
+        eliminated = np.isnan(self.fit_seconds).any(axis=1)
+        table |= {"mean_test_score": means, "std_test_score": spread, "rank_test_score": ranks(means)}
+        return table | {"eliminated": eliminated, "max_dual_gap": _over_known(np.max, self.dual_gaps)}
+
+
+def _over_known(summary: Callable[[np.ndarray], Any], numbers: np.ndarray) -> np.ndarray:
+    """A summary of the entries of each row that are known."""
+    return np.array([summary(row[~np.isnan(row)]) if not np.isnan(row).all() else np.nan for row in numbers])
+
+
+def search(
+    grid: Grid,
+    n_folds: int,
+    run: Callable[[int, list[int], np.ndarray], list[FoldScores]],
+    eliminate: bool,
+) -> Table:
+    """Fill the table; ``run(g, folds, which)`` scores the values ``which`` at the g-th gamma."""
+    table = Table.empty(len(grid.points), n_folds)
+    step = AT_ONCE if eliminate else n_folds
+    for g in range(grid.n_gammas):
+        which = np.arange(len(grid.values))
+        for first in range(0, n_folds, step):
+            if eliminate:
+                which = which[~table.hopeless(grid.place[g, which])]
+            if not len(which):
+                break
+            folds = list(range(first, min(first + step, n_folds)))
+            for fold, found in zip(folds, run(g, folds, which), strict=True):
+                table.put(grid.place[g, which], fold, found)
+    return table

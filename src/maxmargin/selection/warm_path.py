@@ -1,0 +1,188 @@
+"""Solutions along a grid of regularisation, each with what the one before it has found."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+
+from ..budget.classifier import SparseKernelClassifier
+from ..budget.path import with_alpha
+from ..checks import check_grid
+from ..kernel_svc import KernelSVC
+
+__all__ = ["RegularizationPath", "along", "parameter_of", "path", "start_of"]
+
+
+@dataclass(frozen=True)
+class RegularizationPath:
+    """Models for several values of C or alpha, in the order in which the values were given.
+
+    Attributes
+    ----------
+    parameter : str
+        Its name: "C", "alpha", or that of a step of a pipeline, as "kernelsvc__C".
+    values : ndarray of shape (n_values,)
+    estimators : list of estimators
+        Fitted.
+    objectives : ndarray of shape (n_values,)
+    dual_gaps : ndarray of shape (n_values,)
+        Relative; nan, as the other numbers, where an estimator does not tell.
+    seconds : ndarray of shape (n_values,)
+    kernel_values : ndarray of shape (n_values,)
+        Computed for this model alone, beside what earlier ones had left.
+    start : {"kernel-rows", "warm-start", "support-vectors", "cold"}
+        What a model takes over from the one before: coefficients and kernel rows; coefficients; the support
+        vectors, which are those of the estimator's own alpha; or nothing.
+    """
+
+    parameter: str
+    values: np.ndarray
+    estimators: list[Any]
+    objectives: np.ndarray
+    dual_gaps: np.ndarray
+    seconds: np.ndarray
+    kernel_values: np.ndarray
+    start: str
+
+
+def path(
+    estimator: Any, X: Any, y: Any, *, Cs: Any = None, alphas: Any = None, sample_weight: Any = None
+) -> RegularizationPath:
+    """Fit an estimator for several values of C, or of alpha, from strong to weak regularisation.
+
+    Parameters
+    ----------
+    estimator : classifier with a parameter C or alpha, or a pipeline or another estimator around one
+        Not fitted, and not changed.
+    X, y, sample_weight
+        As for its ``fit``.
+    Cs, alphas : array-like of shape (n_values,)
+        One of the two.
+
+    Returns
+    -------
+    RegularizationPath
+
+    Notes
+    -----
+    :class:`KernelSVC` carries coefficients and kernel rows along. :class:`SparseKernelClassifier` finds its
+    support vectors once, with its own alpha, and refits their coefficients for each of the grid: where those
+    of every alpha are wanted, fit it anew. Others start from the last model where they have ``warm_start``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from maxmargin import KernelSVC, path
+    >>> found = path(KernelSVC(), *load_breast_cancer(return_X_y=True), Cs=[0.1, 1, 10])
+    >>> found.start, [model.C for model in found.estimators], bool((found.dual_gaps < 1e-6).all())
+    ('kernel-rows', [0.1, 1.0, 10.0], True)
+    """
+    if (Cs is None) == (alphas is None):
+        raise ValueError(f"give one of Cs and alphas; got Cs={Cs!r} and alphas={alphas!r}.")
+    short, values = ("C", check_grid("Cs", Cs)) if alphas is None else ("alpha", check_grid("alphas", alphas))
+    name = parameter_of(estimator, short)
+    if name is None:
+        raise ValueError(f"{estimator!r} has no parameter {short} that a path could follow.")
+    order = np.argsort(values if short == "C" else -values, kind="stable")
+    models: list[Any] = [None] * len(values)
+    numbers = np.full((4, len(values)), np.nan)
+    before = 0.0
+    for k, (model, seconds) in zip(order, along(estimator, name, values[order], X, y, sample_weight)):
+        models[k] = deepcopy(model)
+        last = final_estimator(model)
+        counted = _kernel_values(last)
+        numbers[:, k] = getattr(last, "objective_", np.nan), gap_of(model), seconds, counted - before
+        before = counted if start_of(estimator, name) == "kernel-rows" else 0.0
+    names = ("objectives", "dual_gaps", "seconds", "kernel_values")
+    told = dict(zip(names, numbers, strict=True))
+    return RegularizationPath(name, values, models, **told, start=start_of(estimator, name))
+
+
+def _kernel_values(model: Any) -> float:
+    histories = getattr(model, "history_", None)
+    return float(sum(history[-1].kernel_values for history in histories)) if histories else np.nan
+
+
+def final_estimator(model: Any) -> Any:
+    """The last step of a pipeline, or the estimator itself."""
+    return final_estimator(model.steps[-1][1]) if isinstance(model, Pipeline) else model
+
+
+def gap_of(model: Any) -> float:
+    """The relative duality gap, where there is one."""
+    return float(getattr(final_estimator(model), "dual_gap_", np.nan))
+
+
+def parameter_of(estimator: Any, short: str) -> str | None:
+    """The name of the parameter ``short`` of an estimator or, failing that, of the one inside it."""
+    names = [name for name in estimator.get_params() if name.split("__")[-1] == short]
+    least = min((name.count("__") for name in names), default=0)
+    nearest = [name for name in names if name.count("__") == least]
+    if len(nearest) > 1:
+        raise ValueError(f"{estimator!r} has several parameters {short}: {sorted(nearest)}.")
+    return nearest[0] if nearest else None
+
+
+def _beside(name: str, other: str) -> str:
+    """The name of another parameter of the same part."""
+    return "__".join([*name.split("__")[:-1], other])
+
+
+def start_of(estimator: Any, name: str) -> str:
+    """What a model of the path takes over from the one before; see :class:`RegularizationPath`."""
+    if isinstance(estimator, KernelSVC) and name == "C":
+        return "kernel-rows"
+    if isinstance(estimator, SparseKernelClassifier) and name == "alpha" and estimator.refit is not None:
+        return "support-vectors"
+    if _beside(name, "warm_start") in estimator.get_params() and _is_kept(estimator, name):
+        return "warm-start"
+    return "cold"
+
+
+def _is_kept(estimator: Any, name: str) -> bool:
+    """Whether the part that has this parameter is there at the next fit, where most would clone it anew."""
+    return "__" not in name or (
+        isinstance(estimator, Pipeline) and _is_kept(estimator[-1], name.partition("__")[2])
+    )
+
+
+def along(
+    estimator: Any, name: str, values: np.ndarray, X: Any, y: Any, sample_weight: Any
+) -> Iterator[tuple[Any, float]]:
+    """A fitted model for each value in turn, which the next may change, and the seconds that it took."""
+    how = start_of(estimator, name)
+    if how == "kernel-rows":
+        for model in estimator.path(X, y, values, sample_weight):
+            yield model, sum(history[-1].seconds for history in model.history_)
+    elif how == "support-vectors":
+        begun = time.perf_counter()
+        grown = fitted(clone(estimator), X, y, sample_weight)
+        for value in values:
+            model = with_alpha(grown, float(value))
+            yield model, time.perf_counter() - begun
+            begun = time.perf_counter()
+    else:
+        model = clone(estimator)
+        if how == "warm-start":
+            model.set_params(**{_beside(name, "warm_start"): True})
+        for value in values:
+            begun = time.perf_counter()
+            fitted(model.set_params(**{name: float(value)}), X, y, sample_weight)
+            yield model, time.perf_counter() - begun
+            if how == "cold":
+                model = clone(estimator)
+
+
+def fitted(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    """``estimator.fit``, with weights for the last step of a pipeline."""
+    if sample_weight is None:
+        return estimator.fit(X, y)
+    prefix = f"{estimator.steps[-1][0]}__" if isinstance(estimator, Pipeline) else ""
+    return estimator.fit(X, y, **{f"{prefix}sample_weight": sample_weight})
