@@ -1,0 +1,1 @@
+"""Data files in, model files in and out."""

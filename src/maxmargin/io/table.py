@@ -1,0 +1,71 @@
+"""What every reader gives: blocks of rows, as named columns or as a matrix, with the target apart.
+
+A file is read block by block and never kept whole, unless someone asks for ``read_all``. A source can be gone
+through as often as needed, and gives the same blocks each time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, runtime_checkable
+
+import numpy as np
+
+Kind = Literal["number", "words"]
+BLOCK_ROWS = 1 << 16
+
+
+class DataFormatError(ValueError):
+    """A data file that cannot be read as asked: the message names file, line and column."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A named column of a table: numbers, or words (categories)."""
+
+    name: str
+    kind: Kind
+
+
+@dataclass(frozen=True, eq=False)
+class Words:
+    """A column of words: ``values[codes[i]]`` in row i; a code of -1 where the value is missing."""
+
+    codes: np.ndarray  # int32 (n_rows,)
+    values: tuple[str, ...]  # distinct, in the order in which this block met them
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Some rows of a source.
+
+    ``features`` maps names to float64 arrays (NaN where missing) or ``Words``, in the order of the source's
+    columns; or it is a matrix, dense float64 or CSR, for formats without names.
+    """
+
+    features: Mapping[str, np.ndarray | Words] | Any
+    target: np.ndarray | None  # (n_rows,): strings as written (text formats), integers, booleans
+    first_row: int  # number of this block's first row in the source, from 0
+    n_rows: int
+
+
+@runtime_checkable
+class Source(Protocol):
+    """A data file that is open for reading."""
+
+    name: str  # the file, as given
+    columns: tuple[Column, ...] | None  # the features in order; None for a matrix
+    n_features: int
+    target: str | None  # name (or position) of the target; None where there is none
+
+    def blocks(self, n_rows: int = BLOCK_ROWS) -> Iterator[Block]:
+        """The rows from the first to the last, ``n_rows`` at a time."""
+        ...
+
+    def options(self) -> dict[str, Any]:
+        """How the file was read (format, delimiter, header, names, missing ...), fit for JSON."""
+        ...

@@ -1,0 +1,1 @@
+"""What the command line does, without printing: training, evaluation, comparison, paths."""
