@@ -12,6 +12,7 @@ from .reduced_newton import ReducedProblem, Refit, refit
 
 FACTOR = 10.0**0.5
 WORTHWHILE = 2e-4  # share of the loss that a smaller alpha, which is harder to solve for, must save
+MANY_JUDGES = 1000  # rows by which a difference in loss is taken as it is
 LONGEST_WALK = 20  # steps of it: ten orders of magnitude
 
 
@@ -30,18 +31,30 @@ def first_alpha(problem: BudgetProblem) -> float:
 def better_alpha(
     reduced: Callable[[float], ReducedProblem], fitted: Refit, alpha: float, sample: GrowthSample, tol: float
 ) -> tuple[float, Refit]:
-    """Walk down the judged loss from the present alpha, by factors of the root of ten, while it falls."""
+    """Walk down the judged loss from the present alpha, by factors of the root of ten, while it falls.
+
+    Where few rows judge, a smaller alpha has to save more than one standard error of what it saves: chance
+    alone would lead to ever smaller ones.
+    """
     loss = reduced(alpha).loss
-    best = (sample.judged_loss(loss, fitted.F), alpha, fitted)
+    best = (sample.judged_losses(loss, fitted.F), alpha, fitted)
     for factor in (1.0 / FACTOR, FACTOR):
         before = best[1]
         for _ in range(LONGEST_WALK):
             trial_alpha = best[1] * factor
             trial = refit(reduced(trial_alpha), best[2].V, best[2].F, tol)
-            judged = sample.judged_loss(loss, trial.F)
-            if not judged < (1.0 - WORTHWHILE if factor < 1.0 else 1.0) * best[0]:
+            judged = sample.judged_losses(loss, trial.F)
+            if not best[0].sum() - judged.sum() > (_least_gain(best[0], judged) if factor < 1.0 else 0.0):
                 break
             best = (judged, trial_alpha, trial)
         if best[1] != before:
             break
     return best[1], best[2]
+
+
+def _least_gain(losses: np.ndarray, smaller: np.ndarray) -> float:
+    """What a smaller alpha, which is harder to solve for, must save."""
+    gain = WORTHWHILE * float(losses.sum())
+    if len(losses) >= MANY_JUDGES:
+        return gain
+    return max(gain, float(np.sqrt(len(losses)) * np.std(losses - smaller)))

@@ -92,11 +92,16 @@ class GrowthSample:
         keys = np.log(rng.standard_exponential(len(which))) - np.log(weight)  # the smallest is drawn first
         return np.sort(which[np.argpartition(keys, n_draws - 1)[:n_draws]])
 
-    def judged_loss(self, loss: Loss, F: np.ndarray) -> float:
-        """The loss on the rows kept apart, averaged in each column, summed over the columns."""
+    def judged_losses(self, loss: Loss, F: np.ndarray) -> np.ndarray:
+        """What each row kept apart adds to the loss: an average in each column, summed over them."""
         y, f = self.targets[self.judge], F[self.judge]
         c = column_costs(y, self.weight[self.judge], len(y))
-        return float((c * loss.value(y * f)).sum()) if len(y) else np.nan
+        return np.asarray((c * loss.value(y * f)).sum(axis=1))
+
+    def judged_loss(self, loss: Loss, F: np.ndarray) -> float:
+        """The loss on the rows kept apart."""
+        losses = self.judged_losses(loss, F)
+        return float(losses.sum()) if len(losses) else np.nan
 
 
 def column_costs(targets: np.ndarray, weight: np.ndarray, n_trained: int) -> np.ndarray:
