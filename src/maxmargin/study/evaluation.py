@@ -18,7 +18,8 @@ from .labels import LabelMatch
 from .mistakes import Mistake, MistakeTally
 from .ranking import Ranking, RankingTally
 from .reliability import Calibration, ReliabilityTally
-from .scoring import Answers, answers, rows_of, steps_of
+from .scoring import Answers, answers, classifier_of, prepared
+from .unlike_training import UnlikeTraining
 
 __all__ = ["Evaluation", "TopK", "evaluate", "evaluate_rows", "json_values"]
 
@@ -63,7 +64,7 @@ class Evaluation:
     unknown_labels : dict of str to int
         Rows of labels that are no class, counted as errors.
     unseen_words : dict of str to int
-        For each column of words, how many values were never seen in training.
+        For each column of words, in how many rows it has one that training had not.
     notes : list of str
         How labels were matched, and what else a reader should know.
     seconds : float
@@ -143,16 +144,16 @@ def evaluate(
     -------
     Evaluation
     """
-    classes = steps_of(model)[1].classes_
+    classes = classifier_of(model).classes_
     n_rows = max(256, min(BLOCK_ROWS, SCORES_AT_ONCE // len(classes))) if batch is None else batch
     tally = _Tally(model, LabelMatch(classes, labels, unknown_labels), top_k)
-    blocks = ((rows_of(block), block.target, block.first_row) for block in source.blocks(n_rows))
+    blocks = ((block, block.target, block.first_row) for block in source.blocks(n_rows))
     return tally.over(blocks, source.name, progress)
 
 
 def evaluate_rows(model: Any, X: Any, y: Any, *, top_k: Sequence[int] = (1, 3, 5)) -> Evaluation:
     """The same for rows in memory: X is whatever the model takes and can be sliced, y their labels."""
-    classes = steps_of(model)[1].classes_
+    classes = classifier_of(model).classes_
     y = np.asarray(y)
 
     def slices() -> Iterator[tuple[Any, np.ndarray, int]]:
@@ -172,6 +173,7 @@ class _Tally:
         self.reliability = ReliabilityTally()
         self.ranking = RankingTally(names[1]) if len(names) == 2 else None
         self.mistakes = MistakeTally(names)
+        self.unlike = UnlikeTraining()
         self.hits = {k: 0 for k in sorted(set(top_k)) if len(names) > 2 and k < len(names)}
 
     def over(self, batches: Batches, file: str, progress: Callable[[int], None] | None = None) -> Evaluation:
@@ -180,7 +182,9 @@ class _Tally:
             if target is None:
                 raise ValueError(f"{file} has no target to compare predictions with; name it (--target).")
             if len(target):
-                self._add(answers(self.model, rows), self.match.numbers(target), first_row)
+                X, notices = prepared(self.model, rows)
+                self.unlike.add(notices)
+                self._add(answers(self.model, X), self.match.numbers(target), first_row)
             if progress is not None:
                 progress(self.confusion.n_rows)
         if self.confusion.n_rows == 0:
@@ -220,6 +224,7 @@ class _Tally:
             ranking=None if self.ranking is None else self.ranking.result(),
             mistakes=self.mistakes.kept,
             unknown_labels=dict(self.match.unknown_counts),
-            notes=self.match.notes,
+            unseen_words=dict(self.unlike.unseen),
+            notes=self.match.notes + self.unlike.notes,
             seconds=seconds,
         )

@@ -20,6 +20,7 @@ __all__ = ["UNKNOWN", "LabelMatch", "UnknownLabelError"]
 
 UNKNOWN = -1
 MOST_NAMED = 10
+MOST_UNKNOWN = 10_000
 
 
 class UnknownLabelError(ValueError):
@@ -103,6 +104,11 @@ class LabelMatch:
         self._known |= plain
         if self.unknown == "wrong":
             self._known |= dict.fromkeys(strange, UNKNOWN)
+            if len(self._known) > MOST_UNKNOWN + len(self.names):
+                raise UnknownLabelError(
+                    f"the file has more than {MOST_UNKNOWN} labels that are none of the model's classes, "
+                    f"{_named(self.names)}; is the right column the target?"
+                )
         elif strange or (self.ending is not None and self._as_they_are):
             self._drop_ending(strange)
 

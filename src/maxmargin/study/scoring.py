@@ -12,7 +12,7 @@ from sklearn.pipeline import Pipeline
 from ..decoders.registry import predicted_classes
 from ..io.table import Block
 
-__all__ = ["Answers", "answers", "rows_of", "steps_of"]
+__all__ = ["Answers", "answers", "classifier_of", "prepared"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,22 +24,47 @@ class Answers:
     probabilities: np.ndarray | None  # (n, n_classes)
 
 
-def steps_of(model: Any) -> tuple[Any, Any]:
-    """What prepares the rows, or None, and the classifier."""
-    if isinstance(model, Pipeline):
-        return (model[:-1] if len(model) > 1 else None), model[-1]
-    return None, model
+def classifier_of(model: Any) -> Any:
+    """The model itself, or the last step of a pipeline."""
+    return model[-1] if isinstance(model, Pipeline) else model
 
 
-def rows_of(block: Block) -> Any:
-    """A block as a model takes it: the matrix where it has no names, else the block itself."""
-    return block if isinstance(block.features, Mapping) else block.features
+def prepared(model: Any, rows: Any) -> tuple[Any, Any]:
+    """The matrix that the classifier takes, and what was unlike the training if the preparation tells.
+
+    Parameters
+    ----------
+    model : fitted classifier, or pipeline that ends in one
+    rows : Block, or whatever the model takes
+
+    Returns
+    -------
+    X : matrix
+    notices : Notices of the ``TablePreparation`` that the pipeline begins with, or None
+    """
+    steps = list(model[:-1]) if isinstance(model, Pipeline) else []
+    notices = None
+    if steps and hasattr(steps[0], "transform_noting"):
+        rows, notices = steps.pop(0).transform_noting(rows)
+    elif isinstance(rows, Block):
+        rows = _matrix_of(rows)
+    for step in steps:
+        rows = step.transform(rows)
+    return rows, notices
 
 
-def answers(model: Any, rows: Any) -> Answers:
-    """Ask a fitted classifier, or a pipeline that ends in one, about some rows."""
-    preparation, classifier = steps_of(model)
-    X = rows if preparation is None else preparation.transform(rows)
+def _matrix_of(block: Block) -> Any:
+    if isinstance(block.features, Mapping):
+        raise ValueError(
+            "the file is a table with named columns, and this model takes a matrix: it has no "
+            "TablePreparation. Train it with maxmargin train, or give a .npz or LIBSVM file."
+        )
+    return block.features
+
+
+def answers(model: Any, X: Any) -> Answers:
+    """Ask the classifier of a model about rows that are :func:`prepared`."""
+    classifier = classifier_of(model)
     probabilities = _probabilities(classifier, X)
     scores = _scores(classifier, X, probabilities)
     if _is_ours(classifier):
