@@ -40,7 +40,7 @@ def predict(
     from .csv_text import PredictionText
 
     fitted = io.load(model)
-    source = reading.open_for(data, fitted, io.read_record(model))
+    source = reading.open_for(data, fitted, io.read_record(model), target=False)
     text = PredictionText(fitted.classes_, scores=scores, probabilities=probabilities)
     blocks = predictions(fitted, source, scores=scores, probabilities=probabilities)
     start = time.perf_counter()
