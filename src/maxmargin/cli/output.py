@@ -71,7 +71,12 @@ def facts(title: str, pairs: Mapping[str, object]) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    grid = Table(title=Text(printable(title)), title_justify="left", title_style="bold", box=box.SIMPLE)
+    grid = Table(
+        title=Text(printable(title)) if title else None,
+        title_justify="left",
+        title_style="bold",
+        box=box.SIMPLE,
+    )
     grid.show_header = False
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold")
@@ -87,7 +92,12 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], 
     from rich.table import Table
     from rich.text import Text
 
-    grid = Table(title=Text(printable(title)), title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
+    grid = Table(
+        title=Text(printable(title)) if title else None,
+        title_justify="left",
+        title_style="bold",
+        box=box.SIMPLE_HEAD,
+    )
     for place, name in enumerate(columns):
         grid.add_column(Text(printable(name)), justify="left" if place < words else "right", overflow="fold")
     for row in rows:

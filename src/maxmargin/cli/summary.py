@@ -31,7 +31,7 @@ def of_training(
         "written": written,
         "fingerprint": record.get("fingerprint"),
     }
-    return document, [facts("Trained", pairs), f"next: {command('evaluate', out, 'NEW_' + data.name)}"]
+    return document, [facts("Trained", pairs), f"next: {command('report', out, data)}"]
 
 
 def data_facts(record: Record) -> dict[str, object]:
