@@ -18,8 +18,9 @@ from ..checks import check_number
 from ..io.table import Block, Source
 from .intervals import Interval, share_interval
 from .model_size import n_bytes_of, n_support_of
+from .peers import named_estimator
 from .preparation import TablePreparation
-from .table_rows import held_out, taken, turns, whole
+from .table_rows import held_out_rows, shuffled_folds, taken, whole
 
 __all__ = ["ComparedModel", "compare"]
 
@@ -89,7 +90,7 @@ def compare(
     models : mapping of names to estimators, or sequence of names
         Names are those of ``maxmargin.study.models`` and of ``maxmargin.study.peers``.
     validate : float, default=0.2
-        The share of each class that is held out.
+        The share of each class that is held out: the rows that ``train`` would hold out.
     folds : int, optional
         Cross-validation with so many folds, instead of one set of rows held out.
     repeats : int, default=1
@@ -105,9 +106,9 @@ def compare(
         In the order given.
     """
     check_number("repeats", repeats, at_least=1, integer=True)
-    block = whole(source)
+    block, labels = whole(source)
     entries = _entries(models, block.n_rows, seed)
-    splits = _splits(block, validate, folds, seed)
+    splits = _splits(labels, validate, folds, seed)
     n_turns = len(splits) * repeats * len(entries)
     for turn, (number, split) in enumerate((n, s) for n, s in enumerate(splits) for _ in range(repeats)):
         rows = _Rows.of(block, *split)
@@ -126,26 +127,23 @@ def _entries(models: Mapping[str, Any] | Sequence[str], n_rows: int, seed: int) 
         raise ValueError("compare needs at least one model; got none.")
     if isinstance(models, Mapping):
         return [_Entry(name, estimator, n_rows) for name, estimator in models.items()]
-    from .models import named_estimator
-
     return [_Entry(name, named_estimator(name, seed), n_rows) for name in dict.fromkeys(models)]
 
 
 def _splits(
-    block: Block, validate: float, folds: int | None, seed: int
+    labels: np.ndarray, validate: float, folds: int | None, seed: int
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    labels = np.unique(block.target, return_inverse=True)[1]  # type: ignore[arg-type]
     if folds is None:
-        if not 0.0 < validate < 1.0:
-            raise ValueError(f"validate must be a share between 0 and 1; got {validate!r}.")
-        out = held_out(labels, validate, seed)
+        out = held_out_rows(labels, validate, seed)
         if not out.any():
-            raise ValueError(f"validate={validate:g} holds out no row of {len(labels)}; raise it, or give folds.")
+            raise ValueError(
+                f"validate={validate:g} holds out no row of {len(labels)}; raise it, or give folds."
+            )
         return [(np.flatnonzero(~out), np.flatnonzero(out))]
     check_number("folds", folds, at_least=2, integer=True)
     if folds > len(labels):
         raise ValueError(f"folds={folds} are more than the {len(labels)} rows; lower it.")
-    fold = turns(labels, folds, seed)
+    fold = shuffled_folds(labels, folds, seed)
     return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(folds)]
 
 

@@ -30,7 +30,9 @@ class HeldOut:
     def __init__(self, share: float, seed: int) -> None:
         check_number("validate", share, at_least=0.0)
         if share >= 1.0:
-            raise ValueError(f"validate is the share of rows held out, at least 0 and below 1; got {share!r}.")
+            raise ValueError(
+                f"validate is the share of rows held out, at least 0 and below 1; got {share!r}."
+            )
         self.share, self.seed = Fraction(share).limit_denominator(10_000), int(seed)
         self._seen: dict[Any, tuple[int, np.uint64]] = {}
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from ..checks import check_number
-from ..io.table import Block, Source
+from ..io.table import Source
 from .intervals import Interval, share_interval
 from .preparation import TablePreparation
-from .table_rows import taken, turns, whole
+from .table_rows import sample, whole
 
 __all__ = ["BudgetPoint", "CostPoint", "StudiedPath", "budget_path", "cost_path"]
 
@@ -117,7 +117,7 @@ def budget_path(
     """
     from ..budget import SparseKernelClassifier
 
-    block = whole(source)
+    block, _ = whole(source)
     given = {"validation_fraction": validate, "random_state": seed, **(parameters or {}), "budget": budget}
     if given["validation_fraction"] is None:
         raise ValueError("a path of budgets needs rows held out: validate must be a share between 0 and 1.")
@@ -168,7 +168,7 @@ def cost_path(
     rule : {"best", "one-standard-error"}, default="best"
         How the point is chosen.
     most_rows : int, default=20000
-        Of a file with more a random sample of so many rows, of each class its share, is taken.
+        Of a file with more a random sample of at most so many rows, of each class its share, is taken.
     seed : int, default=0
 
     Returns
@@ -179,14 +179,14 @@ def cost_path(
     from ..selection.warm_path import parameter_of
 
     check_number("most_rows", most_rows, at_least=2, integer=True)
-    block = whole(source)
+    block, labels = whole(source)
     notes = ["columns were prepared with all rows, without their labels; folds share that"]
     if block.n_rows > most_rows:
         notes.append(
-            f"a sample of {most_rows} of {block.n_rows} rows was taken; C is for so many rows, and lambda is "
-            "what carries over to more: C = 1 / (lambda n)"
+            f"a sample of the {block.n_rows} rows was taken; C is for so many rows, and lambda is what carries "
+            "over to more: C = 1 / (lambda n)"
         )
-        block = _sample(block, most_rows, seed)
+        block = sample(block, labels, most_rows, seed)
     search = PathCV(estimator, gammas=gammas, cv=folds, rule=rule, refit=False, random_state=seed)
     kind = "C" if parameter_of(search._new_estimator(), "C") is not None else "alpha"
     if values is not None:
@@ -214,11 +214,3 @@ def _cost_points(search: Any, kind: str, n_rows: int) -> list[CostPoint]:
             )
         )
     return points
-
-
-def _sample(block: Block, most_rows: int, seed: int) -> Block:
-    """Rows in their order, of each class about its share, ``most_rows`` in all."""
-    labels = np.unique(block.target, return_inverse=True)[1]  # type: ignore[arg-type]
-    n_parts = -(-block.n_rows // most_rows)
-    first = np.argsort(turns(labels, n_parts, seed), kind="stable")[:most_rows]
-    return taken(block, np.sort(first))

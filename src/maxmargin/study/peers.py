@@ -1,11 +1,13 @@
-"""Estimators of scikit-learn to compare with, by name."""
+"""Estimators to compare, by name: those of the command line, and some of scikit-learn."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["PEERS", "peer"]
+from .models import MODELS, model_kind
+
+__all__ = ["PEERS", "named_estimator"]
 
 
 def _svc(seed: int) -> Any:
@@ -33,6 +35,13 @@ PEERS: dict[str, Callable[[int], Any]] = {
 }
 
 
-def peer(name: str, seed: int) -> Any:
-    """The estimator of that name with scikit-learn's own defaults, but for a larger cache and more steps."""
-    return PEERS[name](seed)
+def named_estimator(name: str, seed: int) -> Any:
+    """An estimator, not fitted: one of ours as ``train`` begins with it, or one of scikit-learn's.
+
+    The latter have scikit-learn's own defaults, but for a larger cache and more iterations.
+    """
+    if name in PEERS:
+        return PEERS[name](seed)
+    if name not in MODELS:
+        raise ValueError(f"models are {', '.join([*MODELS, *PEERS])}; got {name!r}.")
+    return model_kind(name).make(seed=seed)
