@@ -1,24 +1,22 @@
-"""Which rows are held out: a stratified share, drawn as the rows go by, the same for every cut into blocks."""
+"""Which rows are held out: a share of each class, drawn as the rows go by, however they are cut."""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from ..bounds import hold_out_bound
 from ..checks import check_number
-
-CONFIDENCE = 0.95
 
 
 class HeldOut:
     """One row of every ``1 / share`` rows of each class, in the order of the file.
 
-    Which one of them is drawn by a hash of the seed, the class and how many such groups went by. The first row
-    of a class is never held out, so that training has every class.
+    Which one of them is drawn by a hash of the seed, the class and how many such groups went by. The first
+    row of a class is never held out, so that training has every class.
 
     Parameters
     ----------
@@ -36,15 +34,14 @@ class HeldOut:
         self.share, self.seed = Fraction(share).limit_denominator(10_000), int(seed)
         self._seen: dict[Any, tuple[int, np.uint64]] = {}
 
-    def of_block(self, target: np.ndarray) -> np.ndarray:
-        """Which of the next rows, with these labels, are held out."""
-        out = np.zeros(len(target), dtype=bool)
+    def of_block(self, labels: Sequence[Any], codes: np.ndarray) -> np.ndarray:
+        """Which of the next rows are held out; row i has the label ``labels[codes[i]]``."""
+        out = np.zeros(len(codes), dtype=bool)
         if not self.share:
             return out
-        labels, codes = np.unique(target, return_inverse=True)
         order = np.argsort(codes, kind="stable")
         ends = np.cumsum(np.bincount(codes, minlength=len(labels)))
-        for label, rows in zip(labels.tolist(), np.split(order, ends[:-1])):
+        for label, rows in zip(labels, np.split(order, ends[:-1])):
             before, key = self._seen.get(label) or (0, _key(f"{self.seed} {label}"))
             out[rows] = self._drawn(np.arange(before, before + len(rows)), key)
             self._seen[label] = before + len(rows), key
@@ -71,21 +68,3 @@ def _mixed(x: np.ndarray, key: np.uint64) -> np.ndarray:
         z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
         return z ^ (z >> np.uint64(31))
-
-
-def accuracy_interval(n_errors: int, n_rows: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
-    """Accuracies that make so many errors on rows held out no rarer than they may be (Clopper and Pearson).
-
-    Parameters
-    ----------
-    n_errors, n_rows : int
-    confidence : float, default=0.95
-
-    Returns
-    -------
-    low, high : float
-    """
-    tail = (1.0 - confidence) / 2.0
-    most_errors = hold_out_bound(n_errors, n_rows, tail).value
-    most_right = hold_out_bound(n_rows - n_errors, n_rows, tail).value
-    return 1.0 - most_errors, most_right

@@ -48,6 +48,7 @@ class ModelKind:
         else:
             own = {name: given.pop(name) for name in _parameters(self.estimator) if name in given}
             estimator = _make(self.estimator, own | {"estimator": _make(self.around, given, seed)}, seed)
+        part: Any
         for part in (estimator, getattr(estimator, "estimator", None)):
             if hasattr(part, "_check_parameters"):
                 part._check_parameters()
