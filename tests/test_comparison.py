@@ -12,7 +12,8 @@ from maxmargin.study.comparison import compare
 from maxmargin.study.intervals import share_interval
 from maxmargin.study.peers import PEERS, named_estimator
 from maxmargin.study.preparation import TablePreparation
-from maxmargin.study.table_rows import held_out_rows, sample, shuffled_folds, taken, whole
+from maxmargin.study.held_out import HeldOut
+from maxmargin.study.table_rows import sample, shuffled_folds, taken, whole
 
 
 @pytest.fixture(scope="module")
@@ -50,8 +51,8 @@ def test_rows_are_what_fits_by_hand_give(rings):
     linear, kernel, failed = compare(
         rings, {"linear": LinearSVC(random_state=0), "svc": SVC(), "bad": Failing()}, validate=0.3, seed=3
     )
-    block, labels = whole(rings)
-    out = held_out_rows(labels, 0.3, 3)
+    block, labels, numbers = whole(rings)
+    out = HeldOut(0.3, 3).of_block(labels, numbers)
     table = TablePreparation().fit(block.features[~out])
     X, test = table.transform(block.features[~out]), table.transform(block.features[out])
     right = {}
@@ -122,7 +123,7 @@ def test_folds_and_samples_have_each_class_in_proportion():
     for k in range(5):
         assert np.bincount(labels[folds == k]).tolist() == [12, 6, 2]
     assert (folds != shuffled_folds(labels, 5, 2)).any()
-    block, _ = whole(MemorySource(np.arange(100.0)[:, None], labels))
+    block, *_ = whole(MemorySource(np.arange(100.0)[:, None], labels))
     part = sample(block, labels, 34, 0)
     assert part.n_rows == 34
     assert np.abs(np.bincount(part.target) - [20, 10, 3.4]).max() <= 1

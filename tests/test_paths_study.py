@@ -47,7 +47,7 @@ def test_costs_are_those_of_cross_validation(rings):
     for point, C in zip(path.points, (0.01, 1.0)):
         assert point.parameters == {"C": C}
         assert point.regularisation == pytest.approx(1 / (C * 240))
-        scores = [path.estimator.cv_results_[f"split{k}_test_score"][C == 1.0] for k in range(4)]
+        scores = [path.estimator.cv_results_[f"split{k}_test_score"][int(C == 1.0)] for k in range(4)]
         assert point.error == pytest.approx(1 - np.mean(scores))
         assert point.standard_error == pytest.approx(np.std(scores, ddof=1) / 2)
         other = cross_val_score(LinearSVC(C, tol=1e-6, random_state=0), X, rings.y, cv=4)

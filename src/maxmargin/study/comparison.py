@@ -16,14 +16,16 @@ from sklearn.pipeline import Pipeline
 
 from ..checks import check_number
 from ..io.table import Block, Source
+from .held_out import HeldOut
 from .intervals import Interval, share_interval
 from .model_size import n_bytes_of, n_support_of
 from .peers import named_estimator
 from .preparation import TablePreparation
-from .table_rows import held_out_rows, shuffled_folds, taken, whole
+from .table_rows import shuffled_folds, taken, whole
 
 __all__ = ["ComparedModel", "compare"]
 
+Split = tuple[np.ndarray, np.ndarray]  # rows to train on, rows to judge by
 Progress = Callable[[str, int, int], None]  # a model's name, fits done, fits in all
 
 
@@ -106,9 +108,12 @@ def compare(
         In the order given.
     """
     check_number("repeats", repeats, at_least=1, integer=True)
-    block, labels = whole(source)
+    block, labels, numbers = whole(source)
     entries = _entries(models, block.n_rows, seed)
-    splits = _splits(labels, validate, folds, seed)
+    if folds is None:
+        splits = _held_out(numbers, HeldOut(validate, seed).of_block(labels, numbers))
+    else:
+        splits = _folds(numbers, folds, seed)
     n_turns = len(splits) * repeats * len(entries)
     for turn, (number, split) in enumerate((n, s) for n, s in enumerate(splits) for _ in range(repeats)):
         rows = _Rows.of(block, *split)
@@ -130,21 +135,18 @@ def _entries(models: Mapping[str, Any] | Sequence[str], n_rows: int, seed: int) 
     return [_Entry(name, named_estimator(name, seed), n_rows) for name in dict.fromkeys(models)]
 
 
-def _splits(
-    labels: np.ndarray, validate: float, folds: int | None, seed: int
-) -> list[tuple[np.ndarray, np.ndarray]]:
-    if folds is None:
-        out = held_out_rows(labels, validate, seed)
-        if not out.any():
-            raise ValueError(
-                f"validate={validate:g} holds out no row of {len(labels)}; raise it, or give folds."
-            )
-        return [(np.flatnonzero(~out), np.flatnonzero(out))]
-    check_number("folds", folds, at_least=2, integer=True)
-    if folds > len(labels):
-        raise ValueError(f"folds={folds} are more than the {len(labels)} rows; lower it.")
-    fold = shuffled_folds(labels, folds, seed)
-    return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(folds)]
+def _held_out(numbers: np.ndarray, out: np.ndarray) -> list[Split]:
+    if not out.any():
+        raise ValueError(f"validate holds out none of the {len(numbers)} rows; raise it, or give folds.")
+    return [(np.flatnonzero(~out), np.flatnonzero(out))]
+
+
+def _folds(numbers: np.ndarray, n_folds: int, seed: int) -> list[Split]:
+    check_number("folds", n_folds, at_least=2, integer=True)
+    if n_folds > len(numbers):
+        raise ValueError(f"folds={n_folds} are more than the {len(numbers)} rows; lower it.")
+    fold = shuffled_folds(numbers, n_folds, seed)
+    return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(n_folds)]
 
 
 @dataclass(frozen=True, eq=False)

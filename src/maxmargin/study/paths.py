@@ -117,7 +117,7 @@ def budget_path(
     """
     from ..budget import SparseKernelClassifier
 
-    block, _ = whole(source)
+    block, *_ = whole(source)
     given = {"validation_fraction": validate, "random_state": seed, **(parameters or {}), "budget": budget}
     if given["validation_fraction"] is None:
         raise ValueError("a path of budgets needs rows held out: validate must be a share between 0 and 1.")
@@ -179,12 +179,12 @@ def cost_path(
     from ..selection.warm_path import parameter_of
 
     check_number("most_rows", most_rows, at_least=2, integer=True)
-    block, labels = whole(source)
+    block, _, labels = whole(source)
     notes = ["columns were prepared with all rows, without their labels; folds share that"]
     if block.n_rows > most_rows:
         notes.append(
-            f"a sample of the {block.n_rows} rows was taken; C is for so many rows, and lambda is what carries "
-            "over to more: C = 1 / (lambda n)"
+            f"a sample of the {block.n_rows} rows was taken; C is for so many rows, and lambda is what "
+            "carries over to more: C = 1 / (lambda n)"
         )
         block = sample(block, labels, most_rows, seed)
     search = PathCV(estimator, gammas=gammas, cv=folds, rule=rule, refit=False, random_state=seed)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..folds import stratified_folds
 from ..io.table import Block, Source
 from .gathering import labels_of, taken
-from .held_out import HeldOut
 
-__all__ = ["held_out_rows", "sample", "shuffled_folds", "taken", "whole"]
+__all__ = ["sample", "shuffled_folds", "taken", "whole"]
 
 
-def whole(source: Source) -> tuple[Block, np.ndarray]:
-    """All rows of a source, which must have a target; and their labels as numbers."""
+def whole(source: Source) -> tuple[Block, list[Any], np.ndarray]:
+    """All rows of a source, which must have a target; its labels, and for each row the number of its own."""
     from ..io import read_all
 
     if source.target is None:
@@ -23,12 +24,7 @@ def whole(source: Source) -> tuple[Block, np.ndarray]:
     if len(labels) < 2:
         found = f"one class, {labels[0]!r}" if labels else "no rows"
         raise ValueError(f"{source.name}: the target has {found}; there must be two classes at least.")
-    return block, numbers
-
-
-def held_out_rows(labels: np.ndarray, share: float, seed: int) -> np.ndarray:
-    """Which rows ``train`` would hold out of a file with these labels."""
-    return HeldOut(share, seed).of_block(range(int(labels.max()) + 1), labels)
+    return block, labels, numbers
 
 
 def shuffled_folds(labels: np.ndarray, n_folds: int, seed: int) -> np.ndarray:
