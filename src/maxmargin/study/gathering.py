@@ -97,8 +97,8 @@ def labels_of(block: Block, name: str) -> tuple[list[Any], np.ndarray]:
         if label is None or label != label or label == "":
             row = block.first_row + int(np.argmax(codes == number))
             raise ValueError(
-                f"{name}: row {row}, counted from 0, has no label; training needs one in every row. Leave such "
-                "rows out."
+                f"{name}: row {row}, counted from 0, has no label; training needs one in every row. Leave "
+                "such rows out."
             )
     return list(numbers), codes
 
@@ -135,9 +135,8 @@ def n_bytes(block: Block) -> int:
             c.codes.nbytes + 60 * len(c.values) if isinstance(c, Words) else c.nbytes
             for c in features.values()
         )
-    if sparse.issparse(features):
-        return int(features.data.nbytes + features.indices.nbytes + features.indptr.nbytes)
-    return int(features.nbytes)
+    parts = ("data", "indices", "indptr") if sparse.issparse(features) else ()
+    return sum(getattr(features, part).nbytes for part in parts) if parts else int(features.nbytes)
 
 
 def taken(block: Block, rows: np.ndarray) -> Block:
