@@ -6,10 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from sklearn.pipeline import Pipeline
+
 from ..io.table import Source
 from ..study.evaluation import Evaluation, evaluate
 from ..study.mistakes import Mistake
-from ..study.scoring import steps_of
+from ..study.preparation import TablePreparation
+from ..study.scoring import classifier_of, prepared
 from .influence import Influence, Weights, influential_features, influential_rows
 from .problems import Described, describe, fitted_inside
 from .progress import BudgetPath, GapHistory, budget_path, gap_history
@@ -103,10 +106,10 @@ def build(
     data = watched.facts()
     seen = data.sha256 is not None and data.sha256 == record.get("data", {}).get("sha256")
     rows = rows_by_number(source, [m.row for m in evaluation.mistakes])
-    preparation, classifier = steps_of(model)
-    table = None if preparation is None else preparation[0]
-    table = table if hasattr(table, "layout_") else None
-    readable = preparation is None or (table is not None and len(preparation) == 1)
+    classifier = classifier_of(model)
+    steps = list(model[:-1]) if isinstance(model, Pipeline) else []
+    readable = not steps or (len(steps) == 1 and isinstance(steps[0], TablePreparation))
+    table = steps[0] if readable and steps else None
     n_errors = evaluation.n_rows - round(evaluation.accuracy * evaluation.n_rows)
     return Report(
         record=record,
@@ -117,7 +120,7 @@ def build(
         mistakes=[ShownMistake(m, rows.get(m.row, {})) for m in evaluation.mistakes],
         budget_path=budget_path(classifier),
         gaps=gap_history(classifier),
-        support=influential_rows(classifier, table) if readable else None,
+        support=influential_rows(classifier, table, _fit(record).get("support_rows")) if readable else None,
         weights=influential_features(classifier, table) if readable else None,
         promises=promises(
             fitted_inside(classifier),
@@ -125,15 +128,18 @@ def build(
             evaluation.n_rows,
             1.0 - evaluation.majority_share,
             seen=seen,
-            training=None if training is None else _training_rows(preparation, training),
+            training=None if training is None else _training_rows(model, training),
         ),
         commands=() if command is None else (command,),
         fingerprint=record.get("fingerprint"),
     )
 
 
-def _training_rows(preparation: Any, training: Source) -> tuple[Any, Any]:
+def _fit(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    return record.get("fit") or {}
+
+
+def _training_rows(model: Any, training: Source) -> tuple[Any, Any]:
     """The first rows, prepared; one more than bounds are computed for is enough to see that there are more."""
     block = next(training.blocks(MOST_ROWS + 1))
-    rows = block if isinstance(block.features, Mapping) else block.features
-    return (rows if preparation is None else preparation.transform(rows)), block.target
+    return prepared(model, block)[0], block.target

@@ -46,7 +46,14 @@ def heat_map(
     top = 26 + (0.75 * LETTER * longest if turned else 12)
     parts = [
         label("predicted class", left + cell * n / 2, 13, "middle", class_="axis-name"),
-        label("true class", 12, top + cell * n / 2, "middle", class_="axis-name", transform=_turn(-90, 12, top + cell * n / 2)),
+        label(
+            "true class",
+            12,
+            top + cell * n / 2,
+            "middle",
+            class_="axis-name",
+            transform=_turn(-90, 12, top + cell * n / 2),
+        ),
     ]
     for j, word in enumerate(words):
         at = left + cell * (j + 0.5)

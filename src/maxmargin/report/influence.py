@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..study.preparation import TablePreparation
 from .problems import fitted_inside
 from .readable import feature_names, readable_row
 
@@ -54,8 +55,13 @@ class Weights:
     n_nonzero: int
 
 
-def influential_rows(model: Any, preparation: Any) -> Influence | None:
-    """None for a model without support vectors that are rows of numbers."""
+def influential_rows(
+    model: Any, preparation: TablePreparation | None, file_rows: list[int] | None = None
+) -> Influence | None:
+    """None for a model without support vectors that are rows of numbers.
+
+    ``file_rows`` are the places of the support vectors in the training file, where the record has them.
+    """
     inner = fitted_inside(model)
     points, coef = getattr(inner, "support_vectors_", None), getattr(inner, "dual_coef_", None)
     if points is None or coef is None or getattr(points, "ndim", 0) != 2 or points.dtype.kind != "f":
@@ -63,7 +69,8 @@ def influential_rows(model: Any, preparation: Any) -> Influence | None:
     coef = np.atleast_2d(np.asarray(coef.todense() if sp.issparse(coef) else coef))
     sizes = np.linalg.norm(coef, axis=0)
     order = np.argsort(-sizes, kind="stable")[:MOST_SHOWN]
-    support = getattr(inner, "support_", None)
+    support = file_rows if file_rows is not None else getattr(inner, "support_", None)
+    support = support if support is not None and len(support) == len(sizes) else None
     rows = []
     for j in order.tolist():
         t = int(np.argmax(np.abs(coef[:, j])))
@@ -77,7 +84,7 @@ def influential_rows(model: Any, preparation: Any) -> Influence | None:
     return Influence(rows, len(sizes), share, bool(getattr(inner, "move_centers", False)))
 
 
-def influential_features(model: Any, preparation: Any) -> Weights | None:
+def influential_features(model: Any, preparation: TablePreparation | None) -> Weights | None:
     """None for a model without one weight for each feature."""
     inner = fitted_inside(model)
     coef = getattr(inner, "coef_", None)

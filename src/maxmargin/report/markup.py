@@ -16,7 +16,7 @@ from .text import shortened, visible
 
 Element = ET.Element
 Child = Element | str | None
-LETTER = re.compile(r"([A-Za-z\u0391-\u03c9]+)")
+LETTER = re.compile(r"([A-Za-z\u03b1-\u03c9]+)")
 SCRIPT = re.compile(r"([_^])(\{[^}]*\}|.)")
 
 
@@ -62,14 +62,15 @@ def formula(text: str) -> list[Child]:
     for match in SCRIPT.finditer(text):
         parts += _letters(text[at : match.start()])
         tag = "sub" if match.group(1) == "_" else "sup"
-        parts.append(node(tag, _letters(match.group(2).strip("{}"))))
+        parts.append(node(tag, _letters(match.group(2).strip("{}"), longest=3)))
         at = match.end()
     return parts + _letters(text[at:])
 
 
-def _letters(text: str) -> list[Child]:
+def _letters(text: str, longest: int = 1) -> list[Child]:
+    """Letters as variables; words of more than ``longest`` letters, and signs of sums, stand upright."""
     pieces = LETTER.split(text)
-    return [node("var", p) if LETTER.fullmatch(p) and len(p) == 1 else p for p in pieces if p]
+    return [node("var", p) if LETTER.fullmatch(p) and len(p) <= longest else p for p in pieces if p]
 
 
 def document(title: str, style: str, body: Iterable[Child]) -> str:

@@ -9,7 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 LOSSES = {
-    "hinge": ("loss(m) = max(0, 1 − m)", "a row costs nothing once it is on the right side with room to spare"),
+    "hinge": (
+        "loss(m) = max(0, 1 − m)",
+        "a row costs nothing once it is on the right side with room to spare",
+    ),
     "squared-hinge": (
         "loss(m) = max(0, 1 − m)^2 / 2",
         "as the hinge, but far mistakes cost much more than near ones",

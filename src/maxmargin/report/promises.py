@@ -79,7 +79,9 @@ def promises(
 
 def _from_training(model: Any, X: Any, y: Any) -> dict[str, Entry]:
     if X.shape[0] > MOST_ROWS:
-        reason = f"{X.shape[0]:,} training rows are more than the {MOST_ROWS:,} that this page computes them for."
+        reason = (
+            f"{X.shape[0]:,} training rows are more than the {MOST_ROWS:,} that this page computes them for."
+        )
         return {"others": Inapplicable("others", reason)}
     try:
         found = dict(bounds_report(model, X, y, delta=DELTA).entries)

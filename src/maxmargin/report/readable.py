@@ -6,8 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from ..study.preparation import TablePreparation
+from ..study.prepared_columns import NumberPlan, WordsPlan
 
-def readable_row(preparation: Any, vector: np.ndarray) -> dict[str, Any]:
+
+def readable_row(preparation: TablePreparation | None, vector: np.ndarray) -> dict[str, Any]:
     """Values by the names of the table's columns; None where a value was missing.
 
     ``preparation`` is a fitted ``TablePreparation``, or None for rows that were not prepared. Words that the
@@ -25,29 +28,29 @@ def readable_row(preparation: Any, vector: np.ndarray) -> dict[str, Any]:
         part = vector[at : at + plan.width]
         at += plan.width
         if plan.width:
-            values[name] = _word(plan, part) if hasattr(plan, "categories") else _number(plan, part)
+            values[name] = _word(plan, part) if isinstance(plan, WordsPlan) else _number(plan, part)
     return values
 
 
-def feature_names(preparation: Any, n_features: int) -> list[str]:
+def feature_names(preparation: TablePreparation | None, n_features: int) -> list[str]:
     """Of the columns of the prepared matrix."""
     if preparation is None:
         return [f"x{j}" for j in range(n_features)]
     return [str(name) for name in preparation.get_feature_names_out()]
 
 
-def _names_in(preparation: Any) -> list[str]:
+def _names_in(preparation: TablePreparation) -> list[str]:
     given = getattr(preparation, "feature_names_in_", None)
     return [f"x{j}" for j in range(preparation.n_features_in_)] if given is None else [str(n) for n in given]
 
 
-def _number(plan: Any, part: np.ndarray) -> float | None:
+def _number(plan: NumberPlan, part: np.ndarray) -> float | None:
     if plan.indicator and part[-1] > 0.5:
         return None
     return _rounded(part[0] * plan.scale + plan.mean if plan.kept else plan.mean)
 
 
-def _word(plan: Any, part: np.ndarray) -> str | None:
+def _word(plan: WordsPlan, part: np.ndarray) -> str | None:
     place = int(np.argmax(part))
     if part[place] <= 0.5:
         return "(another)"

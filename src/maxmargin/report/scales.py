@@ -26,7 +26,7 @@ class Scale:
 
     def ticks(self, most: int = 6) -> list[tuple[float, str]]:
         """Values inside the range with their texts, no more than ``most``."""
-        if self.log and math.log10(self.high / self.low) >= 1.5:
+        if self.log and math.log10(self.high / self.low) >= 0.7:
             return _decades(self.low, self.high, most)
         return _round_steps(self.low, self.high, most)
 
@@ -49,6 +49,9 @@ def logarithmic(values: Sequence[float], start: float, end: float) -> Scale:
 
 def _decades(low: float, high: float, most: int) -> list[tuple[float, str]]:
     first, last = math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9)
+    if last - first < 2:  # too few: 1, 2, 5, 10, ... instead
+        fine = [m * 10.0**e for e in range(first - 1, last + 1) for m in (1, 2, 5)]
+        return [(v, number(v)) for v in fine if low <= v <= high]
     every = max(1, math.ceil((last - first + 1) / most))
     return [(10.0**e, _decade(e)) for e in range(first, last + 1) if e % every == 0]
 

@@ -33,7 +33,7 @@ a { color: var(--one); text-decoration-thickness: 1px; text-underline-offset: .1
 .lead { font-size: 1.125rem; }
 .soft, .note { color: var(--soft); }
 .note { font-size: .9rem; }
-.cards { display: grid; gap: .8rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 12.5rem), 1fr)); margin: 1.6rem 0; padding: 0; list-style: none; }
+.cards { display: grid; gap: .8rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 15rem), 1fr)); margin: 1.6rem 0; padding: 0; list-style: none; }
 .cards li { background: var(--card); border-radius: .6rem; padding: .9rem 1rem; }
 .cards b { display: block; font-size: 1.7rem; font-weight: 600; line-height: 1.2; font-variant-numeric: tabular-nums; }
 .cards i { display: block; font-style: normal; font-weight: 600; font-size: .9rem; }
@@ -51,7 +51,7 @@ td.v { white-space: nowrap; }
 td.t { min-width: 14rem; color: var(--soft); }
 tr > :last-child { padding-right: .2rem; }
 dl { display: grid; grid-template-columns: minmax(8rem, max-content) 1fr; gap: .35rem 1.2rem; margin: .8rem 0 1.2rem; font-size: .95rem; }
-dt { color: var(--soft); } dd { margin: 0; min-width: 0; }
+dt { color: var(--soft); } dd { margin: 0; min-width: 0; } dd dl { margin: 0; gap: .1rem 1rem; }
 .figures { display: grid; gap: 1.4rem 1.6rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 21rem), 1fr)); margin: 1rem 0; }
 figure { margin: 0; min-width: 0; break-inside: avoid; }
 .figures figure { max-width: 30rem; }
@@ -86,7 +86,7 @@ code, pre { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu 
 pre { background: var(--card); border-radius: .6rem; padding: .8rem 1rem; margin: .6rem 0 1rem; white-space: pre-wrap; overflow-wrap: anywhere; }
 .mark { font-weight: 600; white-space: nowrap; } .mark.good { color: var(--good); } .mark.bad { color: var(--bad); }
 .warn { border-left: 4px solid var(--bad); background: var(--card); border-radius: 0 .6rem .6rem 0; padding: .7rem 1rem; max-width: 42rem; }
-.pairs span { display: inline-block; margin-right: .9rem; } .pairs em { font-style: normal; color: var(--soft); }
+.pairs { font-size: .9rem; max-width: 46rem; } .pairs > span { display: inline-block; margin-right: 1.1rem; } .pairs em { font-style: normal; color: var(--soft); }
 footer { margin-top: 3rem; padding-top: 1rem; border-top: 1px solid var(--line); color: var(--soft); font-size: .85rem; }
 @media (max-width: 40rem) {
   body { padding: 1.4rem 1rem 3rem; }

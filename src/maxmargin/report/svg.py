@@ -135,9 +135,7 @@ def line_chart(
         parts += _drawn(line, x, y, styles.get(id(line), "one"))
     for i, line in enumerate(named if rows else []):
         left, down = LEFT + 115 * (i % 3), HEIGHT + 8 + 18 * (i // 3)
-        parts.append(
-            node("line", x1=left, x2=left + 18, y1=down, y2=down, class_=f"line {styles[id(line)]}")
-        )
+        parts.append(node("line", x1=left, x2=left + 18, y1=down, y2=down, class_=f"line {styles[id(line)]}"))
         parts.append(label(shortened(line.name, 13)[0], left + 24, down + 4, class_="tick"))
     return chart(name, title, description, WIDTH, HEIGHT + 18 * rows, *parts)
 
@@ -202,7 +200,7 @@ def reliability_diagram(name: str, title: str, description: str, bins: Sequence[
     across, up = Axis("how sure the model is", share=True), Axis("how often it is right", share=True)
     parts = frame(x, y, across, up)
     parts.append(node("line", x1=x(low), y1=y(low), x2=x(1.0), y2=y(1.0), class_="limit"))
-    parts.append(label("as sure as right", x(1.0) - 62, y(1.0) + 12, "end", class_="limit-name"))
+    parts.append(label("dashed: as sure as right", x(1.0), y(low) - 8, "end", class_="limit-name"))
     most = max((b.n for b in bins), default=1)
     for b in bins:
         said = (

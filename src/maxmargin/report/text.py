@@ -8,7 +8,9 @@ from typing import Any
 
 LONGEST = 48  # characters of a word that are shown
 LONGEST_TITLE = 1_000  # of those that appear when one points at it
-HIDDEN = frozenset(("Cc", "Cf", "Cn", "Cs", "Co", "Zl", "Zp"))  # categories that show nothing, or turn text around
+HIDDEN = frozenset(
+    ("Cc", "Cf", "Cn", "Cs", "Co", "Zl", "Zp")
+)  # categories that show nothing, or turn text around
 SUPERSCRIPT = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
 
@@ -60,13 +62,13 @@ def power(value: float, digits: int = 2) -> str:
 
 
 def percent(share: Any, decimals: int = 1) -> str:
-    """``85.1 %``; a share that is neither all nor nothing never reads so."""
+    """``85.1 %``, not to be broken; a share that is neither all nor nothing never reads so."""
     if share is None or not math.isfinite(share):
         return "–"
     text = f"{100.0 * share:.{decimals}f}"
     if 0.0 < share < 1.0 and float(text) in (0.0, 100.0) and decimals < 4:
         return percent(share, decimals + 1)
-    return _minus(text) + " %"
+    return _minus(text) + "\u00a0%"
 
 
 def seconds(value: Any) -> str:
