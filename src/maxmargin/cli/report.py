@@ -31,9 +31,9 @@ def report(
 ) -> None:
     """Write one self-contained HTML page about a model.
 
-    Data, how the model was chosen, metrics with intervals, confusion, calibration, mistakes, influential rows,
-    duality gap, bounds, and how to reproduce it. The page loads nothing and runs nothing; it shows some rows of
-    both files.
+    Data, how the model was chosen, metrics with intervals, confusion, calibration, mistakes, influential
+    rows, duality gap, bounds, and how to reproduce it. The page loads nothing and runs nothing; it shows some
+    rows of both files.
     """
     from .. import io
     from ..io.whole_file import whole_file

@@ -90,9 +90,10 @@ def _validated(record: Mapping[str, Any]) -> list[Child]:
     return [
         node(
             "p",
-            f"{said}{count(int(held.get('n_rows', 0)), 'row')} of all classes, were held out during the training. A model "
-            f"learnt from the others named the right class for {percent(held['accuracy'])} of them{between}; always "
-            f"naming the most frequent one would have been right for {percent(held.get('majority_accuracy'))}.{fitted}",
+            f"{said}{count(int(held.get('n_rows', 0)), 'row')} of all classes, were held out during the "
+            "training. A model learnt from the others named the right class for "
+            f"{percent(held['accuracy'])} of them{between}; always naming the most frequent one would have "
+            f"been right for {percent(held.get('majority_accuracy'))}.{fitted}",
         )
     ]
 
@@ -101,11 +102,11 @@ def _prepared(record: Mapping[str, Any]) -> list[Child]:
     """How the table became a matrix."""
     data = record.get("data") or {}
     n_in, n_out = data.get("n_features"), data.get("n_features_out")
-    if not (_is_number(n_in) and _is_number(n_out)):
+    if not (isinstance(n_in, int) and isinstance(n_out, int)):
         return []
     text = (
-        f"Its {count(int(n_in), 'column')} of features became {n_out:,} numbers a row: words as indicators, numbers "
-        "standardised, gaps filled with the mean and marked."
+        f"Its {count(n_in, 'column')} of features became {n_out:,} numbers a row: words as "
+        "indicators, numbers standardised, gaps filled with the mean and marked."
     )
     dropped = data.get("dropped") or {}
     if not dropped:

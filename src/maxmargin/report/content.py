@@ -140,6 +140,6 @@ def _fit(record: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _training_rows(model: Any, training: Source) -> tuple[Any, Any]:
-    """The first rows, prepared; one more than bounds are computed for is enough to see that there are more."""
+    """The first rows, prepared; one more than bounds are computed for is enough to see that."""
     block = next(training.blocks(MOST_ROWS + 1))
     return prepared(model, block)[0], block.target

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
+from ..layout import is_sparse
 from ..study.preparation import TablePreparation
 from .problems import fitted_inside
 from .readable import feature_names, readable_row
@@ -66,7 +66,7 @@ def influential_rows(
     points, coef = getattr(inner, "support_vectors_", None), getattr(inner, "dual_coef_", None)
     if points is None or coef is None or getattr(points, "ndim", 0) != 2 or points.dtype.kind != "f":
         return None
-    coef = np.atleast_2d(np.asarray(coef.todense() if sp.issparse(coef) else coef))
+    coef = _dense(coef)
     sizes = np.linalg.norm(coef, axis=0)
     order = np.argsort(-sizes, kind="stable")[:MOST_SHOWN]
     support = file_rows if file_rows is not None else getattr(inner, "support_", None)
@@ -74,7 +74,7 @@ def influential_rows(
     rows = []
     for j in order.tolist():
         t = int(np.argmax(np.abs(coef[:, j])))
-        vector = points[[j]].toarray()[0] if sp.issparse(points) else points[j]
+        vector = _dense(points[[j]])[0]
         number = None if support is None else int(support[j])
         value = float(coef[t, j])
         values = readable_row(preparation, vector)
@@ -91,7 +91,7 @@ def influential_features(model: Any, preparation: TablePreparation | None) -> We
     names = feature_names(preparation, getattr(inner, "n_features_in_", 0))
     if coef is None:
         return None
-    coef = np.atleast_2d(np.asarray(coef.todense() if sp.issparse(coef) else coef))
+    coef = _dense(coef)
     if coef.shape[1] != len(names):
         return None
     sizes = np.linalg.norm(coef, axis=0)
@@ -102,6 +102,10 @@ def influential_features(model: Any, preparation: TablePreparation | None) -> We
             value = float(coef[t, j])
             rows.append(Weight(names[j], float(sizes[j]), value, pull(inner, t, value)))
     return Weights(rows, len(names), int(np.count_nonzero(sizes)))
+
+
+def _dense(matrix: Any) -> np.ndarray:
+    return np.atleast_2d(matrix.toarray() if is_sparse(matrix) else np.asarray(matrix))
 
 
 def pull(model: Any, column: int, value: float) -> str:

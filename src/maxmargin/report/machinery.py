@@ -87,7 +87,8 @@ def path_section(report: Report) -> list[Child]:
     return [
         node(
             "p",
-            "One fit contains smaller models: those of its first support vectors. This is what each is worth.",
+            "One fit contains smaller models: those of its first support vectors. This is what each is "
+            "worth.",
         ),
         node("div", figures, class_="figures"),
         table(["support vectors", "accuracy", "loss"], rows, caption=caption, numbers=[0, 1, 2]),
@@ -131,12 +132,12 @@ def gap_section(report: Report) -> list[Child]:
     return [
         node(
             "p",
-            "The duality gap is a proof: no other coefficients make the objective lower by more than this share of it. "
-            "This fit ended with a gap of ",
+            "The duality gap is a proof: no other coefficients make the objective lower by more than this "
+            "share of it. This fit ended with a gap of ",
             node("b", number(last, 2)),
             f", where {number(gaps.tol, 2)} was asked for." if gaps.tol else ".",
-            " For a model under a budget it is about the coefficients of the support vectors that were chosen, so it "
-            "rises again when one joins."
+            " For a model under a budget it is about the coefficients of the support vectors that were "
+            "chosen, so it rises again when one joins."
             if report.budget_path is not None
             else None,
         ),
@@ -168,9 +169,10 @@ def promise_section(report: Report) -> list[Child]:
     parts: list[Child] = [
         node(
             "p",
-            "How large can the error on new rows be? A bound holds with the probability named, over the draw of the "
-            "rows; an estimate promises nothing. Guessing the most frequent class errs "
-            f"{percent(p.majority_error)} of the time: a bound that is not below that is true and of no use.",
+            "How large can the error on new rows be? A bound holds with the probability named, over the "
+            "draw of the rows; an estimate promises nothing. Guessing the most frequent class errs "
+            f"{percent(p.majority_error)} of the time: a bound that is not below that is true and of no "
+            "use.",
         )
     ]
     if rows:
@@ -199,8 +201,8 @@ def reproduce_section(report: Report) -> list[Child]:
     parts: list[Child] = [
         node(
             "p",
-            "The same data, commands and seed give the same model: the same fingerprint, which covers everything but "
-            "clock times, whatever the number of threads.",
+            "The same data, commands and seed give the same model: the same fingerprint, which covers "
+            "everything but clock times, whatever the number of threads.",
         )
     ]
     parts += [node("pre", node("code", command)) for command in commands]

@@ -50,7 +50,7 @@ def append(parent: Element, child: Child | Iterable[Child]) -> None:
 
 
 def datum(text: object, longest: int = 48) -> Element:
-    """A word from the data: set apart from the direction of the text around it, shortened where it is long."""
+    """A word from the data: apart from the direction of the text around it, shortened where it is long."""
     shown, whole = shortened(str(text), longest)
     return node("bdi", shown, class_="datum", title=whole)
 

@@ -1,4 +1,4 @@
-"""The top of the page: what was judged, the numbers to remember, the way to the rest; then data and choice."""
+"""The top of the page: what was judged, the numbers to remember, the way to the rest; then the data."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def header(report: Report) -> Element:
     lead: list[Child] = [
         f"On {e.n_rows:,} {rows} the model names the right class ",
         node("b", f"{percent(e.accuracy)} of the time"),
-        f"; with 95 % confidence between {percent(e.accuracy_interval[0])} and {percent(e.accuracy_interval[1])} "
-        f"on new rows like these. Always naming the most frequent class would be right {percent(e.majority_share)} "
-        "of the time.",
+        f"; with 95 % confidence between {percent(e.accuracy_interval[0])} and "
+        f"{percent(e.accuracy_interval[1])} on new rows like these. Always naming the most frequent class "
+        f"would be right {percent(e.majority_share)} of the time.",
     ]
     parts: list[Child] = [
         node("p", "maxmargin report", class_="over"),
@@ -41,8 +41,8 @@ def header(report: Report) -> Element:
             node(
                 "p",
                 node("b", "Read with care. "),
-                "This file is the one that the model was trained on, by its SHA-256. Its rows say how well the model "
-                "remembers, not how well it does on new rows.",
+                "This file is the one that the model was trained on, by its SHA-256. Its rows say how "
+                "well the model remembers, not how well it does on new rows.",
                 class_="warn",
             )
         )
@@ -87,7 +87,8 @@ def cards(report: Report) -> Element:
         )
     for promise in report.promises.told:
         if promise.name == "hold-out":
-            words = f"limit on the error for new rows, that holds with {percent(1 - (promise.delta or 0), 0)} confidence"
+            sure = percent(1 - (promise.delta or 0), 0)
+            words = f"limit on the error for new rows, that holds with {sure} confidence"
             found.append(("error at most", percent(promise.value), words))
     return node(
         "ul",

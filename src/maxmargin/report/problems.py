@@ -33,40 +33,42 @@ MACHINE = "f_t(x) = Σ_j a_{jt} k(x, x_j)"
 
 FORMS: dict[str, tuple[str, list[str]]] = {
     "SparseKernelClassifier": (
-        "A kernel classifier with a limited number of support vectors. It compares a new row with a few rows of "
-        "the training table, the support vectors, and adds up their weighted votes. Which rows these are was "
-        "found by what each promises to the fit; their weights are then the best for them, which the duality "
-        "gap below certifies.",
+        "A kernel classifier with a limited number of support vectors. It compares a new row with a few "
+        "rows of the training table, the support vectors, and adds up their weighted votes. Which rows "
+        "these are was found by what each promises to the fit; their weights are then the best for them, "
+        "which the duality gap below certifies.",
         [
-            "minimise over S, a:  Σ_t [ (1/n_t) Σ_i w_i loss(y_{it} f_t(x_i)) + (α/2) a_t′ K_{SS} a_t ],  |S| ≤ B",
+            "minimise over S, a:  Σ_t [ (1/n_t) Σ_i w_i loss(y_{it} f_t(x_i)) + (α/2) a_t′ K_{SS} a_t ],  "
+            "|S| ≤ B",
             EXPANSION,
         ],
     ),
     "KernelSVC": (
-        "The soft-margin support vector machine with a kernel: of all functions, the smoothest that keeps the "
-        "rows of the two sides apart, where each violation has a cost C.",
+        "The soft-margin support vector machine with a kernel: of all functions, the smoothest that keeps "
+        "the rows of the two sides apart, where each violation has a cost C.",
         ["minimise over f, b:  ½ ‖f‖^2 + C Σ_i s_i loss(y_i (f(x_i) + b))", MACHINE],
     ),
     "LaSVM": (
-        "The soft-margin support vector machine with a kernel, found by going through the rows one at a time.",
+        "The soft-margin support vector machine with a kernel, found by going through the rows one at a "
+        "time.",
         ["minimise over f, b:  ½ ‖f‖^2 + C Σ_i s_i loss(y_i (f(x_i) + b))", MACHINE],
     ),
     "LinearSVC": (
-        "The soft-margin linear support vector machine: each value of a row counts with a weight, and the side "
-        "of the sum is the answer. Weights are small unless violations of the margin cost more.",
+        "The soft-margin linear support vector machine: each value of a row counts with a weight, and the "
+        "side of the sum is the answer. Weights are small unless violations of the margin cost more.",
         ["minimise over w, b:  ½ ‖w‖^2 + C Σ_i s_i loss(y_i (⟨w, x_i⟩ + b))"],
     ),
     "TopKSVC": (
-        "The top-k support vector machine: one score for each class, fitted so that the true class is among the "
-        "k highest.",
+        "The top-k support vector machine: one score for each class, fitted so that the true class is "
+        "among the k highest.",
         [
             "minimise over W:  (α/2) ‖W‖^2 + (1/N) Σ_i s_i Φ(W′x_i; y_i)",
             "Φ = mean of the k largest violations 1 + ⟨w_g, x⟩ − ⟨w_y, x⟩, where positive",
         ],
     ),
     "LinearProgramSVC": (
-        "A support vector machine by linear programming: the sum of the weights' sizes is penalised, so that most "
-        "weights are exactly 0.",
+        "A support vector machine by linear programming: the sum of the weights' sizes is penalised, so "
+        "that most weights are exactly 0.",
         ["minimise over w, b:  ‖w‖_1 + C Σ_i s_i max(0, 1 − y_i (⟨w, φ(x_i)⟩ + b))"],
     ),
     "LagrangianSVC": (
@@ -78,8 +80,8 @@ FORMS: dict[str, tuple[str, list[str]]] = {
         ["minimise over w, b:  R(w) + (C/2) Σ_i s_i (y_i − ⟨w, x_i⟩ − b)^2"],
     ),
     "AllPairsSVC": (
-        "The support vector machine of all pairs of classes as one problem: every wrong class should score less "
-        "than the right one by 1.",
+        "The support vector machine of all pairs of classes as one problem: every wrong class should "
+        "score less than the right one by 1.",
         [
             "minimise over f, b:  ½ Σ_g ‖f_g‖^2 + C Σ_i s_i Σ_{g≠y_i} max(0, 1 − (F_{y_i}(x_i) − F_g(x_i)))",
             "F_g(x) = Σ_j a_{jg} k(x, x_j) + b_g",
@@ -130,7 +132,7 @@ def _loss_name(model: Any) -> str:
 
 
 def _parameters(model: Any) -> dict[str, Any]:
-    """Constructor parameters, and the value used where a word was given: alpha is "auto", alpha_ what it chose."""
+    """Parameters as given, and where that was a word the value used: ``alpha_`` for alpha="auto"."""
     given = model.get_params(deep=False) if hasattr(model, "get_params") else {}
     shown = {}
     for name, value in given.items():

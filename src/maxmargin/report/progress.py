@@ -1,4 +1,4 @@
-"""How a fit came down to its gap, and what each number of support vectors was worth: numbers for two charts."""
+"""How a fit came down to its gap, and what each number of support vectors was worth."""
 
 from __future__ import annotations
 

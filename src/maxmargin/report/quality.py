@@ -110,7 +110,8 @@ def confusion_section(report: Report) -> list[Child]:
     drawing = heat_map(
         "confusion",
         "Confusion matrix",
-        f"{len(which)} by {len(which)} counts; {number(int(np.trace(counts)))} rows in all are on the diagonal",
+        f"{len(which)} by {len(which)} counts; {number(int(np.trace(counts)))} rows in all are on the "
+        "diagonal",
         [names[k] for k in which],
         counts[np.ix_(which, which)].tolist(),
     )
@@ -140,8 +141,9 @@ def calibration_section(report: Report) -> list[Child]:
         return [
             node(
                 "p",
-                "This model gives scores, not probabilities, so there is nothing to calibrate. Train with loss “log”, "
-                "with a share of the rows held out for validation, or as CalibratedSVC for probabilities.",
+                "This model gives scores, not probabilities, so there is nothing to calibrate. Train with "
+                "loss “log”, with a share of the rows held out for validation, or as CalibratedSVC for "
+                "probabilities.",
             )
         ]
     bins = [Bin(b.confidence, b.accuracy, *b.accuracy_interval, b.n_rows) for b in c.bins]
@@ -173,8 +175,8 @@ def calibration_section(report: Report) -> list[Child]:
             figure(
                 drawing,
                 "How sure, and how often right",
-                "Dots on the dashed line are honest; below it the model is too sure, above it too modest. A larger dot "
-                "stands for more rows, the bar for the 95 % interval.",
+                "Dots on the dashed line are honest; below it the model is too sure, above it too modest. "
+                "A larger dot stands for more rows, the bar for the 95 % interval.",
             ),
             table(
                 ["probability", "mean", "right", "rows"],

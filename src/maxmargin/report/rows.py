@@ -58,12 +58,15 @@ def _weights(report: Report) -> list[Child]:
     w = report.weights
     assert w is not None
     rows = [[datum(r.feature), number(r.weight, 3), datum(r.towards, 32)] for r in w.rows]
-    some = f"The {len(rows)} features with the largest weights, of {w.n_nonzero:,} that have one and {w.n_features:,} in all"
+    some = (
+        f"The {len(rows)} features with the largest weights, of {w.n_nonzero:,} that have one and "
+        f"{w.n_features:,} in all"
+    )
     return [
         node(
             "p",
-            "A linear model adds up the values of a row, each times its weight. Numbers were standardised before, so "
-            "that weights can be compared.",
+            "A linear model adds up the values of a row, each times its weight. Numbers were standardised "
+            "before, so that weights can be compared.",
         ),
         table(["feature", "weight", "a larger value speaks for"], rows, caption=some, numbers=[1]),
     ]
@@ -88,12 +91,14 @@ def mistake_section(report: Report) -> list[Child]:
         ]
         rows.append((cells + ([percent(m.probability)] if probable else []), each.values))
     some = f"The {len(rows)} of {wrong:,} mistakes that the model was surest of"
-    caption = f"{some if len(rows) < wrong else f'All {wrong:,} mistakes, the surest first'}; rows are counted from 1"
+    some = some if len(rows) < wrong else f"All {wrong:,} mistakes, the surest first"
+    caption = f"{some}; rows are counted from 1"
     return [
         node(
             "p",
-            "Look at these first: where the model is sure and wrong, the label may be wrong, a column may mean something "
-            "else, or the row is truly unusual. “Ahead by” is how much higher the answer scored than the true class.",
+            "Look at these first: where the model is sure and wrong, the label may be wrong, a column may "
+            "mean something else, or the row is truly unusual. “Ahead by” is how much higher the answer "
+            "scored than the true class.",
         ),
         _rows_table(head, rows, caption, {0, 3, 4}),
     ]

@@ -20,6 +20,7 @@ class Scale:
     log: bool = False
 
     def __call__(self, value: float) -> float:
+        """The place of a value; one out of range is at the end."""
         low, high, value = (math.log10(v) if self.log else v for v in (self.low, self.high, value))
         share = (min(max(value, low), high) - low) / (high - low)
         return round(self.start + share * (self.end - self.start), 2)

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from ..io.table import BLOCK_ROWS, Block, Source, Words
+from ..layout import is_sparse
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Watched:
             for name, values in block.features.items():
                 gone = values.codes < 0 if isinstance(values, Words) else np.isnan(values)
                 self.missing[name] += int(np.count_nonzero(gone))
-        elif sp.issparse(block.features):
+        elif is_sparse(block.features):
             self.n_stored = (self.n_stored or 0) + block.features.nnz
 
     def facts(self) -> DataFacts:
@@ -109,7 +109,7 @@ def values_of(features: Any, row: int) -> dict[str, Any]:
     """One row: numbers, words, None where a value is missing; of a sparse row what is stored."""
     if isinstance(features, Mapping):
         return {name: _value(values, row) for name, values in features.items()}
-    if sp.issparse(features):
+    if is_sparse(features):
         one = features.tocsr()[[row]]
         return {f"x{j}": float(v) for j, v in zip(one.indices.tolist(), one.data.tolist())}
     return {f"x{j}": float(v) for j, v in enumerate(np.asarray(features[row]).ravel().tolist())}

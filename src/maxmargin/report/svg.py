@@ -1,7 +1,7 @@
 """Small charts as inline SVG: lines on linear or logarithmic axes, intervals, and a reliability diagram.
 
-Colours are classes of the page's style; places are attributes. A chart has a title and a description for those
-who cannot see it, and its marks say their values when pointed at.
+Colours are classes of the page's style; places are attributes. A chart has a title and a description for
+those who cannot see it, and its marks say their values when pointed at.
 """
 
 from __future__ import annotations

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from .markup import Child, Element, datum, node
 from .text import number
 
-Cell = Child | Iterable[Child] | float | int
+Cell = Any  # a child of an element, several of them, or a number
 
 
 def table(
