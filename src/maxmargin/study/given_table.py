@@ -53,8 +53,8 @@ class GivenTable:
 
 def is_table(X: Any) -> bool:
     """Whether X has named columns: a block of a file, a data frame of pandas or polars, a mapping."""
-    if isinstance(X, Block):
-        return True
+    if isinstance(X, Block) or sparse.issparse(X):
+        return isinstance(X, Block)
     return isinstance(X, Mapping) or (hasattr(X, "columns") and hasattr(X, "__getitem__"))
 
 

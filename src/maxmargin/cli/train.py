@@ -1,0 +1,139 @@
+"""``maxmargin train``: from a data file to a model file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from . import summary
+from .invocation import again
+from .output import Show
+from .parameters import parsed
+from .problems import Interrupted, UsageError
+from .progress import FitProgress, bar
+from .reading import Reading
+
+if TYPE_CHECKING:
+    from ..io.table import Source
+
+OPEN_ENDINGS = (".gz", ".bz2")
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Recipe:
+    """What is trained, and how."""
+
+    model: Annotated[str, Parameter(help="sparse-kernel, kernel, linear, top-k, ...")] = "sparse-kernel"
+    budget: Annotated[int | None, Parameter(help="Most support vectors of a sparse-kernel model.")] = None
+    set: Annotated[
+        list[str],
+        Parameter(
+            help="A parameter of the model, such as C=10; may be repeated.", show_default=False, negative=()
+        ),
+    ] = field(default_factory=list)
+    validate: Annotated[float, Parameter(help="Share of the rows held out to judge the model; 0: none.")] = (
+        0.2
+    )
+    seed: Annotated[int, Parameter(help="Of everything random.")] = 0
+
+    def parameters(self) -> dict[str, Any]:
+        """Of the estimator."""
+        parameters = parsed(self.set)
+        if self.budget is not None:
+            if "budget" in parameters:
+                raise UsageError("--budget and --set budget=... say the same thing; give one of them.")
+            parameters["budget"] = self.budget
+        return parameters
+
+
+def train(
+    data: Annotated[Path, Parameter(help="Rows with a target: CSV, TSV, LIBSVM, Parquet or npz.")],
+    /,
+    *,
+    out: Annotated[Path | None, Parameter(help="The model file; else DATA's name with .mm.")] = None,
+    recipe: Recipe = Recipe(),  # noqa: B008
+    memory: Annotated[int, Parameter(help="MiB that training may use; larger files are streamed.")] = 1024,
+    checkpoint: Annotated[
+        Path | None, Parameter(help="Where unfinished work is kept; else beside the model file.")
+    ] = None,
+    resume: Annotated[
+        bool, Parameter(help="Go on where an interrupted training stopped.", show_default=False)
+    ] = False,
+    reading: Reading = Reading(),  # noqa: B008
+    show: Show = Show(),  # noqa: B008
+) -> None:
+    """Train a model on a file and write it to a model file.
+
+    Words become indicators, missing numbers are filled in, numbers are standardised; the model file holds all
+    of that. An existing model file is replaced when the new one is whole. Ctrl-C keeps the work so far and
+    says how to go on with it.
+    """
+    from .. import io
+
+    source = reading.open(data)
+    if source.target is None:
+        raise UsageError(_without_target(source))
+    out = out or model_file(data)
+    checkpoint = checkpoint or out.with_name(out.name + ".checkpoint")
+    replaced = out.exists()
+    trained = _trained(source, recipe, memory, checkpoint, resume, show)
+    io.save(trained.model, out, record=trained.record)
+    checkpoint.unlink(missing_ok=True)
+    document, parts = summary.of_training(trained.record, out, data, replaced)
+    show.answer(document, *parts)
+
+
+def _trained(source: Source, recipe: Recipe, memory: int, checkpoint: Path, resume: bool, show: Show) -> Any:
+    from ..study.training import train
+
+    parameters = recipe.parameters()
+    if resume and not checkpoint.exists():
+        raise ValueError(f"there is nothing to resume: {checkpoint} does not exist. Leave out --resume.")
+    if checkpoint.exists() and not resume:
+        show.remark(f"starting anew; {checkpoint} has unfinished work, with which --resume would go on")
+        checkpoint.unlink()
+    try:
+        with bar(show) as line:
+            line.start("reading")
+            return train(
+                source,
+                model=recipe.model,
+                parameters=parameters,
+                validate=recipe.validate,
+                seed=recipe.seed,
+                memory_mb=memory,
+                checkpoint=checkpoint,
+                resume=resume,
+                callback=FitProgress(line, budget=parameters.get("budget")),
+            )
+    except KeyboardInterrupt:
+        if not checkpoint.exists():
+            raise
+        raise Interrupted(
+            f"interrupted; the work so far is in {checkpoint}. Go on with:\n  {again('--resume')}"
+        ) from None
+
+
+def model_file(data: Path) -> Path:
+    """``folder/data.csv.gz`` gives ``data.mm`` in the present folder."""
+    name = data.name
+    for ending in OPEN_ENDINGS:
+        name = name.removesuffix(ending)
+    return Path(Path(name).stem + ".mm")
+
+
+def _without_target(source: Source) -> str:
+    """Which columns there are, and one to try."""
+    if source.columns is None:
+        return f"{source.name}: say which column is to be predicted: --target."
+    names = [column.name for column in source.columns]
+    likely = [
+        name for name in names if name.lower() in ("target", "class", "label", "y", "species", "outcome")
+    ]
+    guess = (likely or names)[-1]
+    shown = ", ".join(names if len(names) <= 40 else [*names[:20], "...", *names[-20:]])
+    return f"{source.name}: say which column is to be predicted, such as --target {guess}; there are: {shown}"
