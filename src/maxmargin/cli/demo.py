@@ -25,7 +25,7 @@ def demo(
     ] = None,
     show: Show = Show(),  # noqa: B008
 ) -> int:
-    """Show the commands at work on a table of 569 tumours: train, evaluate, predict, inspect, report."""
+    """Show the commands at work on a table of 569 tumours: train, evaluate, predict, report."""
     where = Path(tempfile.mkdtemp(prefix="maxmargin-demo-")) if folder is None else folder
     where.mkdir(parents=True, exist_ok=True)
     n_train, n_test = write_tables(where)
@@ -53,7 +53,6 @@ def commands(folder: Path) -> Iterator[list[str]]:
     yield ["train", train, "--target", "diagnosis", "--budget", "20", "--out", model]
     yield ["evaluate", model, test]
     yield ["predict", model, test, "--probabilities", "--out", str(folder / "predictions.csv")]
-    yield ["inspect", model]
     yield ["report", model, test, "--out", str(folder / "report.html")]
 
 

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .invocation import command
 from .output import facts
-
-if TYPE_CHECKING:
-    from rich.table import Table
 
 Record = Mapping[str, Any]
 SHOWN_CLASSES = 12
 
 
-def of_training(
-    record: Record, out: Path, data: Path, replaced: bool
-) -> tuple[dict[str, Any], list[Table | str]]:
+def of_training(record: Record, out: Path, data: Path, replaced: bool) -> tuple[dict[str, Any], list[Any]]:
     """The answer of ``train``: as a document and as parts for people."""
     size = out.stat().st_size
     document = {"out": out, "n_bytes": size, "replaced": replaced, **record}
