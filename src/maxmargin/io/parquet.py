@@ -88,7 +88,7 @@ class ParquetSource:
                 )
             if kind != found[name]:
                 raise DataFormatError(
-                    f"{self._path}, column {name!r}: it holds {found[name]}, and {kind} were declared (kinds)."
+                    f"{self._path}, column {name!r}: it holds {found[name]}, and kinds says {kind}."
                 )
 
     @property
@@ -148,7 +148,7 @@ class ParquetSource:
         if np.isinf(numbers).any():
             row = first + int(np.flatnonzero(np.isinf(numbers))[0])
             raise DataFormatError(
-                f"{self._path}, row {row}, column {name!r}: an infinite value; values must be finite, or null."
+                f"{self._path}, row {row}, column {name!r}: an infinite value; values must be finite or null."
             )
         return numbers
 
