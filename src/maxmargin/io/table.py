@@ -57,15 +57,30 @@ class Block:
 class Source(Protocol):
     """A data file that is open for reading."""
 
-    name: str  # the file, as given
-    columns: tuple[Column, ...] | None  # the features in order; None for a matrix
-    n_features: int
-    target: str | None  # name (or position) of the target; None where there is none
+    @property
+    def name(self) -> str:
+        """The file, as given."""
+        ...
+
+    @property
+    def columns(self) -> tuple[Column, ...] | None:
+        """The features in order; None for a matrix. A text file may be gone through to know their kinds."""
+        ...
+
+    @property
+    def n_features(self) -> int:
+        """How many features there are: columns, or columns of the matrix."""
+        ...
+
+    @property
+    def target(self) -> str | None:
+        """Name of the target; None where there is none."""
+        ...
 
     def blocks(self, n_rows: int = BLOCK_ROWS) -> Iterator[Block]:
-        """The rows from the first to the last, ``n_rows`` at a time."""
+        """The rows from the first to the last, at most ``n_rows`` at a time, fewer where rows are large."""
         ...
 
     def options(self) -> dict[str, Any]:
-        """How the file was read (format, delimiter, header, names, missing ...), fit for JSON."""
+        """How the file was read, fit for JSON: ``open_source(other, **options)`` reads another file alike."""
         ...
