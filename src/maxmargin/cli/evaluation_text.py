@@ -54,7 +54,9 @@ def _facts(found: Evaluation) -> dict[str, object]:
     }
     for row in found.top_k:
         if row.k > 1:
-            told[f"among the {row.k} likeliest"] = f"{percent(row.accuracy)}   (95 %: {between(row.interval)})"
+            told[f"among the {row.k} likeliest"] = (
+                f"{percent(row.accuracy)}   (95 %: {between(row.interval)})"
+            )
     if (rank := found.ranking) is not None:
         low, high = rank.roc_auc_interval
         told["area under ROC curve"] = f"{rank.roc_auc:.4f}   (95 %: {low:.4f} - {high:.4f})"
