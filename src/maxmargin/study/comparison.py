@@ -256,5 +256,7 @@ def _gathered(into: dict[str, None]) -> Iterator[None]:
     """Warnings within are kept, once each, instead of shown."""
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
-        yield
-    into.update(dict.fromkeys(str(warning.message) for warning in found))
+        try:
+            yield
+        finally:
+            into.update(dict.fromkeys(str(warning.message) for warning in found))
