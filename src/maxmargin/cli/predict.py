@@ -7,13 +7,17 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 from cyclopts import Parameter
 
 from .output import Show, facts
-from .progress import bar
+from .progress import Bar, bar
 from .reading import Reading
+
+if TYPE_CHECKING:
+    from ..study.prediction import Predicted
+    from .csv_text import PredictionText
 
 
 def predict(
@@ -40,7 +44,7 @@ def predict(
     from .csv_text import PredictionText
 
     fitted = io.load(model)
-    source = reading.open_for(data, fitted, io.read_record(model))
+    source = reading.open_for(data, fitted, io.read_record(model), target=False)
     text = PredictionText(fitted.classes_, scores=scores, probabilities=probabilities)
     blocks = predictions(fitted, source, scores=scores, probabilities=probabilities)
     start = time.perf_counter()
@@ -48,17 +52,24 @@ def predict(
         rows = [row for block in blocks for row in _rows(block)]
         show.answer({"model": model, "data": data, "columns": text.columns, "rows": rows})
         return
-    n_rows = 0
     with bar(show) as line, _opened(out) as file:
-        file.write(text.head())
-        for block in blocks:
-            file.write(text.body(block))
-            n_rows += len(block.labels)
-            line.tell("predicting", n_rows, None, f"{n_rows:,} rows")
+        n_rows = _write(file, text, blocks, line)
     if out is not None:
         seconds = time.perf_counter() - start
         document = {"model": model, "data": data, "rows": n_rows, "out": out, "seconds": seconds}
         show.answer(document, facts("", {"rows": f"{n_rows:,}", "written": out, "seconds": f"{seconds:.2f}"}))
+
+
+def _write(file: BinaryIO, text: PredictionText, blocks: Iterator[Predicted], line: Bar) -> int:
+    """Write all lines, and nothing where the first rows are wrong already; how many rows there were."""
+    n_rows = 0
+    for block in blocks:
+        if n_rows == 0:
+            file.write(text.head())
+        file.write(text.body(block))
+        n_rows += len(block.labels)
+        line.tell("predicting", n_rows, None, f"{n_rows:,} rows")
+    return n_rows
 
 
 def _rows(block: Any) -> Iterator[list[Any]]:

@@ -61,45 +61,47 @@ def bar(show: Show) -> Iterator[Bar]:
         yield Bar(progress)
 
 
-class FitProgress:
-    """A callback of fits that shows the gap, and how much of the way to the tolerance is behind.
+WORDS = {
+    "read": "reading",
+    "gather": "reading",
+    "choose": "choosing",
+    "fit": "training on the rows not held out",
+    "learn": "training",
+    "validate": "validating",
+    "refit": "training on all rows",
+}
 
-    The gap of a certified solver falls about evenly on a logarithmic scale, and support vectors under a
-    budget are added one after another: the further of the two is the share that is shown.
 
-    Parameters
-    ----------
-    line : Bar
-    tol : float
-        The gap at which the fit ends.
-    budget : int, optional
-        How many support vectors it may have.
+class TrainingProgress:
+    """What ``study.training.train`` tells, shown: the phase, how far it is, the current gap.
+
+    The gap of a certified solver falls about evenly on a logarithmic scale, so that the way from the first
+    gap to the tolerance says how much is done where nothing is counted.
     """
 
-    def __init__(self, line: Bar, tol: float = 1e-3, budget: int | None = None):
+    def __init__(self, line: Bar, tol: float = 1e-3):
         self._line = line
         self._tol = tol
-        self._budget = budget
-        self._first: dict[int, float] = {}  # of each column's solver, by its state
-        self._share: dict[int, float] = {}
-        self._gap: dict[int, float] = {}
+        self._phase = ""
+        self._first = 1.0
 
-    def __call__(self, check: Any, state: Any) -> bool:
-        """Show one certificate; never stops the fit."""
-        key = id(state)
-        first = self._first.setdefault(key, max(check.gap, self._tol))
-        self._gap[key] = check.gap
-        self._share[key] = max(self._share.get(key, 0.0), self._way(first, check))
-        share = sum(self._share.values()) / len(self._share)
-        remark = f"gap {max(self._gap.values()):.1e}"
-        if check.n_support:
-            remark += f", {check.n_support} support vectors"
-        self._line.tell("training", share, 1.0, remark)
-        return False
+    def __call__(self, event: Any) -> None:
+        """Show one event."""
+        what = WORDS.get(event.phase, event.phase)
+        if event.phase != self._phase:
+            self._phase, self._first = event.phase, 1.0
+            self._line.start(what)
+        if event.gap is None:
+            self._line.tell(what, event.done, event.total, f"{event.done:,} rows")
+            return
+        remark = f"gap {event.gap:.1e}"
+        if event.total:
+            self._line.tell(what, event.done, event.total, f"{event.done} support vectors, {remark}")
+        else:
+            self._line.tell(what, self._way(event.gap), 1.0, remark)
 
-    def _way(self, first: float, check: Any) -> float:
-        if self._budget:
-            return min(check.n_support / self._budget, 1.0)
-        if not 0.0 < check.gap < math.inf or first <= self._tol or not math.isfinite(first):
-            return 0.0
-        return min(max(math.log(first / check.gap) / math.log(first / self._tol), 0.0), 1.0)
+    def _way(self, gap: float) -> float:
+        if not 0.0 < gap < math.inf:
+            return 0.0 if gap > 0.0 else 1.0
+        self._first = max(self._first, gap)
+        return min(max(math.log(self._first / gap) / math.log(self._first / self._tol), 0.0), 1.0)

@@ -11,9 +11,8 @@ from cyclopts import Parameter
 from . import summary
 from .invocation import again
 from .output import Show
-from .parameters import parsed
 from .problems import Interrupted, UsageError
-from .progress import FitProgress, bar
+from .progress import TrainingProgress, bar
 from .reading import Reading
 
 if TYPE_CHECKING:
@@ -42,7 +41,9 @@ class Recipe:
 
     def parameters(self) -> dict[str, Any]:
         """Of the estimator."""
-        parameters = parsed(self.set)
+        from ..study.models import parameters_from_text
+
+        parameters = parameters_from_text(self.set)
         if self.budget is not None:
             if "budget" in parameters:
                 raise UsageError("--budget and --set budget=... say the same thing; give one of them.")
@@ -81,9 +82,10 @@ def train(
     checkpoint = checkpoint or out.with_name(out.name + ".checkpoint")
     replaced = out.exists()
     trained = _trained(source, recipe, memory, checkpoint, resume, show)
-    io.save(trained.model, out, record=trained.record)
-    checkpoint.unlink(missing_ok=True)
-    document, parts = summary.of_training(trained.record, out, data, replaced)
+    record = trained.record | {"command": again(), "fingerprint": io.fingerprint(trained.model)}
+    io.save(trained.model, out, record=record)
+    trained.remove_checkpoints()
+    document, parts = summary.of_training(record, out, data, replaced)
     show.answer(document, *parts)
 
 
@@ -108,7 +110,7 @@ def _trained(source: Source, recipe: Recipe, memory: int, checkpoint: Path, resu
                 memory_mb=memory,
                 checkpoint=checkpoint,
                 resume=resume,
-                callback=FitProgress(line, budget=parameters.get("budget")),
+                callback=TrainingProgress(line),
             )
     except KeyboardInterrupt:
         if not checkpoint.exists():

@@ -4,7 +4,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .archive import ModelFormatError
     from .joined import read_all
+    from .model_files import fingerprint, load, read_record, save
     from .opened import DEFAULT_MISSING, open_source
     from .table import Block, Column, DataFormatError, Source, Words
 
@@ -13,10 +15,15 @@ _MODULES = {
     "Column": "table",
     "DEFAULT_MISSING": "opened",
     "DataFormatError": "table",
+    "ModelFormatError": "archive",
     "Source": "table",
     "Words": "table",
+    "fingerprint": "model_files",
+    "load": "model_files",
     "open_source": "opened",
     "read_all": "joined",
+    "read_record": "model_files",
+    "save": "model_files",
 }
 
 __all__ = [
@@ -24,10 +31,15 @@ __all__ = [
     "Block",
     "Column",
     "DataFormatError",
+    "ModelFormatError",
     "Source",
     "Words",
+    "fingerprint",
+    "load",
     "open_source",
     "read_all",
+    "read_record",
+    "save",
 ]
 
 
