@@ -97,7 +97,6 @@ def test_without_a_target_the_columns_are_listed(flowers, run):
         (["--set", "budget=3", "--budget", "4"], 2, "--budget"),
         (["--target", "flowr"], 1, "Did you mean 'flower'?"),
         (["--validate", "1.5"], 1, "1.5"),
-        (["--resume"], 1, "nothing to resume"),
         (["--format", "xls"], 1, "xls"),
     ],
 )
