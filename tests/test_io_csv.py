@@ -1,4 +1,4 @@
-"""CSV: what is written is read, whatever the pieces and blocks; pandas and the raw Adult files as referees."""
+"""CSV: what is written is read, in any pieces and blocks; pandas and the raw Adult files as referees."""
 
 import bz2
 import gzip
@@ -19,10 +19,17 @@ from text_files import csv_text, decoded, in_pieces, quoted, read, written
 from maxmargin.io import DEFAULT_MISSING, Column, DataFormatError, Source, open_source, read_all
 
 DATA = os.environ.get("MAXMARGIN_DATA")
-ADULT = (
-    "age workclass fnlwgt education education-num marital-status occupation relationship race sex "
-    "capital-gain capital-loss hours-per-week native-country income"
-).split()
+ADULT = ["age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation"]
+ADULT += [
+    "relationship",
+    "race",
+    "sex",
+    "capital-gain",
+    "capital-loss",
+    "hours-per-week",
+    "native-country",
+    "income",
+]
 
 words = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=6)
 words |= st.text('",;\t\r\n \u00e9', max_size=6)

@@ -71,7 +71,7 @@ def test_rows_that_are_too_long(tmp_path):
     text = 'a,b\n1,2\n3,"' + "x" * 5000
     with (
         in_pieces(100),
-        pytest.raises(DataFormatError, match="line 3: .*longer than 2,000 bytes.*max_row_bytes"),
+        pytest.raises(DataFormatError, match=r"line 3: .*longer than 2,000 bytes.*max_row_bytes"),
     ):
         list(open_source(written(tmp_path, text), max_row_bytes=2000).blocks())
 
