@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from text_files import csv_text, decoded, in_pieces, quoted, read, written
 
-from maxmargin.io import DEFAULT_MISSING, Column, DataFormatError, Source, open_source, read_all
+from maxmargin.io import DEFAULT_MISSING, Column, DataFormatError, Source, open_source, read_all, table
 
 DATA = os.environ.get("MAXMARGIN_DATA")
 ADULT = ["age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation"]
@@ -215,11 +215,9 @@ def test_blocks_take_memory_for_themselves_only(tmp_path):
 
 
 def test_wide_rows_come_in_smaller_blocks(tmp_path):
-    from maxmargin.io import csv
-
     text = "a,b\n" + "1,2\n" * 100
     path = written(tmp_path, text)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(csv, "BLOCK_BYTES", 160)
+        patch.setattr(table, "BLOCK_BYTES", 160)
         sizes = [block.n_rows for block in open_source(path).blocks()]
     assert sizes == [10] * 10
