@@ -29,6 +29,10 @@ class Part:
     block: Block
     rows: np.ndarray
     held_out: np.ndarray
+    n_bytes: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "n_bytes", n_bytes(self.block))
 
 
 @dataclass
@@ -117,7 +121,7 @@ class Gathering:
 
     def _n_bytes(self) -> float:
         prepared = self.found.n_kept * self.preparation.row_bytes_
-        return sum(n_bytes(part.block) for part in self.found.parts) + prepared
+        return sum(part.n_bytes for part in self.found.parts) + prepared
 
 
 def labels_of(block: Block, name: str) -> tuple[list[Any], np.ndarray]:
