@@ -17,6 +17,7 @@ from .text_errors import text_error
 BLOCK_BYTES = 64 << 20  # of numbers and codes in a block, and of words
 MAX_LABEL = 1000  # characters
 ANY_NUMBER = 1 << 62
+PADDING = 8  # columns a power of two apart would share few lines of the cache
 _CODES = {"number": 0, "words": 1, "guess": 2, "skip": 3}
 
 
@@ -169,8 +170,8 @@ class CsvSource:
         parser, first = self._parser(kinds), 0
         with self._pieces() as pieces:
             while True:
-                numbers = np.empty((kinds.count("number"), n_rows))
-                codes = np.empty((kinds.count("words"), n_rows), dtype=np.int32)
+                numbers = np.empty((kinds.count("number"), n_rows + PADDING))
+                codes = np.empty((kinds.count("words"), n_rows + PADDING), dtype=np.int32)
                 self._feed(parser, pieces, (numbers, codes), n_rows)
                 if parser.n_rows == 0:
                     break

@@ -65,7 +65,7 @@ def _guess(file: TextFile, pieces: Pieces, names: Sequence[str] | None) -> str:
             n = len(_first_row(file, pieces, delimiter)[0])
         except DataFormatError:
             return False, 0
-        return names is not None and n == len(names), n
+        return names is not None and n == len(names) > 1, n
 
     return max(DELIMITERS, key=fields)
 

@@ -108,7 +108,7 @@ class NpzEntries:
             if version not in readers:
                 raise ValueError(f"version {version} of its header; 1.0 and 2.0 are accepted")
             return ArrayHeader(*readers[version](stream))
-        except (ValueError, TypeError, SyntaxError) as error:
+        except Exception as error:  # of many kinds, since NumPy parses the header as Python
             raise DataFormatError(f"{where}: its header cannot be read ({error}).") from error
 
     @staticmethod

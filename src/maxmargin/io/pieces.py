@@ -152,9 +152,10 @@ def feed(parser: Any, pieces: Pieces, take: Any) -> str | None:
     Returns the name of what went wrong, if something did: "long" for a row that is longer than the limit.
     """
     while True:
-        pieces.advance(take(pieces.text, pieces.at_end))
+        n_bytes = take(pieces.text, pieces.at_end)
         if parser.error is not None:
-            return str(parser.error[0])
+            return str(parser.error[0])  # the window stays: it is what the error's place refers to
+        pieces.advance(n_bytes)
         if parser.full or pieces.at_end:
             return None
         if not pieces.more():
