@@ -8,9 +8,7 @@ from collections.abc import Sequence
 from .markup import Element, node
 from .scales import Scale
 from .svg import WIDTH, chart, label
-from .text import number, percent, shortened
-
-LETTER = 7.0  # width of one, in units of the drawing
+from .text import number, percent, shortened, width
 
 
 def bar_chart(
@@ -18,7 +16,7 @@ def bar_chart(
 ) -> Element:
     """A horizontal bar for each (name, value >= 0), with its value beside it."""
     words = [shortened(word, 18)[0] for word, _ in rows]
-    left = 16 + LETTER * max((len(word) for word in words), default=0)
+    left = 16 + max((width(word) for word in words), default=0.0)
     x = Scale(0.0, max((value for _, value in rows), default=1.0) or 1.0, left, WIDTH - 60)
     parts, step = [], 24
     for i, ((word, value), short) in enumerate(zip(rows, words)):
@@ -39,11 +37,11 @@ def heat_map(
     What is right is on the diagonal, in the one colour, and what is wrong off it in the other.
     """
     words = [shortened(word, 16)[0] for word in classes]
-    n, longest = len(words), max((len(word) for word in words), default=1)
-    cell = 58 if n <= 4 else 42 if n <= 8 else 30 if n <= 14 else 22
-    turned = longest * LETTER > cell - 4
-    left = 34 + LETTER * longest
-    top = 26 + (0.75 * LETTER * longest if turned else 12)
+    n, longest = len(words), max((width(word) for word in words), default=8.0)
+    cell = 84 if n <= 3 else 58 if n <= 5 else 42 if n <= 8 else 30 if n <= 14 else 22
+    turned = longest > cell - 4
+    left = 34 + longest
+    top = 26 + (0.72 * longest if turned else 12)
     parts = [
         label("predicted class", left + cell * n / 2, 13, "middle", class_="axis-name"),
         label(
@@ -67,9 +65,9 @@ def heat_map(
         parts.append(label(words[i], left - 6, at + cell / 2 + 4, "end", class_="name"))
         for j, count in enumerate(row):
             parts += _cell(left + cell * j, at, cell, count, total, i == j, (classes[i], classes[j]))
-    slack = 0.55 * LETTER * longest if turned else 0
-    width = max(WIDTH - 60, math.ceil(left + cell * n + 6 + slack))
-    return chart(name, title, description, width, math.ceil(top + cell * n + 6), *parts)
+    slack = 0.6 * longest if turned else 0
+    wide = max(WIDTH - 60, math.ceil(left + cell * n + 6 + slack))
+    return chart(name, title, description, wide, math.ceil(top + cell * n + 6), *parts)
 
 
 def _cell(

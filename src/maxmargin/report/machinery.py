@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from .content import Report
-from .markup import Child, datum, formula, node
-from .progress import Curve
+from .markup import Child, Element, datum, formula, node
+from .progress import BudgetPath, Curve
 from .promises import DELTA
 from .quality import mark
 from .svg import Axis, Line, line_chart
@@ -80,19 +80,24 @@ def path_section(report: Report) -> list[Child]:
     )
     words = "What is minimised, without the penalty: lower is a closer fit to the training rows."
     figures.append(figure(drawing, "Training loss against support vectors", words))
-    picked = path.budget[:: max(1, math.ceil(len(path.budget) / 12))]
-    kept = [i for i, b in enumerate(path.budget) if b in picked or i == len(path.budget) - 1]
-    rows = [[number(path.budget[i]), percent(path.score[i]), number(path.loss[i])] for i in kept]
-    caption = "Some points of the path; accuracy where rows were held out"
+    figures.append(_path_table(path))
     return [
         node(
             "p",
-            "One fit contains smaller models: those of its first support vectors. This is what each is "
-            "worth.",
+            "One fit contains smaller models: those of its first support vectors. This is what each is worth.",
         ),
         node("div", figures, class_="figures"),
-        table(["support vectors", "accuracy", "loss"], rows, caption=caption, numbers=[0, 1, 2]),
     ]
+
+
+def _path_table(path: BudgetPath) -> Element:
+    every = max(1, math.ceil(len(path.budget) / 12))
+    kept = sorted({*range(0, len(path.budget), every), len(path.budget) - 1})
+    names = ["support vectors", "loss"] + (["accuracy"] if path.has_scores else [])
+    rows = [
+        [number(path.budget[i]), number(path.loss[i]), percent(path.score[i])][: len(names)] for i in kept
+    ]
+    return table(names, rows, caption="Some points of the path", numbers=range(len(names)))
 
 
 def _ends(x: list[float], y: list[float], what: str) -> str:
@@ -125,7 +130,8 @@ def gap_section(report: Report) -> list[Child]:
             Axis("relative duality gap (logarithmic)", log=True),
             limit=limit,
         )
-        words = f"{name} since the fit began; the lower, the nearer to the optimum."
+        words = f"{name} since the fit began; the lower, the nearer to the optimum. Gaps below "
+        words += f"{number(gaps.floor, 1)} are drawn there."
         if gaps.n_columns > 1:
             words += f" Bold: the largest of {gaps.n_columns:,} columns; grey: {len(gaps.columns)} of them."
         figures.append(figure(drawing, f"Gap against {axis}", words))

@@ -121,7 +121,7 @@ def data_section(report: Report) -> list[Child]:
                 ("SHA-256", _code(data.sha256)),
                 ("trained on", datum(trained.get("file", "not recorded"), 90)),
                 ("training rows", _number_or_none(trained.get("n_rows"))),
-                ("SHA-256 of these", _code(trained.get("sha256"))),
+                ("SHA-256 of that", _code(trained.get("sha256"))),
             ]
         ),
     ]

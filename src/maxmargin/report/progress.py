@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..solvers.result import FLOAT_EPS
 from .problems import fitted_inside
 
+DEEPEST = 1e-2  # of what was asked for or reached: a gap of 0 on the way would hide the rest of the chart
 MOST_FAINT = 8  # columns drawn beside the worst
 
 
@@ -32,6 +32,7 @@ class GapHistory:
     columns: list[Curve]
     n_columns: int
     tol: float | None
+    floor: float  # smaller gaps are told as this
 
 
 @dataclass(frozen=True)
@@ -52,23 +53,26 @@ class BudgetPath:
 def gap_history(model: Any) -> GapHistory | None:
     """None for a model without certificates."""
     inner = fitted_inside(model)
-    columns = [_curve(f"column {t}", checks) for t, checks in enumerate(getattr(inner, "history_", []))]
+    history, tol = getattr(inner, "history_", []), getattr(inner, "tol", None)
+    ends = [checks[-1].gap for checks in history if len(checks)]
+    floor = DEEPEST * min([tol or 1.0, *(gap for gap in ends if 0.0 < gap < np.inf)])
+    columns = [_curve(f"column {t}", checks, floor) for t, checks in enumerate(history)]
     columns = [column for column in columns if column.gap]
     if not columns:
         return None
     by_time, by_iteration = (_worst(columns, axis) for axis in ("seconds", "iterations"))
     slowest = sorted(columns, key=lambda c: -c.seconds[-1])[:MOST_FAINT]
     few = slowest if len(columns) > 1 else []
-    return GapHistory(by_time, by_iteration, few, len(columns), getattr(inner, "tol", None))
+    return GapHistory(by_time, by_iteration, few, len(columns), tol, floor)
 
 
-def _curve(name: str, checks: Any) -> Curve:
+def _curve(name: str, checks: Any, floor: float) -> Curve:
     kept = [check for check in checks if np.isfinite(check.gap)]
     return Curve(
         name,
         [float(check.seconds) for check in kept],
         [float(check.n_iter) for check in kept],
-        [max(float(check.gap), FLOAT_EPS) for check in kept],
+        [max(float(check.gap), floor) for check in kept],
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -47,7 +48,10 @@ def _names_in(preparation: TablePreparation) -> list[str]:
 def _number(plan: NumberPlan, part: np.ndarray) -> float | None:
     if plan.indicator and part[-1] > 0.5:
         return None
-    return _rounded(part[0] * plan.scale + plan.mean if plan.kept else plan.mean)
+    if not plan.kept:
+        return _rounded(plan.mean)
+    move = float(part[0]) * plan.scale
+    return _rounded(plan.mean + move, abs(plan.mean) + abs(move))
 
 
 def _word(plan: WordsPlan, part: np.ndarray) -> str | None:
@@ -59,7 +63,7 @@ def _word(plan: WordsPlan, part: np.ndarray) -> str | None:
     return None if plan.missing and place == plan.width - 1 else "(another)"
 
 
-def _rounded(value: float) -> float:
-    """Six digits: what single precision has kept of a value that was standardised."""
-    rounded = float(f"{value:.6g}")
-    return rounded if abs(rounded - round(rounded)) > 1e-6 * max(1.0, abs(rounded)) else float(round(rounded))
+def _rounded(value: float, size: float | None = None) -> float:
+    """What single precision has kept, six digits of the largest number that the value was computed from."""
+    size = abs(value) if size is None else size
+    return round(value, 5 - math.floor(math.log10(size))) + 0.0 if size > 0.0 else 0.0

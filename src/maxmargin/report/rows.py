@@ -9,8 +9,8 @@ from .markup import Child, Element, datum, node
 from .tables import shown, table, values_list
 from .text import number, percent
 
-MOST_COLUMNS = 16  # of a table; rows with more values are lists
-MOST_LISTED = 12
+MOST_COLUMNS = 8  # of a table; rows with more values are lists
+MOST_LISTED = 24  # values of a list; where there are more, zeros are left out
 
 
 def influence_section(report: Report) -> list[Child]:
@@ -111,9 +111,15 @@ def _rows_table(
     names = list(dict.fromkeys(name for _, values in rows for name in values))
     numbers = {j for j in numbers if j < len(head)}
     if len(names) > MOST_COLUMNS:
-        told = [{name: value for name, value in values.items() if value != 0} for _, values in rows]
+        many = len(names) > MOST_LISTED
+        told = [{name: v for name, v in values.items() if not many or v != 0} for _, values in rows]
         listed = [[*cells, values_list(values, MOST_LISTED)] for (cells, _), values in zip(rows, told)]
-        return table([*head, "values (zeros left out)"], listed, caption=caption, numbers=sorted(numbers))
+        return table(
+            [*head, "values, without zeros" if many else "values"],
+            listed,
+            caption=caption,
+            numbers=sorted(numbers),
+        )
     is_number = [all(isinstance(v.get(name, 0.0), float | int | None) for _, v in rows) for name in names]
     numbers |= {len(head) + j for j, yes in enumerate(is_number) if yes}
     body = [[*cells, *(datum(shown(values.get(name)), 28) for name in names)] for cells, values in rows]

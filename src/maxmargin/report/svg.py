@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from .markup import Element, node
 from .scales import Scale, linear, logarithmic
-from .text import number, percent, shortened
+from .text import number, percent, shortened, width
 
 WIDTH, HEIGHT = 400, 260
 LEFT, RIGHT, TOP, BOTTOM = 50, 14, 26, 42
@@ -169,7 +169,7 @@ def _drawn(line: Line, x: Scale, y: Scale, style: str) -> list[Element]:
 def interval_chart(name: str, title: str, description: str, rows: Sequence[Interval], unit: str) -> Element:
     """One row for each value: a dot, and a line between its limits, on a scale of per cent."""
     words = [shortened(row.name, 18)[0] for row in rows]
-    left = 16 + 7 * max((len(word) for word in words), default=0)
+    left = 16 + max((width(word) for word in words), default=0.0)
     step = 24
     bottom = 10 + step * len(rows)
     low = min((row.low for row in rows), default=0.0)

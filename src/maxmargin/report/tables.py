@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from .markup import Child, Element, datum, node
+from .markup import Element, datum, node
 from .text import number
 
 Cell = Any  # a child of an element, several of them, or a number

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-import unicodedata
 from typing import Any
+from unicodedata import category, east_asian_width
 
 LONGEST = 48  # characters of a word that are shown
 LONGEST_TITLE = 1_000  # of those that appear when one points at it
 HIDDEN = frozenset(
     ("Cc", "Cf", "Cn", "Cs", "Co", "Zl", "Zp")
 )  # categories that show nothing, or turn text around
+WIDE = frozenset("<=>+−%@mwMWOQDHNU")
 SUPERSCRIPT = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
 
@@ -22,7 +23,7 @@ def visible(text: str) -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    return "".join(_escaped(c) if unicodedata.category(c) in HIDDEN else c for c in text)
+    return "".join(_escaped(c) if category(c) in HIDDEN else c for c in text)
 
 
 def _escaped(character: str) -> str:
@@ -50,7 +51,9 @@ def number(value: Any, digits: int = 4) -> str:
     if value == round(value) and abs(value) < 1e15:
         return _minus(f"{value:,.0f}")
     if 1e-3 <= abs(value) < 1e6:
-        return _minus(f"{float(f'{value:.{digits}g}'):,.{_decimals(value, digits)}f}".rstrip("0").rstrip("."))
+        decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
+        text = f"{float(f'{value:.{digits}g}'):,.{decimals}f}"
+        return _minus(text.rstrip("0").rstrip(".") if "." in text else text)
     return power(value, min(digits, 3))
 
 
@@ -89,8 +92,9 @@ def count(n: int, one: str, many: str | None = None) -> str:
     return f"{n:,} {one if n == 1 else many or one + 's'}"
 
 
-def _decimals(value: float, digits: int) -> int:
-    return max(0, digits - 1 - math.floor(math.log10(abs(value))))
+def width(text: str) -> float:
+    """About how many units 12-unit type takes: enough for the widest of the system's fonts."""
+    return sum(13.0 if east_asian_width(c) in "WF" else 10.5 if c in WIDE else 7.4 for c in text)
 
 
 def _minus(text: str) -> str:
