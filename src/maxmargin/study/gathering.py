@@ -29,6 +29,10 @@ class Part:
     block: Block
     rows: np.ndarray
     held_out: np.ndarray
+    n_bytes: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "n_bytes", n_bytes(self.block))
 
 
 @dataclass
@@ -77,16 +81,20 @@ class Gathering:
 
     def read(self, source: Source) -> Gathered:
         """All blocks of the source."""
-        if source.target is None:
+        with self.reporter.clock("reading"):
+            target = source.target  # text is gone through once to see what its columns hold
+        if target is None:
             raise ValueError(f"{source.name}: training needs a target; say which column it is.")
-        for block in self._timed(source.blocks()):
+        for block in self._timed(source):
             self._add(block, source.name)
             self.reporter.say("read", self.found.n_rows)
         check_classes(self.found, source.name)
         return self.found
 
-    def _timed(self, blocks: Iterator[Block]) -> Iterator[Block]:
+    def _timed(self, source: Source) -> Iterator[Block]:
         """The blocks, with the time of reading them."""
+        with self.reporter.clock("reading"):
+            blocks = iter(source.blocks())
         while True:
             with self.reporter.clock("reading"):
                 block = next(blocks, None)
@@ -106,7 +114,8 @@ class Gathering:
         found.parts.append(self._kept(Part(block, rows, mask)))
         while self._n_bytes() > self.limit:
             found.share /= 2.0
-            found.parts = [self._kept(part) for part in found.parts]
+            for k, part in enumerate(found.parts):  # one by one: no two copies of all at once
+                found.parts[k] = self._kept(part)
 
     def _kept(self, part: Part) -> Part:
         if self.found.share == 1.0:
@@ -117,7 +126,7 @@ class Gathering:
 
     def _n_bytes(self) -> float:
         prepared = self.found.n_kept * self.preparation.row_bytes_
-        return sum(n_bytes(part.block) for part in self.found.parts) + prepared
+        return sum(part.n_bytes for part in self.found.parts) + prepared
 
 
 def labels_of(block: Block, name: str) -> tuple[list[Any], np.ndarray]:
