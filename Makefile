@@ -33,8 +33,9 @@ quietly = @mkdir -p $(LOGS) && { $(2); } > $(LOGS)/$(1).log 2>&1 || { cat $(LOGS
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(STAMPS)/package  ## train on data sets that come with scikit-learn, print a table
+demo: $(STAMPS)/package  ## train on data sets that come with scikit-learn, print a table, write a report
 	@$(VENV)/bin/python examples/demo.py
+	@echo && $(VENV)/bin/python -m maxmargin demo --folder build/demo
 
 test: lint types cpp-test bench-quick  ## lint, check types, run every test and a quick benchmark
 	@$(VENV)/bin/python -m pytest --numprocesses $(WORKERS) --dist worksteal
