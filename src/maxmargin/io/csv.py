@@ -65,6 +65,11 @@ class CsvSource:
         return None if self._position is None else self._header.names[self._position]
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """Names of all columns, the target included, in the order of the file, which is not gone through."""
+        return self._header.names
+
+    @property
     def n_features(self) -> int:
         """Columns without the target."""
         return len(self._header.names) - (self._position is not None)

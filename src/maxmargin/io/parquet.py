@@ -43,6 +43,7 @@ class ParquetSource:
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
             raise DataFormatError(f"{self._path}: two columns have the name {twice!r}; names must differ.")
+        self.names = tuple(names)  # the target included
         position = find_target(self._path, target, names)
         self.target = None if position is None else names[position]
         self.columns = tuple(
