@@ -2,8 +2,8 @@
 
 While all rows fit they are all kept. Beyond that a row stays if a hash of its number is below a threshold,
 which is halved whenever too many have stayed: what is left is a sample that each row of the file had the same
-chance to be in, but for the first rows of each class, which stay, so that no class gets lost. It depends on the
-file, the seed and the limit, and not on how the file is cut into blocks.
+chance to be in, but for the first rows of each class, which stay, so that no class gets lost. It depends on
+the file, the seed and the limit, and not on how the file is cut into blocks.
 """
 
 from __future__ import annotations
