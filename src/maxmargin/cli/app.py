@@ -1,13 +1,14 @@
 """The commands by name, and what becomes of what they raise: exit codes.
 
-The command ``evaluate`` is the function ``evaluate`` of the module ``evaluate`` beside this one, imported when
-it is asked for. To add a command, write that module and name it in ``COMMANDS``:
+The command ``evaluate`` is the function ``evaluate`` of the module ``evaluate`` beside this one, imported
+when it is asked for. To add a command, write that module and name it in ``COMMANDS``:
 
 - parameters before ``/`` are positional, those after ``*`` are options; each has its text in
   ``Annotated[type, Parameter(help=...)]``, and the docstring says what the command does;
 - ``reading: Reading = Reading()`` adds the options about data files (``reading.open(path, otherwise)``),
-  ``show: Show = Show()`` adds ``--json`` and ``--quiet``; a command ends by ``show.answer(document, *parts)``,
-  the document for JSON, the parts (``output.facts``, ``output.table``, text) for people;
+  ``show: Show = Show()`` adds ``--json`` and ``--quiet``;
+- a command ends by ``show.answer(document, *parts)``: the document for JSON, the parts (``output.facts``,
+  ``output.table``, text) for people;
 - the work (NumPy, scikit-learn, the rest of maxmargin) is imported inside the function;
 - it raises ``UsageError`` for options that do not go together, ``ValueError`` for data and models; warnings
   are warnings of Python; it returns an exit code or nothing.
@@ -20,10 +21,12 @@ import sys
 from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
+from inspect import cleandoc
 
 from cyclopts import App, CycloptsError, Parameter
 
 from .. import __version__
+from .invocation import given
 from .notices import collected, fail
 from .problems import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE, Interrupted, UsageError
 
@@ -46,19 +49,27 @@ def build(command: str | None = None) -> App:
         suppress_keyboard_interrupt=False,
         help_format="plaintext",
     )
-    for name in COMMANDS:
-        # By its address a command is imported when it runs; the list of all commands needs their docstrings.
+    for place, name in enumerate(COMMANDS):
         module = f"{__package__}.{name}"
-        if find_spec(module) is not None:
-            app.command(
-                f"{module}:{name}" if command in COMMANDS else getattr(import_module(module), name), name=name
-            )
+        if find_spec(module) is None:
+            continue
+        if command in COMMANDS and command != name:
+            app.command(f"{module}:{name}", name=name, sort_key=place)  # by its address: imported never
+        else:
+            function = getattr(import_module(module), name)
+            app.command(function, name=name, help=_flowing(function.__doc__), sort_key=place)
     return app
+
+
+def _flowing(text: str) -> str:
+    """The text with one line for each paragraph, for the terminal to fold."""
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in cleandoc(text).split("\n\n"))
 
 
 def run(arguments: list[str]) -> int:
     """Run one command; its exit code."""
     json = "--json" in arguments
+    given.set(tuple(arguments))
     with collected():
         try:
             return _guarded(arguments, lambda text, code: fail(text, code, json=json))
@@ -83,6 +94,8 @@ def _guarded(arguments: list[str], failed: Callable[[str, int], int]) -> int:
         return failed("interrupted", EXIT_INTERRUPTED)
     except BrokenPipeError:
         raise
+    except SystemExit as ended:  # rich's word for the same, while it prints the help
+        raise BrokenPipeError from ended
     except EXPECTED as error:
         return failed(_text_of(error), EXIT_FAILED)
 

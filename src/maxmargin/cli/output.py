@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
@@ -34,7 +34,7 @@ class Show:
     json: Annotated[bool, Parameter(help="Answer with one JSON document.", show_default=False)] = False
     quiet: Annotated[bool, Parameter(help="No progress and no remarks.", show_default=False)] = False
 
-    def answer(self, document: Mapping[str, Any], *parts: Table | str) -> None:
+    def answer(self, document: Mapping[str, Any], *parts: Any) -> None:
         """Print the answer: the document, with the warnings of this command, or the parts."""
         if self.json:
             whole = {**document, "warnings": [*document.get("warnings", []), *notices.warned()]}
@@ -65,37 +65,45 @@ def plain(value: Any) -> Any:
     raise TypeError(f"a {type(value).__name__} cannot be part of a JSON answer")
 
 
-def facts(title: str, pairs: Mapping[str, object]) -> Table:
+def facts(title: str, pairs: Mapping[str, object]) -> Any:
     """Names and values under a title, one pair a line; pairs whose value is None are left out."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    grid = Table(title=Text(printable(title)), title_justify="left", title_style="bold", box=box.SIMPLE)
-    grid.show_header = False
+    grid = Table(box=box.SIMPLE, show_header=False)
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold")
     for name, value in pairs.items():
         if value is not None:
             grid.add_row(Text(printable(name)), Text(printable(value, keep="\n")))
-    return grid
+    return _titled(title, grid)
 
 
-def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], *, words: int = 1) -> Table:
+def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], *, words: int = 1) -> Any:
     """A table with the first ``words`` columns to the left and the others, numbers, to the right."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    grid = Table(title=Text(printable(title)), title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
+    grid = Table(box=box.SIMPLE_HEAD)
     for place, name in enumerate(columns):
-        grid.add_column(Text(printable(name)), justify="left" if place < words else "right", overflow="fold")
+        side: Literal["left", "right"] = "left" if place < words else "right"
+        grid.add_column(Text(printable(name)), justify=side, overflow="fold")
     for row in rows:
         grid.add_row(*(Text("" if cell is None else printable(cell)) for cell in row))
-    return grid
+    return _titled(title, grid)
 
 
-def _print(parts: Iterable[Table | str]) -> None:
+def _titled(title: str, grid: Table) -> Any:
+    """The title above, not folded to the width of what is below it."""
+    from rich.console import Group
+    from rich.text import Text
+
+    return Group(Text(printable(title), style="bold"), grid) if title else grid
+
+
+def _print(parts: Iterable[Any]) -> None:
     from rich.console import Console
     from rich.text import Text
 

@@ -40,6 +40,13 @@ class Reading:
         str | None, Parameter(help="Words that stand for a missing value, separated by commas.")
     ] = None
 
+    array: Annotated[
+        str | None, Parameter(help="The array of the features in an npz file [X, or X_train].")
+    ] = None
+    zero_based: Annotated[
+        bool | None, Parameter(help="LIBSVM indices begin with 0 and not with 1.", show_default=False)
+    ] = None
+
     def options(self) -> dict[str, Any]:
         """What was given, as ``maxmargin.io.open_source`` takes it."""
         given = {
@@ -48,15 +55,28 @@ class Reading:
             "names": None if self.names is None else _listed(self.names),
             "header": self.header,
             "delimiter": "\t" if self.delimiter in ("tab", "\\t") else self.delimiter,
-            "missing": None if self.missing is None else tuple(self.missing.split(",")),
+            "missing": None if self.missing is None else self.missing.split(","),
+            "data": self.array,
+            "zero_based": self.zero_based,
         }
         return {name: value for name, value in given.items() if value is not None}
 
-    def open(self, path: Path, otherwise: Mapping[str, Any] | None = None) -> Source:
-        """The file, read as these options say, and as ``otherwise`` says where they are silent."""
+    def open(self, path: Path) -> Source:
+        """The file, read as these options say."""
         from .. import io
 
-        return io.open_source(path, **{**(otherwise or {}), **self.options()})
+        return io.open_source(path, **self.options())
+
+    def open_for(
+        self, path: Path, model: Any, record: Mapping[str, Any] | None, *, target: bool = True
+    ) -> Source:
+        """The file, read as the training file of a model was where these options are silent.
+
+        With ``target=False`` the file need not have the target, and it is no feature if it has.
+        """
+        from ..study.like_training import open_like_training
+
+        return open_like_training(path, model, record, given=self.options(), with_target=target)
 
 
 def _listed(names: str) -> list[str]:

@@ -17,15 +17,16 @@ from .text_errors import text_error
 BLOCK_BYTES = 64 << 20  # of numbers and codes in a block, and of words
 MAX_LABEL = 1000  # characters
 ANY_NUMBER = 1 << 62
+PADDING = 8  # columns a power of two apart would share few lines of the cache
 _CODES = {"number": 0, "words": 1, "guess": 2, "skip": 3}
 
 
 class CsvSource:
     """A CSV file that is open for reading; ``open_source`` makes one and states the rules.
 
-    The kinds of columns that are not declared are found by one pass over the file, when they or the first block
-    are asked for. ``read_all`` does without: it believes the first rows, and starts again where a later
-    row contradicts them.
+    The kinds of columns that are not declared are found by one pass over the file, when they or the first
+    block are asked for. ``read_all`` does without: it believes the first rows, and starts again where a
+    later row contradicts them.
     """
 
     def __init__(
@@ -52,7 +53,8 @@ class CsvSource:
         for name, kind in kinds.items():
             if name not in names:
                 raise DataFormatError(
-                    f"{self.name}: kinds names a column {name!r} that the file does not have. {near(name, names)}"
+                    f"{self.name}: kinds names a column {name!r} that the file does not have. "
+                    f"{near(name, names)}"
                 )
             if kind not in ("number", "words"):
                 raise ValueError(f"kinds must be 'number' or 'words'; got {kind!r} for column {name!r}.")
@@ -62,6 +64,11 @@ class CsvSource:
     def target(self) -> str | None:
         """Name of the target column."""
         return None if self._position is None else self._header.names[self._position]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of all columns, the target included, in the order of the file, which is not gone through."""
+        return self._header.names
 
     @property
     def n_features(self) -> int:
@@ -141,8 +148,8 @@ class CsvSource:
     def _feed(self, parser: Any, pieces: Pieces, out: tuple[np.ndarray, np.ndarray], n_rows: int) -> None:
         what = feed(parser, pieces, lambda text, at_end: parser.feed(text, at_end, *out, n_rows))
         if what == "long":
-            facts = {"n_columns": 0, "max_row_bytes": self._file.limits.max_row_bytes}
-            raise text_error(self._file.path, f"line {parser.line}", what, **facts)
+            limit = self._file.limits.max_row_bytes
+            raise text_error(self._file.path, f"line {parser.line}", what, n_columns=0, max_row_bytes=limit)
         if what is not None:
             raise self._error(parser.error, pieces.offset)
 
@@ -150,7 +157,7 @@ class CsvSource:
         what, line, column, byte, count, found = error
         names = self._header.names
         where = f"line {line}, column {column + 1}" + (f" ({names[column]!r})" if column < len(names) else "")
-        facts = {
+        facts: dict[str, Any] = {
             "count": count,
             "n_columns": len(names),
             "delimiter": self._header.delimiter,
@@ -163,8 +170,8 @@ class CsvSource:
         parser, first = self._parser(kinds), 0
         with self._pieces() as pieces:
             while True:
-                numbers = np.empty((kinds.count("number"), n_rows))
-                codes = np.empty((kinds.count("words"), n_rows), dtype=np.int32)
+                numbers = np.empty((kinds.count("number"), n_rows + PADDING))
+                codes = np.empty((kinds.count("words"), n_rows + PADDING), dtype=np.int32)
                 self._feed(parser, pieces, (numbers, codes), n_rows)
                 if parser.n_rows == 0:
                     break

@@ -46,15 +46,15 @@ def _first_row(file: TextFile, pieces: Pieces, delimiter: str) -> tuple[list[str
         if error is not None:
             what, where, column, byte, _, found = error
             place = f"line {where}, column {column + 1}"
-            facts = {"n_columns": 0, "delimiter": delimiter, "name": ""}
+            facts: dict[str, Any] = {"n_columns": 0, "delimiter": delimiter, "name": ""}
             raise text_error(file.path, place, what, found=found, byte=pieces.offset + byte, **facts)
         if n_bytes:
             return fields, n_bytes, line
         if pieces.at_end:
             raise DataFormatError(f"{file.path}: the file is empty; a header and rows are needed.")
         if not pieces.more():
-            facts = {"n_columns": 0, "max_row_bytes": file.limits.max_row_bytes}
-            raise text_error(file.path, "line 1", "long", **facts)
+            limit = file.limits.max_row_bytes
+            raise text_error(file.path, "line 1", "long", n_columns=0, max_row_bytes=limit)
 
 
 def _guess(file: TextFile, pieces: Pieces, names: Sequence[str] | None) -> str:
@@ -65,7 +65,7 @@ def _guess(file: TextFile, pieces: Pieces, names: Sequence[str] | None) -> str:
             n = len(_first_row(file, pieces, delimiter)[0])
         except DataFormatError:
             return False, 0
-        return names is not None and n == len(names), n
+        return names is not None and n == len(names) > 1, n
 
     return max(DELIMITERS, key=fields)
 
@@ -79,15 +79,15 @@ def _check_names(path: Path, names: Sequence[str], source: str) -> None:
     for j, name in enumerate(names):
         if not name:
             raise DataFormatError(
-                f"{path}, {source}, column {j + 1}: the column has no name; every column needs one. Give names "
-                "(names=[...], header=True)."
+                f"{path}, {source}, column {j + 1}: the column has no name; every column needs one. Give "
+                "names (names=[...], header=True)."
             )
     name, count = Counter(names).most_common(1)[0]
     if count > 1:
         places = " and ".join(str(j + 1) for j, other in enumerate(names) if other == name)
         raise DataFormatError(
-            f"{path}, {source}, columns {places}: the name {name!r} appears {count} times; names must differ. "
-            f"{IF_DATA}."
+            f"{path}, {source}, columns {places}: the name {name!r} appears {count} times; names must "
+            f"differ. {IF_DATA}."
         )
 
 

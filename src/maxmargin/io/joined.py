@@ -20,7 +20,7 @@ def join(blocks: Iterable[Block]) -> Block:
     if isinstance(parts[0].features, dict):
         features = {name: _column([part.features[name] for part in parts]) for name in parts[0].features}
     elif sparse.issparse(parts[0].features):
-        features = sparse.vstack([part.features for part in parts], format="csr")
+        features = sparse.vstack([part.features for part in parts], format="csr")  # type: ignore[call-overload]
     else:
         features = np.concatenate([part.features for part in parts])
     targets = [part.target for part in parts if part.target is not None]

@@ -84,15 +84,13 @@ class LibsvmSource:
     def read_all(self) -> Block:
         """All rows, in one pass."""
         parts = list(self._parsed(BLOCK_ROWS))
-        self._note([labels for _, labels, _ in parts], max(n for _, _, n in parts))
+        self._note([labels for _, labels, _ in parts], parts[-1][2])
         return join([self._labelled(block, labels) for block, labels, _ in parts])
 
     def _settle(self) -> None:
         if self._n_features is None or self._label_kind is None:
-            seen, n_columns = [], 0
-            for _, labels, n_columns in self._parsed(BLOCK_ROWS):
-                seen.append(labels)
-            self._note(seen, n_columns)
+            seen = [(labels, n_columns) for _, labels, n_columns in self._parsed(BLOCK_ROWS)]
+            self._note([labels for labels, _ in seen], seen[-1][1])
 
     def _note(self, seen: list[list[str]], n_columns: int) -> None:
         if self._n_features is None:
@@ -115,15 +113,16 @@ class LibsvmSource:
                     "kinds={'label': 'words'} takes labels as they are written."
                 )
             values = np.array(numbers, dtype=np.int64)
-        data, indices, starts = block.features
+        parts: Any = block.features
+        data, indices, starts = parts
         wide = len(data) > ANY_NUMBER
         kind = np.int64 if wide else np.int32
         parts = data, indices.astype(kind, copy=False), starts.astype(kind, copy=False)
-        X = sparse.csr_matrix(parts, shape=(block.n_rows, self._n_features))
+        X = sparse.csr_matrix(parts, shape=(block.n_rows, self.n_features))
         return Block(X, values[codes], block.first_row, block.n_rows)
 
     def _parsed(self, n_rows: int) -> Iterator[tuple[Block, list[str], int]]:
-        """Blocks with the parts of CSR and the labels' codes; the labels; how many columns were seen so far."""
+        """Blocks with the parts of CSR and the labels' codes; the labels; columns that were seen so far."""
         width = ANY_NUMBER if self._n_features is None else self._n_features
         first_index, first = 0 if self._zero_based else 1, 0
         parser = _native.LibsvmParser(first_index, width, self._missing, 1, BLOCK_ENTRIES)

@@ -20,7 +20,8 @@ PARTS = ("data", "indices", "indptr", "shape")
 class NpzSource:
     """An .npz file that is open for reading; ``open_source`` makes one and states the rules.
 
-    Dense rows are read block by block, unless they are stored column by column; sparse ones are held in memory.
+    Dense rows are read block by block, unless they are stored column by column; sparse ones are held in
+    memory.
     """
 
     columns = None
@@ -50,8 +51,8 @@ class NpzSource:
         wanted = "'X' or 'X_train'" if data is None else repr(data)
         shown = ", ".join(map(repr, names[:20]))
         raise DataFormatError(
-            f"{self.name}: there is no array {wanted}, nor its sparse parts (data, indices, indptr, shape). Name the "
-            f"features' array (data=...) out of {shown}."
+            f"{self.name}: there is no array {wanted}, nor its sparse parts (data, indices, indptr, "
+            f"shape). Name the features' array (data=...) out of {shown}."
         )
 
     def _shape(self, entries: NpzEntries) -> tuple[int, int]:
@@ -65,8 +66,8 @@ class NpzSource:
             shape = list(entries.header(self._data, "biuf").shape)
         if len(shape) != 2 or shape[0] == 0:
             raise DataFormatError(
-                f"{self.name}, array {self._data!r}: its shape is {tuple(shape)}; (rows, columns) with at least one "
-                "row is needed."
+                f"{self.name}, array {self._data!r}: its shape is {tuple(shape)}; (rows, columns) with at "
+                "least one row is needed."
             )
         return shape[0], shape[1]
 
@@ -110,12 +111,14 @@ class NpzSource:
 
     def _block(self, X: Any, first: int) -> Block:
         X = X.astype(np.float64, order="C") if isinstance(X, np.ndarray) else X.astype(np.float64)
-        values = X.data if sparse.issparse(X) else X
-        if not np.isfinite(values).all() and np.isinf(values).any():
-            row, column = (int(j[0]) for j in np.nonzero(np.isinf(X.toarray() if sparse.issparse(X) else X)))
+        values, starts = (X, None) if isinstance(X, np.ndarray) else (X.data, X.indptr)
+        if np.isinf(values).any():
+            place = np.argwhere(np.isinf(values))[0]
+            row = int(place[0] if starts is None else np.searchsorted(starts, place[0], side="right") - 1)
+            column = int(place[1] if starts is None else X.indices[place[0]])
             raise DataFormatError(
-                f"{self.name}, array {self._data!r}, row {first + row}, column {column}: an infinite value; values "
-                "must be finite, or NaN where they are missing."
+                f"{self.name}, array {self._data!r}, row {first + row}, column {column}: an infinite value; "
+                "values must be finite, or NaN where they are missing."
             )
         n_rows = X.shape[0]
         labels = None if self._labels is None else self._labels[first : first + n_rows]

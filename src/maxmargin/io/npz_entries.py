@@ -91,12 +91,13 @@ class NpzEntries:
         if info.file_size > max(FREE_BYTES, limits.max_ratio * packed):
             raise DataFormatError(
                 f"{where}: {packed:,} compressed bytes are to become {info.file_size:,}, more than "
-                f"{limits.max_ratio:g} times as many, as in a decompression bomb; raise max_ratio if you trust the file."
+                f"{limits.max_ratio:g} times as many, as in a decompression bomb; raise max_ratio if you "
+                "trust the file."
             )
         if info.file_size > limits.max_bytes:
             raise DataFormatError(
-                f"{where}: {info.file_size:,} bytes are more than {limits.max_bytes:,}; raise max_bytes if that "
-                "is right."
+                f"{where}: {info.file_size:,} bytes are more than {limits.max_bytes:,}; raise max_bytes if "
+                "that is right."
             )
 
     @staticmethod
@@ -107,7 +108,7 @@ class NpzEntries:
             if version not in readers:
                 raise ValueError(f"version {version} of its header; 1.0 and 2.0 are accepted")
             return ArrayHeader(*readers[version](stream))
-        except (ValueError, TypeError, SyntaxError) as error:
+        except Exception as error:  # of many kinds, since NumPy parses the header as Python
             raise DataFormatError(f"{where}: its header cannot be read ({error}).") from error
 
     @staticmethod
@@ -115,7 +116,7 @@ class NpzEntries:
         if header.dtype.kind not in kinds or header.dtype.hasobject:
             accepted = ", ".join(dict.fromkeys(_KINDS[kind] for kind in kinds))
             raise DataFormatError(
-                f"{where}: its type is {header.dtype}; accepted are {accepted}. Objects are never read, since they "
+                f"{where}: its type is {header.dtype}; accepted are {accepted}. Objects are never read: they "
                 "could run code."
             )
         size = math.prod(header.shape) * header.dtype.itemsize
@@ -128,7 +129,7 @@ class NpzEntries:
     @staticmethod
     def _numbers(stream: Any, dtype: np.dtype, count: int, name: str) -> np.ndarray:
         out = np.empty(count, dtype=dtype)
-        view, done = memoryview(out.view(np.uint8)) if count and dtype.itemsize else memoryview(b""), 0
+        view, done = memoryview(out.view(np.uint8).data) if count and dtype.itemsize else memoryview(b""), 0
         while done < len(view):
             n = stream.readinto(view[done : done + (1 << 22)])
             if not n:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from .pieces import Limits, TextFile
-from .table import DataFormatError, Kind, Source
+from .table import Kind, Source
 
 DEFAULT_MISSING = ("", "?", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None")
 FORMATS = ("csv", "tsv", "libsvm", "parquet", "npz")
@@ -64,13 +64,13 @@ def open_source(
     names : sequence of str, optional
         Names of all columns of a CSV file, in which case it is taken to have no header.
     header : bool, optional
-        Whether the first row has names. By default it has, unless ``names`` are given. A file with neither has
-        columns named "0", "1", ...
+        Whether the first row has names. By default it has, unless ``names`` are given. A file with
+        neither has columns named "0", "1", ...
     delimiter : str, optional
         What separates fields; guessed from the first row among comma, semicolon and tab.
     missing : sequence of str
-        Values of text files that are missing ones: NaN in a column of numbers, code -1 in one of words. A label
-        must not be missing.
+        Values of text files that are missing ones: NaN in a column of numbers, code -1 in one of words. A
+        label must not be missing.
     kinds : mapping from names to {"number", "words"}, optional
         What columns of a CSV file hold. Others hold numbers if all values that are not missing are numbers,
         which a pass over the whole file settles. For LIBSVM text, ``{"label": "number"}``.
@@ -79,8 +79,8 @@ def open_source(
     zero_based : bool
         LIBSVM indices begin with 0 and not with 1.
     data : str, optional
-        The array of the features in an npz file, "X" or "X_train" by default. Sparse ones are stored in parts:
-        ``X_data``, ``X_indices``, ``X_indptr``, ``X_shape``.
+        The array of the features in an npz file, "X" or "X_train" by default. Sparse ones are stored in
+        parts: ``X_data``, ``X_indices``, ``X_indptr``, ``X_shape``.
     max_row_bytes, max_bytes, max_ratio
         Limits: the longest row of a text file (64 MiB), the size of a file when decompressed (1 TiB), and
         how many times its compressed size that may be (200, from 64 MiB on).
@@ -93,10 +93,10 @@ def open_source(
 
     Notes
     -----
-    CSV is that of RFC 4180: a field in double quotes may contain delimiters, line ends and doubled quotes. Blanks
-    around fields in no quotes are no part of them, blank lines are skipped, lines end in \\n or \\r\\n, and
-    text is UTF-8. Numbers are decimal (``-1.5e3``), read to the nearest double, and must be finite. A quoted
-    field is a number, or missing, by the same rules as others.
+    CSV is that of RFC 4180: a field in double quotes may contain delimiters, line ends and doubled quotes.
+    Blanks around fields in no quotes are no part of them, blank lines are skipped, lines end in \\n or
+    \\r\\n, and text is UTF-8. Numbers are decimal (``-1.5e3``), read to the nearest
+    double, and must be finite. A quoted field is a number, or missing, by the same rules as others.
 
     Examples
     --------

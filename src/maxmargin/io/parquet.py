@@ -42,6 +42,7 @@ class ParquetSource:
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
             raise DataFormatError(f"{path}: two columns have the name {twice!r}; names must differ.")
+        self.names = tuple(names)  # the target included
         position = find_target(path, target, names)
         self.target = None if position is None else names[position]
         self.columns = tuple(
@@ -88,7 +89,7 @@ class ParquetSource:
                 )
             if kind != found[name]:
                 raise DataFormatError(
-                    f"{self._path}, column {name!r}: it holds {found[name]}, and {kind} were declared (kinds)."
+                    f"{self._path}, column {name!r}: it holds {found[name]}, and kinds says {kind}."
                 )
 
     @property
@@ -148,7 +149,7 @@ class ParquetSource:
         if np.isinf(numbers).any():
             row = first + int(np.flatnonzero(np.isinf(numbers))[0])
             raise DataFormatError(
-                f"{self._path}, row {row}, column {name!r}: an infinite value; values must be finite, or null."
+                f"{self._path}, row {row}, column {name!r}: an infinite value; values must be finite or null."
             )
         return numbers
 

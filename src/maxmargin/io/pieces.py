@@ -118,7 +118,7 @@ class Pieces:
         elif self._start:
             self._buffer[:left] = self._buffer[self._start : self._stop].copy()
         self._start, self._stop = 0, left
-        n_bytes = self._read(memoryview(self._buffer)[left:])
+        n_bytes = self._read(self._buffer.data[left:])
         self._stop += n_bytes
         self._n_read += n_bytes
         self.at_end = n_bytes == 0
@@ -136,12 +136,12 @@ class Pieces:
         size, packed = self._n_read + n_bytes, max(1, self._raw.tell())
         if size > limits.max_bytes:
             raise DataFormatError(
-                f"{path}: the text is longer than {limits.max_bytes:,} bytes; raise max_bytes if that is right."
+                f"{path}: the text is longer than {limits.max_bytes:,} bytes; raise max_bytes if so."
             )
         if self._stream is not self._raw and size > max(FREE_BYTES, limits.max_ratio * packed):
             raise DataFormatError(
-                f"{path}: {packed:,} compressed bytes became {size:,}, more than {limits.max_ratio:g} times as "
-                "many, as in a decompression bomb; raise max_ratio if you trust the file."
+                f"{path}: {packed:,} compressed bytes became {size:,}, more than {limits.max_ratio:g} times "
+                "as many, as in a decompression bomb; raise max_ratio if you trust the file."
             )
         return n_bytes
 
@@ -152,9 +152,10 @@ def feed(parser: Any, pieces: Pieces, take: Any) -> str | None:
     Returns the name of what went wrong, if something did: "long" for a row that is longer than the limit.
     """
     while True:
-        pieces.advance(take(pieces.text, pieces.at_end))
+        n_bytes = take(pieces.text, pieces.at_end)
         if parser.error is not None:
-            return str(parser.error[0])
+            return str(parser.error[0])  # the window stays: it is what the error's place refers to
+        pieces.advance(n_bytes)
         if parser.full or pieces.at_end:
             return None
         if not pieces.more():

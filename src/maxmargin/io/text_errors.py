@@ -11,14 +11,14 @@ _CSV = {
     "short row": "the row has {count} of {n_columns} fields; every row needs all of them, empty if need be",
     "long row": "the row has {count} fields instead of {n_columns}; put a field that contains the delimiter "
     "{delimiter!r} into double quotes",
-    "not a number": "{found!r} is no number, and the column is one of numbers. Correct it, add it to `missing`, "
-    "or declare the column as words: kinds={{{name!r}: 'words'}}",
-    "not finite": "{found!r} is no finite number: it must be within ±1.8e308. Correct it, add it to `missing`, "
-    "or declare the column as words: kinds={{{name!r}: 'words'}}",
-    "missing label": "the label is missing: {found!r} is one of the values of `missing`. Remove the row, or give "
-    "`missing` without it if it is a label",
-    "carriage return": "a carriage return without a line feed; lines end in \\n or \\r\\n. Put the field into "
-    "double quotes if it belongs there",
+    "not a number": "{found!r} is no number, and the column is one of numbers. Correct it, add it to "
+    "`missing` or declare the column as words: kinds={{{name!r}: 'words'}}",
+    "not finite": "{found!r} is no finite number: it must be within ±1.8e308. Correct it, add it to "
+    "`missing` or declare the column as words: kinds={{{name!r}: 'words'}}",
+    "missing label": "the label is missing: {found!r} is one of the values of `missing`. Remove the row, or "
+    "give `missing` without it if it is a label",
+    "carriage return": "a carriage return without a line feed; lines end in \\n or \\r\\n. Put the field "
+    "into double quotes if it belongs there",
     "text after quote": "text behind a closing quote: {found!r}. Double the quotes within a quoted field",
     "open quote": "a quoted field that begins here has no closing quote: {found!r}",
 }

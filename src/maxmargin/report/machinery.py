@@ -1,0 +1,227 @@
+"""The model itself: its problem, its budget path, its gap, what it promises, how to make it again."""
+
+from __future__ import annotations
+
+import math
+
+from .content import Report
+from .markup import Child, Element, datum, formula, node
+from .progress import BudgetPath, Curve
+from .promises import DELTA
+from .quality import mark
+from .svg import Axis, Line, line_chart
+from .tables import facts, figure, table, values_list
+from .text import number, percent
+
+
+def model_section(report: Report) -> list[Child]:
+    """The model in words and in symbols, and what its parameters were."""
+    m = report.model
+    lines = [
+        node("div", formula(line), node("span", f" — {words}", class_="soft") if words else None)
+        for line, words in m.symbols
+    ]
+    told = m.facts
+    parts: list[Child] = [node("p", m.words)]
+    if lines:
+        parts.append(node("div", lines, class_="formula"))
+    code = None
+    if told.get("n_classes", 2) > 2 and "code" in told:
+        code = f"{told['n_columns']:,} two-class problems ({told['code']}) for {told['n_classes']:,} classes"
+    parts.append(
+        facts(
+            [
+                ("estimator", datum(m.name)),
+                ("many classes", code),
+                ("support vectors", told.get("n_support_")),
+                ("objective", told.get("objective_")),
+                ("ended", datum(str(told.get("status_", "–")).replace("_", " "))),
+            ]
+        )
+    )
+    parts.append(node("h3", "Parameters"))
+    parts.append(node("p", "As they were given; where a word was, with what it came to.", class_="note"))
+    parts.append(values_list({name: _plain(value) for name, value in m.parameters.items()}, 60))
+    return parts
+
+
+def _plain(value: object) -> str:
+    return repr(value) if isinstance(value, float) else str(value)
+
+
+def path_section(report: Report) -> list[Child]:
+    """Accuracy or loss against support vectors."""
+    path = report.budget_path
+    if path is None:
+        return [
+            node("p", "This model has no path over budgets: it was not grown one support vector at a time.")
+        ]
+    across = Axis("support vectors (logarithmic)", log=True)
+    figures = []
+    budgets = [float(b) for b in path.budget]
+    if path.has_scores:
+        drawing = line_chart(
+            "path-score",
+            "Accuracy against support vectors",
+            _ends(budgets, path.score, "accuracy"),
+            [Line("accuracy", budgets, path.score)],
+            across,
+            Axis("accuracy on rows held out", share=True),
+        )
+        words = "Where the line is flat, more support vectors make the model larger and no better."
+        figures.append(figure(drawing, "Accuracy against support vectors", words))
+    drawing = line_chart(
+        "path-loss",
+        "Loss against support vectors",
+        _ends(budgets, path.loss, "loss"),
+        [Line("mean training loss", budgets, path.loss)],
+        across,
+        Axis("mean training loss", log=min(path.loss, default=0) > 0),
+    )
+    words = "What is minimised, without the penalty: lower is a closer fit to the training rows."
+    figures.append(figure(drawing, "Training loss against support vectors", words))
+    figures.append(_path_table(path))
+    return [
+        node(
+            "p",
+            "One fit contains smaller models: those of its first support vectors. This is what each is worth.",
+        ),
+        node("div", figures, class_="figures"),
+    ]
+
+
+def _path_table(path: BudgetPath) -> Element:
+    every = max(1, math.ceil(len(path.budget) / 12))
+    kept = sorted({*range(0, len(path.budget), every), len(path.budget) - 1})
+    names = ["support vectors", "loss"] + (["accuracy"] if path.has_scores else [])
+    rows = [
+        [number(path.budget[i]), number(path.loss[i]), percent(path.score[i])][: len(names)] for i in kept
+    ]
+    return table(names, rows, caption="Some points of the path", numbers=range(len(names)))
+
+
+def _ends(x: list[float], y: list[float], what: str) -> str:
+    return f"from {number(y[0])} {what} at {number(x[0])} to {number(y[-1])} at {number(x[-1])}"
+
+
+def gap_section(report: Report) -> list[Child]:
+    """The duality gap against time and iterations."""
+    gaps = report.gaps
+    if gaps is None:
+        return [
+            node(
+                "p",
+                "This model has no certificates: its method does not bound how far it is from the optimum.",
+            )
+        ]
+    last = gaps.worst_by_time.gap[-1]
+    limit = ("asked for", gaps.tol) if gaps.tol else None
+    figures = []
+    for axis, name, curve in (
+        ("seconds", "Seconds", gaps.worst_by_time),
+        ("iterations", "Iterations", gaps.worst_by_iteration),
+    ):
+        drawing = line_chart(
+            f"gap-{axis}",
+            f"Duality gap against {axis}",
+            _ends(getattr(curve, axis), curve.gap, "gap"),
+            [_line(c, axis, faint=True) for c in gaps.columns] + [_line(curve, axis)],
+            Axis(axis if axis == "seconds" else "iterations (rounds, epochs or steps)", zero=True),
+            Axis("relative duality gap (logarithmic)", log=True),
+            limit=limit,
+        )
+        words = f"{name} since the fit began; the lower, the nearer to the optimum. Gaps below "
+        words += f"{number(gaps.floor, 1)} are drawn there."
+        if gaps.n_columns > 1:
+            words += f" Bold: the largest of {gaps.n_columns:,} columns; grey: {len(gaps.columns)} of them."
+        figures.append(figure(drawing, f"Gap against {axis}", words))
+    return [
+        node(
+            "p",
+            "The duality gap is a proof: no other coefficients make the objective lower by more than this "
+            "share of it. This fit ended with a gap of ",
+            node("b", number(last, 2)),
+            f", where {number(gaps.tol, 2)} was asked for." if gaps.tol else ".",
+            " For a model under a budget it is about the coefficients of the support vectors that were "
+            "chosen, so it rises again when one joins."
+            if report.budget_path is not None
+            else None,
+        ),
+        node("div", figures, class_="figures"),
+    ]
+
+
+def _line(curve: Curve, axis: str, *, faint: bool = False) -> Line:
+    return Line(curve.name, getattr(curve, axis), curve.gap, faint)
+
+
+def promise_section(report: Report) -> list[Child]:
+    """Bounds and estimates: value, probability of failing, whether they say anything."""
+    p = report.promises
+    rows: list[list[Child]] = []
+    for each in p.told:
+        chance = (
+            "an estimate"
+            if each.delta is None
+            else "always"
+            if each.delta == 0
+            else percent(1 - each.delta, 0)
+        )
+        sign = "about " if each.delta is None else "at most "
+        verdict = mark("no better than guessing", False) if each.vacuous else mark("says something", True)
+        about = "" if each.of in ("error", "leave-one-out error") else f" (of the {each.of})"
+        words = node("span", f"{each.words}{about}", class_="soft")
+        rows.append([each.name, sign + percent(each.value), chance, verdict, words])
+    parts: list[Child] = [
+        node(
+            "p",
+            "How large can the error on new rows be? A bound holds with the probability named, over the "
+            "draw of the rows; an estimate promises nothing. Guessing the most frequent class errs "
+            f"{percent(p.majority_error)} of the time: a bound that is not below that is true and of no "
+            "use.",
+        )
+    ]
+    if rows:
+        columns = ["bound", "error", "holds with", "verdict", "where it comes from"]
+        parts.append(table(columns, rows, caption="Limits on the error for new rows", numbers=[1]))
+    notes = dict.fromkeys(note for each in p.told for note in each.notes)
+    parts += [node("p", f"Note: {note}", class_="note") for note in notes]
+    parts += [node("p", f"Not told ({names}): {reason}", class_="note") for names, reason in p.not_told]
+    if any(each.delta for each in p.told):
+        text = f"Each bound alone fails with probability {number(DELTA)}; several together fail more often."
+        parts.append(node("p", text, class_="note"))
+    return parts
+
+
+def reproduce_section(report: Report) -> list[Child]:
+    """Commands, seed, versions, hashes."""
+    record = report.record
+    trained = record.get("command")
+    trained = " ".join(map(str, trained)) if isinstance(trained, list | tuple) else trained
+    commands = [str(c) for c in (trained, *report.commands) if c]
+    versions = record.get("versions") or {}
+    versions = (
+        ", ".join(f"{k} {v}" for k, v in versions.items()) if isinstance(versions, dict) else str(versions)
+    )
+    data = record.get("data") or {}
+    parts: list[Child] = [
+        node(
+            "p",
+            "The same data, commands and seed give the same model: the same fingerprint, which covers "
+            "everything but clock times, whatever the number of threads.",
+        )
+    ]
+    parts += [node("pre", node("code", command)) for command in commands]
+    seed = record.get("seed")
+    parts.append(
+        facts(
+            [
+                ("seed", None if seed is None else str(seed)),
+                ("versions", datum(versions, 300) if versions else None),
+                ("model fingerprint", node("code", report.fingerprint) if report.fingerprint else None),
+                ("training data SHA-256", node("code", str(data["sha256"])) if data.get("sha256") else None),
+                ("these data SHA-256", node("code", report.data.sha256) if report.data.sha256 else None),
+            ]
+        )
+    )
+    return parts
