@@ -84,7 +84,7 @@ def path_section(report: Report) -> list[Child]:
     return [
         node(
             "p",
-            "One fit contains smaller models: those of its first support vectors. This is what each is worth.",
+            "One fit contains smaller models: those of its first support vectors. What is each worth?",
         ),
         node("div", figures, class_="figures"),
     ]
@@ -171,7 +171,8 @@ def promise_section(report: Report) -> list[Child]:
         verdict = mark("no better than guessing", False) if each.vacuous else mark("says something", True)
         about = "" if each.of in ("error", "leave-one-out error") else f" (of the {each.of})"
         words = node("span", f"{each.words}{about}", class_="soft")
-        rows.append([each.name, sign + percent(each.value), chance, verdict, words])
+        value = percent(each.value) if each.value <= 1.0 else f"100 % ({number(each.value, 3)})"
+        rows.append([each.name, sign + value, chance, verdict, words])
     parts: list[Child] = [
         node(
             "p",
@@ -185,6 +186,8 @@ def promise_section(report: Report) -> list[Child]:
         columns = ["bound", "error", "holds with", "verdict", "where it comes from"]
         parts.append(table(columns, rows, caption="Limits on the error for new rows", numbers=[1]))
     notes = dict.fromkeys(note for each in p.told for note in each.notes)
+    if any(each.name != "hold-out" for each in p.told):
+        notes["bounds from training rows take the preparation of the table as given beforehand."] = None
     parts += [node("p", f"Note: {note}", class_="note") for note in notes]
     parts += [node("p", f"Not told ({names}): {reason}", class_="note") for names, reason in p.not_told]
     if any(each.delta for each in p.told):

@@ -28,6 +28,10 @@ MEANINGS = {
     "ecoc-printed": "on the training error, from errors of the code's columns",
     "ecoc-refined": "on the training error, from wrong outputs of the code's columns",
 }
+OTHER_FILE = (
+    "the file given as the training file is another one than the model was trained on, by its SHA-256."
+)
+OTHER_ROWS = "the model was learnt from a part of the training file only."
 NO_TRAINING_ROWS = (
     "bounds from margins, norms and leaving rows out need the training rows; give them with --training FILE."
 )
@@ -56,17 +60,26 @@ class Promises:
 
 
 def promises(
-    model: Any, n_errors: int, n_rows: int, majority_error: float, *, seen: bool, training: Any = None
+    model: Any,
+    n_errors: int,
+    n_rows: int,
+    majority_error: float,
+    *,
+    seen: bool,
+    training: tuple[Any, Any] | str = NO_TRAINING_ROWS,
 ) -> Promises:
-    """The hold-out bound for rows that were not seen, and all that the training rows (X, y) allow."""
+    """The hold-out bound for rows that were not seen, and all that the training rows allow.
+
+    ``training`` are these rows, X and y, or the reason why there are none.
+    """
     entries: dict[str, Entry] = {}
     if seen:
         reason = "these are the rows that the model was trained on; give rows that it has not seen."
         entries["hold-out"] = Inapplicable("hold-out", reason)
     else:
         entries["hold-out"] = hold_out_bound(n_errors, n_rows, DELTA, majority_error=majority_error)
-    if training is None:
-        entries["others"] = Inapplicable("others", NO_TRAINING_ROWS)
+    if isinstance(training, str):
+        entries["others"] = Inapplicable("others", training)
     else:
         entries |= _from_training(model, *training)
     told = [_promise(entry) for entry in entries.values() if not isinstance(entry, Inapplicable)]
@@ -85,7 +98,7 @@ def _from_training(model: Any, X: Any, y: Any) -> dict[str, Entry]:
         return {"others": Inapplicable("others", reason)}
     try:
         found = dict(bounds_report(model, X, y, delta=DELTA).entries)
-    except (ValueError, TypeError, AttributeError) as error:
+    except (ValueError, TypeError) as error:
         return {"others": Inapplicable("others", str(error))}
     found.pop("hold-out", None)
     return {name: entry for name, entry in found.items() if "rademacher" not in name}

@@ -200,7 +200,6 @@ def reliability_diagram(name: str, title: str, description: str, bins: Sequence[
     across, up = Axis("how sure the model is", share=True), Axis("how often it is right", share=True)
     parts = frame(x, y, across, up)
     parts.append(node("line", x1=x(low), y1=y(low), x2=x(1.0), y2=y(1.0), class_="limit"))
-    parts.append(label("dashed: as sure as right", x(1.0), y(low) - 8, "end", class_="limit-name"))
     most = max((b.n for b in bins), default=1)
     for b in bins:
         said = (
