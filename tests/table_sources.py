@@ -10,7 +10,7 @@ import numpy as np
 from maxmargin.io.table import BLOCK_ROWS, Block, Column, Words
 
 
-class MemorySource:
+class TableSource:
     """Columns (lists of numbers with None, or of words with None) or a matrix, and a target."""
 
     def __init__(

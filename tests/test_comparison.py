@@ -9,10 +9,10 @@ from sklearn.svm import SVC
 
 from maxmargin import LinearSVC, SparseKernelClassifier
 from maxmargin.study.comparison import compare
+from maxmargin.study.held_out import HeldOut
 from maxmargin.study.intervals import share_interval
 from maxmargin.study.peers import PEERS, named_estimator
 from maxmargin.study.preparation import TablePreparation
-from maxmargin.study.held_out import HeldOut
 from maxmargin.study.table_rows import sample, shuffled_folds, taken, whole
 
 

@@ -17,9 +17,10 @@ from sklearn.preprocessing import StandardScaler
 from maxmargin import LinearSVC, SparseKernelClassifier
 from maxmargin.io.table import Block
 from maxmargin.study.evaluation import evaluate, evaluate_rows
+from maxmargin.study.held_out import mixed
 from maxmargin.study.intervals import RunningMean, share_interval
 from maxmargin.study.labels import UNKNOWN, LabelMatch, UnknownLabelError
-from maxmargin.study.ranking import RankingTally, row_keys
+from maxmargin.study.ranking import RankingTally
 
 
 @pytest.fixture(scope="module")
@@ -250,7 +251,7 @@ def test_too_many_scores_are_sampled_by_row_number():
         assert 1500 <= found[-1].n_scores <= 3000
     assert found[1] == found[2]
     assert found[1].roc_auc == pytest.approx(metrics.roc_auc_score(positive, scores), abs=0.03)
-    keys = row_keys(np.arange(100_000)).astype(float) / 2.0**64
+    keys = mixed(np.arange(100_000, dtype=np.uint64), np.uint64(0)).astype(float) / 2.0**64
     assert np.abs(np.histogram(keys, 10, (0, 1))[0] - 10_000).max() < 500
 
 

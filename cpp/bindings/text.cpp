@@ -49,15 +49,18 @@ static std::size_t feed_csv(CsvParser& parser, const Text& text, bool at_end, co
     const auto count = [&](ColumnKind kind) {
         return std::size_t(std::count(parser.kinds().begin(), parser.kinds().end(), kind));
     };
+    const std::size_t stride = numbers.shape(0) ? numbers.shape(1) : codes.shape(1);
     const auto fits = [&](const auto& out, std::size_t n) {
-        return out.shape(0) == n && (n == 0 || out.shape(1) == capacity);
+        return out.shape(0) == n && (n == 0 || out.shape(1) == stride);
     };
-    if (capacity == 0 || !fits(numbers, count(ColumnKind::number)) || !fits(codes, count(ColumnKind::words)))
-        throw std::invalid_argument("numbers and codes must have a row of `capacity` for each column.");
+    const bool stored = numbers.shape(0) + codes.shape(0) > 0;
+    if (capacity == 0 || (stored && stride < capacity) || !fits(numbers, count(ColumnKind::number)) ||
+        !fits(codes, count(ColumnKind::words)))
+        throw std::invalid_argument("numbers and codes must have a row for each column, `capacity` long.");
     double* number_rows = numbers.shape(0) ? numbers.data() : nullptr;
     std::int32_t* code_rows = codes.shape(0) ? codes.data() : nullptr;
     nb::gil_scoped_release released;
-    return parser.feed(view(text), at_end, number_rows, code_rows, capacity);
+    return parser.feed(view(text), at_end, number_rows, code_rows, stride, capacity);
 }
 
 static void bind_csv(nb::module_& m) {

@@ -125,7 +125,8 @@ class CodedClassifier(
         self._draw_seed()
         data = self._weighted_rows(X, y, sample_weight, n_threads)
         if self._record.part is not None:
-            self._record.bind(parameter_identity(self) | data_identity(data))
+            identity = parameter_identity(self) | {"seed": str(self._seed)} | data_identity(data)
+            self._record.bind(identity)
         self._prepare(data)
         return data, n_threads
 

@@ -22,11 +22,10 @@ COUNTS = ("n_iter", "n_support", "kernel_values")
 
 @dataclass
 class Kept:
-    """All that is known of a fit: what it is of, its seed, facts about its surroundings, its entries."""
+    """All that is known of a fit: its entries, what it is of, and facts about its surroundings."""
 
     entries: dict[str, Entry]
     identity: dict[str, str] = field(default_factory=dict)
-    seed: int = 0
     facts: dict[str, float] = field(default_factory=dict)
 
 
@@ -49,7 +48,6 @@ def write_kept(path: Path, kept: Kept) -> None:
     header = {
         "kind": KIND,
         "identity": kept.identity,
-        "seed": kept.seed,
         "facts": {name: _as_text(value) for name, value in kept.facts.items()},
         "entries": listed,
     }
@@ -64,7 +62,7 @@ def read_kept(path: Path) -> Kept:
     try:
         entries = {item["key"]: _entry(item, arrays) for item in header["entries"]}
         facts = {name: _from_text(text) for name, text in header["facts"].items()}
-        return Kept(entries, dict(header["identity"]), int(header["seed"]), facts)
+        return Kept(entries, dict(header["identity"]), facts)
     except (KeyError, TypeError, AttributeError, IndexError) as error:
         raise ValueError(f"{path}: not a whole checkpoint ({error!r}).") from None
 

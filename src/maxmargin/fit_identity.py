@@ -16,17 +16,20 @@ from .rows import WeightedRows
 
 __all__ = ["data_identity", "description", "parameter_identity"]
 
-NOT_OF_THE_RESULT = ("n_jobs", "max_seconds", "random_state")  # of the last the seed is kept
+NOT_OF_THE_RESULT = ("n_jobs", "max_seconds", "random_state", "estimator")  # of the last two, see below
 
 
 def parameter_identity(estimator: Any) -> dict[str, str]:
-    """The estimator, its parameters but those that change no bit, and the library's version."""
+    """The class, its parameters but those that change no bit, and the library's version.
+
+    Of a random state the seed is kept; an estimator speaks for itself when it is fitted.
+    """
     own = {
         name: description(value)
         for name, value in estimator.get_params(deep=False).items()
         if name not in NOT_OF_THE_RESULT
     }
-    return {"estimator": type(estimator).__name__, "maxmargin": __version__} | own
+    return {"class": type(estimator).__name__, "version": __version__} | own
 
 
 def data_identity(data: WeightedRows) -> dict[str, str]:

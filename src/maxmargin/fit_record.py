@@ -26,12 +26,12 @@ class CheckpointError(ValueError):
 class FitRecord:
     """Of a fit that keeps nothing, or of one that is a part of another's."""
 
-    def __init__(self, part: Part | None = None, whole: FitRecord | None = None) -> None:
-        self.part, self.whole = part, whole
+    def __init__(self, part: Part | None = None, whole: FitRecord | None = None, name: str = "whole") -> None:
+        self.part, self.whole, self.name = part, whole, name
 
     def below(self, name: str) -> FitRecord:
         """For a fit that is a part of this one."""
-        return FitRecord(None if self.part is None else self.part.part(name), self)
+        return FitRecord(None if self.part is None else self.part.part(name), self, name)
 
     def limits(self, stop: Stop) -> Stop:
         """``stop``, with the journal."""
@@ -39,7 +39,7 @@ class FitRecord:
 
     def seed(self, drawn: int, fixed: bool) -> int:
         """The seed to use: the one drawn, or that of the run before where it is not ``fixed``."""
-        return drawn
+        return drawn if fixed or self.part is None else int(self.fact(f"{self.part.name} seed", drawn))
 
     def fact(self, name: str, value: float) -> float:
         """A number that a fit takes from its surroundings: that of the run before, where there was one."""
@@ -47,6 +47,8 @@ class FitRecord:
 
     def bind(self, identity: dict[str, str]) -> None:
         """Refuse to go on from the run of another fit."""
+        if self.part is not None and self.whole is not None:
+            self.whole.bind({f"{name} of the {self.name}": text for name, text in identity.items()})
 
 
 class FileRecord(FitRecord):
@@ -73,11 +75,6 @@ class FileRecord(FitRecord):
         except ValueError as error:
             raise CheckpointError(f"{error} Begin anew with resume=False.") from None
 
-    def seed(self, drawn: int, fixed: bool) -> int:
-        """That of the run before, where the random state does not say which."""
-        self.now.seed = drawn if fixed or self.before is None else self.before.seed
-        return self.now.seed
-
     def fact(self, name: str, value: float) -> float:
         """That of the run before."""
         facts = self.now.facts if self.before is None else self.before.facts
@@ -86,14 +83,12 @@ class FileRecord(FitRecord):
 
     def bind(self, identity: dict[str, str]) -> None:
         """Refuse the file of another fit, and say what differs."""
-        self.now.identity = identity | {"seed": str(self.now.seed)}
-        if self.before is None:
-            return
-        there, here = self.before.identity, self.now.identity
+        self.now.identity |= identity
+        there = identity if self.before is None else self.before.identity
         different = [
-            f"{name} is {there.get(name, 'absent')} there and {here.get(name, 'absent')} here"
-            for name in sorted(there.keys() | here.keys())
-            if there.get(name) != here.get(name)
+            f"{name} is {there.get(name, 'absent')} there and {here} here"
+            for name, here in identity.items()
+            if there.get(name) != here
         ]
         if different:
             raise CheckpointError(

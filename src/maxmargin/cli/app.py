@@ -94,6 +94,8 @@ def _guarded(arguments: list[str], failed: Callable[[str, int], int]) -> int:
         return failed("interrupted", EXIT_INTERRUPTED)
     except BrokenPipeError:
         raise
+    except SystemExit as ended:  # rich's word for the same, while it prints the help
+        raise BrokenPipeError from ended
     except EXPECTED as error:
         return failed(_text_of(error), EXIT_FAILED)
 

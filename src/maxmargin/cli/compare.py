@@ -15,6 +15,8 @@ from .progress import bar
 from .reading import Reading
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from ..study.comparison import ComparedModel
 
 KIB = 1024
@@ -68,7 +70,7 @@ def compare(
     return EXIT_FAILED if all(row.error is not None for row in rows) else EXIT_OK
 
 
-def _table(title: str, rows: list[ComparedModel]) -> object:
+def _table(title: str, rows: list[ComparedModel]) -> Table:
     columns = ("model", "accuracy", "95 %", "p", "fit s", "predict s", "support vectors", "KiB", "gap")
     return table(title, columns, [_cells(row) for row in rows])
 

@@ -53,7 +53,7 @@ def evaluate(
             fitted,
             source,
             top_k=(1, 3, 5) if top_k is None else top_k,
-            labels=renamed(label or ()),
+            labels=renamed(label or (), [str(name) for name in fitted.classes_]),
             unknown_labels=unknown_labels,
             progress=lambda n: line.tell("evaluating", n, None, f"{n:,} rows"),
         )
@@ -62,13 +62,14 @@ def evaluate(
     show.answer({"model": model, "data": data, **found.as_dict()}, *parts_of(found))
 
 
-def renamed(labels: Sequence[str]) -> dict[str, str]:
-    """``OLD=NEW``, each; the sign is the last one, since labels may have signs of their own."""
+def renamed(texts: Sequence[str], classes: Sequence[str]) -> dict[str, str]:
+    """``OLD=NEW``, each; labels may have signs of their own, so NEW is what makes it one of the classes."""
     found: dict[str, str] = {}
-    for text in labels:
-        old, sign, new = text.rpartition("=")
-        if not sign:
-            raise UsageError(f"--label takes OLD=NEW, such as --label no=0; got {text!r}.")
+    for text in texts:
+        places = [i for i, sign in enumerate(text) if sign == "=" and text[i + 1 :] in classes]
+        if len(places) != 1:
+            raise UsageError(f"--label takes OLD=NEW, NEW being one of {', '.join(classes)}; got {text!r}.")
+        old, new = text[: places[0]], text[places[0] + 1 :]
         if found.setdefault(old, new) != new:
             raise UsageError(f"--label gives {old!r} two classes: {found[old]!r} and {new!r}.")
     return found

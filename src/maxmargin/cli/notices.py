@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from .plain_text import printable
+from .problems import EXIT_INTERRUPTED
 
 _warned: list[str] = []
 _QUIET = (DeprecationWarning, PendingDeprecationWarning, FutureWarning, ImportWarning, ResourceWarning)
@@ -46,7 +47,7 @@ def say(text: str) -> None:
 
 def fail(text: str, code: int, *, json: bool) -> int:
     """Say an error, with ``--json`` on standard output too; the exit code."""
-    say(text if text == "interrupted" else f"error: {text}")
+    say(text if code == EXIT_INTERRUPTED else f"error: {text}")
     if json:
         print(json_format.dumps({"error": text, "exit_code": code, "warnings": warned()}, indent=2))
     return code

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
@@ -14,9 +14,12 @@ from .progress import bar
 from .reading import Reading
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from ..study.paths import StudiedPath
 
 PLOTS = (".svg", ".png", ".pdf")
+BUDGETED = "sparse-kernel"
 
 
 def path(
@@ -25,7 +28,7 @@ def path(
     *,
     model: Annotated[
         str, Parameter(help="sparse-kernel: over budgets; kernel, linear, ...: over C or alpha.")
-    ] = "sparse-kernel",
+    ] = BUDGETED,
     budget: Annotated[int | None, Parameter(help="Where a path of budgets ends [200].")] = None,
     validate: Annotated[
         float | None, Parameter(help="Share of the rows held out to judge budgets [0.2].")
@@ -48,12 +51,9 @@ def path(
     """Follow the error over budgets of support vectors, or over C, and say which to take."""
     if plot is not None and plot.suffix.lower() not in PLOTS:
         raise UsageError(f"--plot takes a file that ends in {', '.join(PLOTS)}; got {plot}.")
-    of_budgets = {"budget": budget, "validate": validate, "tolerance": tolerance}
-    of_costs = {"folds": folds, "rule": rule, "values": values}
-    if model == "sparse-kernel":
-        given, others = of_budgets, of_costs
-    else:
-        given, others = of_costs, of_budgets
+    of_budgets: dict[str, Any] = {"budget": budget, "validate": validate, "tolerance": tolerance}
+    of_costs: dict[str, Any] = {"folds": folds, "rule": rule, "values": values}
+    given, others = (of_budgets, of_costs) if model == BUDGETED else (of_costs, of_budgets)
     if stray := [f"--{name}" for name, value in others.items() if value is not None]:
         raise UsageError(f"a path of --model {model} does not take {', '.join(stray)}.")
     found = _found(data, model, {k: v for k, v in given.items() if v is not None}, seed, reading, show)
@@ -65,7 +65,7 @@ def path(
 
 
 def _found(
-    data: Path, model: str, given: dict[str, object], seed: int, reading: Reading, show: Show
+    data: Path, model: str, given: dict[str, Any], seed: int, reading: Reading, show: Show
 ) -> StudiedPath:
     from ..study.paths import budget_path, cost_path
     from ..study.peers import named_estimator
@@ -73,9 +73,9 @@ def _found(
     source = reading.open(data)
     with bar(show) as line:
         line.start("following the path")
-        if model == "sparse-kernel":
-            return budget_path(source, seed=seed, **given)  # type: ignore[arg-type]
-        return cost_path(source, named_estimator(model, seed), seed=seed, **given)  # type: ignore[arg-type]
+        if model == BUDGETED:
+            return budget_path(source, seed=seed, **given)
+        return cost_path(source, named_estimator(model, seed), seed=seed, **given)
 
 
 def _draw(found: StudiedPath, file: Path) -> None:
@@ -86,12 +86,12 @@ def _draw(found: StudiedPath, file: Path) -> None:
     display.figure_.savefig(file, dpi=150)
 
 
-def _parts(found: StudiedPath, plot: Path | None) -> list[object]:
-    parts: list[object] = [_budgets(found) if found.kind == "budget" else _costs(found)]
-    return [*parts, f"drawn: {plot}"] if plot is not None else parts
+def _parts(found: StudiedPath, plot: Path | None) -> list[Table | str]:
+    drawn = [] if plot is None else [f"drawn: {plot}"]
+    return [_budgets(found) if found.kind == "budget" else _costs(found), *drawn]
 
 
-def _budgets(found: StudiedPath) -> object:
+def _budgets(found: StudiedPath) -> Table:
     columns = ("support vectors", "error", "95 %", "training loss", "gap", "")
     rows = [
         (
@@ -107,7 +107,7 @@ def _budgets(found: StudiedPath) -> object:
     return table(f"Error on rows held out, {found.n_rows:,} rows in all", columns, rows, words=0)
 
 
-def _costs(found: StudiedPath) -> object:
+def _costs(found: StudiedPath) -> Table:
     names = list(found.points[0].parameters)
     columns = (*names, "lambda", "error", "standard error", "fit s", "gap", "")
     rows = [

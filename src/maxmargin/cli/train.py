@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from glob import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -59,7 +60,8 @@ def train(
     recipe: Recipe = Recipe(),  # noqa: B008
     memory: Annotated[int, Parameter(help="MiB that training may use; larger files are streamed.")] = 1024,
     checkpoint: Annotated[
-        Path | None, Parameter(help="Where unfinished work is kept; else beside the model file.")
+        Path | None,
+        Parameter(help="Where unfinished work is kept; else beside the model file [OUT.checkpoint]."),
     ] = None,
     resume: Annotated[
         bool, Parameter(help="Go on where an interrupted training stopped.", show_default=False)
@@ -93,11 +95,13 @@ def _trained(source: Source, recipe: Recipe, memory: int, checkpoint: Path, resu
     from ..study.training import train
 
     parameters = recipe.parameters()
-    if resume and not checkpoint.exists():
-        raise ValueError(f"there is nothing to resume: {checkpoint} does not exist. Leave out --resume.")
-    if checkpoint.exists() and not resume:
-        show.remark(f"starting anew; {checkpoint} has unfinished work, with which --resume would go on")
-        checkpoint.unlink()
+    left = _unfinished(checkpoint)
+    if resume and not left:
+        show.remark(f"there is no unfinished work in {checkpoint}.*; starting from the beginning")
+    if left and not resume:
+        show.remark(f"starting anew; --resume would have gone on with {left[-1]}")
+        for file in left:
+            file.unlink()
     try:
         with bar(show) as line:
             line.start("reading")
@@ -113,11 +117,17 @@ def _trained(source: Source, recipe: Recipe, memory: int, checkpoint: Path, resu
                 callback=TrainingProgress(line),
             )
     except KeyboardInterrupt:
-        if not checkpoint.exists():
+        if not (left := _unfinished(checkpoint)):
             raise
         raise Interrupted(
-            f"interrupted; the work so far is in {checkpoint}. Go on with:\n  {again('--resume')}"
+            f"interrupted; the work so far is in {left[-1]}. Go on with:\n  {again('--resume')}"
         ) from None
+
+
+def _unfinished(checkpoint: Path) -> list[Path]:
+    """Files of fits that did not come to an end, the last one last."""
+    found = checkpoint.parent.glob(f"{escape(checkpoint.name)}.*")
+    return sorted(found, key=lambda file: file.stat().st_mtime_ns)
 
 
 def model_file(data: Path) -> Path:

@@ -14,7 +14,7 @@ NAMES: Fields = {"feature_names_in_": Labels("features", least=1, ascending=Fals
 PER_FEATURE = Floats(("features",))
 POSITIVE = Floats(("features",), least=np.finfo(np.float64).tiny)
 SEEN = Such(
-    lambda n, sizes: isinstance(n, int | np.integer | np.ndarray) and (np.asarray(n) >= 0).all(),
+    lambda n, sizes: isinstance(n, int | np.number | np.ndarray) and (np.asarray(n) >= 0).all(),
     "must be a count, or one for each feature",
 )
 
@@ -59,6 +59,11 @@ def _width_after(step: Any) -> int | None:
         if hasattr(step, name):
             return int(getattr(step, name))
     return getattr(step, "n_features_in_", None)
+
+
+def _imputed_type(model: Any) -> None:
+    model._fit_dtype = model.statistics_.dtype
+    model._fill_dtype = model.statistics_.dtype
 
 
 def _pack_table(table: Any) -> dict[str, Any]:
@@ -113,15 +118,10 @@ STEPS: dict[str, Kept] = {
             "indicator_": Such(lambda value, sizes: value is None, "must be null: no indicators are kept"),
         },
         optional=NAMES,
-        left_out={"_fit_dtype": lambda model: _imputed_type(model), "_fill_dtype": None},
+        left_out=dict.fromkeys(("_fit_dtype", "_fill_dtype"), _imputed_type),
     ),
     "Pipeline": Kept(
         "sklearn.pipeline", pack=_pack_pipeline, unpack=_unpack_pipeline, checks=(check_pipeline,)
     ),
     "TablePreparation": Kept("maxmargin.study.preparation", pack=_pack_table, unpack=_unpack_table),
 }
-
-
-def _imputed_type(model: Any) -> None:
-    model._fit_dtype = model.statistics_.dtype
-    model._fill_dtype = model.statistics_.dtype

@@ -136,6 +136,8 @@ def check_search(model: Any, sizes: Sizes) -> None:
     if model.best_index_ >= len(model.cv_results_["params"]):
         raise ValueError("best_index_ must be a point of the grid")
     best = getattr(model, "best_estimator_", None)
+    if (best is not None) != bool(model.refit):
+        raise ValueError("best_estimator_ must be there if refit is true, and only then")
     if best is not None and not np.array_equal(best.classes_, model.classes_):
         raise ValueError("best_estimator_ must have the classes of the search")
 

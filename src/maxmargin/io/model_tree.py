@@ -20,6 +20,7 @@ from .values import Decoder, Encoder
 KINDS: dict[str, Kept] = {**ESTIMATORS, **COLUMNS, **HELPERS, **STEPS}
 MODELS = (*ESTIMATORS, *STEPS)
 NOT_DATA = {  # attributes of any estimator that are about how it is called, not what it has learned
+    "_checkpoint",
     "_functions",
     "_metadata_request",
     "_parent_callback_ctx",

@@ -51,6 +51,6 @@ def text_error(
 ) -> DataFormatError:
     """The error of that name at a place of a file; ``facts`` are what its sentence names."""
     sentences = _BOTH | (_CSV if "n_columns" in facts else _LIBSVM)
-    shown = found.decode("utf-8", errors="replace")
+    shown = found.decode("utf-8", errors="ignore")
     sentence = sentences[what].format(found=shown, byte=byte, hex=found[:1].hex().upper(), **facts)
     return DataFormatError(f"{path}, {where}: {sentence}.")

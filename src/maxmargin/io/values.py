@@ -4,6 +4,7 @@ JSON has lists, strings, finite numbers, booleans and null. Everything else is a
 says what it is:
 
     {"array": name}                 an array, in the entry of that name
+    {"masked": [data, mask]}        a masked array, as results of a search have them
     {"numpy": name}                 a NumPy number, as an array without dimensions
     {"objects": [...]}              an array of Python objects, in one dimension
     {"csr": {...}}                  a CSR matrix: data, indices, indptr, shape, and which of SciPy's classes
@@ -34,7 +35,8 @@ class Encoder:
     """Fills ``arrays`` while it turns values into JSON.
 
     ``of_object`` encodes an object of another class, or refuses it. Without ``clocks`` whatever was measured
-    in seconds is 0.
+    in seconds is 0, and so is what was computed and cached on the way: a fit that was broken off and gone on
+    with has the same certificates, and computes some kernel values twice.
     """
 
     def __init__(self, of_object: Callable[[Encoder, Any, str], Any], clocks: bool = True) -> None:
@@ -44,8 +46,11 @@ class Encoder:
 
     def __call__(self, value: Any, path: str) -> Any:
         """The value as JSON; ``path`` becomes the name of its array, and is what messages say."""
+        if isinstance(value, np.ma.MaskedArray):
+            parts = {"data": value.data, "mask": np.ma.getmaskarray(value)}
+            return {"masked": [self(part, f"{path}/{name}") for name, part in parts.items()]}
         if isinstance(value, np.ndarray):
-            return self._array(value, path)
+            return self._array(np.asarray(value), path)
         if isinstance(value, np.generic):
             return {"numpy": self._keep(np.asarray(value), path)}
         if type(value) is float and not np.isfinite(value):
@@ -95,9 +100,10 @@ class Encoder:
     def _history(self, columns: Any, path: str) -> dict[str, str]:
         checks = [check for column in columns for check in column]
         values = np.array([[getattr(c, name) for name in MEASURES] for c in checks], dtype=np.float64)
-        if not self.clocks:
-            values[:, MEASURES.index("seconds")] = 0.0
         counts = np.array([[getattr(c, name) for name in COUNTS] for c in checks], dtype=np.int64)
+        if not self.clocks:
+            values[:, [MEASURES.index(name) for name in ("seconds", "hit_rate")]] = 0.0
+            counts[:, COUNTS.index("kernel_values")] = 0
         return {
             "lengths": self._keep(np.array([len(column) for column in columns]), f"{path}/lengths"),
             "counts": self._keep(counts, f"{path}/counts"),
@@ -154,6 +160,12 @@ class Decoder:
         array[:] = values
         return array
 
+    def _masked(self, given: list[Any]) -> Any:
+        data, mask = (self(part) for part in given)
+        if mask.dtype != bool or mask.shape != data.shape:
+            raise ValueError("a masked array must have a mask of its shape")
+        return np.ma.MaskedArray(data, mask)
+
     def _csr(self, given: dict[str, Any]) -> Any:
         data, indices, indptr = (self.array(given[name]) for name in ("data", "indices", "indptr"))
         n_rows, n_columns = given["shape"]
@@ -206,6 +218,7 @@ _DECODERS: dict[str, Callable[[Decoder, Any], Any]] = {
     "numpy": lambda decoder, name: decoder.array(name)[()],
     "objects": Decoder._objects,
     "csr": Decoder._csr,
+    "masked": Decoder._masked,
     "tuple": lambda decoder, items: tuple(decoder(item) for item in items),
     "dict": lambda decoder, pairs: {decoder(key): decoder(item) for key, item in pairs},
     "float": lambda decoder, word: {"inf": np.inf, "-inf": -np.inf, "nan": np.nan}[word],

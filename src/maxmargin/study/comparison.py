@@ -108,8 +108,9 @@ def compare(
         In the order given.
     """
     check_number("repeats", repeats, at_least=1, integer=True)
+    estimators = _estimators(models, seed)
     block, labels, numbers = whole(source)
-    entries = _entries(models, block.n_rows, seed)
+    entries = [_Entry(name, estimator, block.n_rows) for name, estimator in estimators.items()]
     if folds is None:
         splits = _held_out(numbers, HeldOut(validate, seed).of_block(labels, numbers))
     else:
@@ -127,12 +128,12 @@ def compare(
     return [entry.row(judged, best) for entry in entries]
 
 
-def _entries(models: Mapping[str, Any] | Sequence[str], n_rows: int, seed: int) -> list[_Entry]:
+def _estimators(models: Mapping[str, Any] | Sequence[str], seed: int) -> dict[str, Any]:
     if not models:
         raise ValueError("compare needs at least one model; got none.")
     if isinstance(models, Mapping):
-        return [_Entry(name, estimator, n_rows) for name, estimator in models.items()]
-    return [_Entry(name, named_estimator(name, seed), n_rows) for name in dict.fromkeys(models)]
+        return dict(models)
+    return {name: named_estimator(name, seed) for name in models}
 
 
 def _held_out(numbers: np.ndarray, out: np.ndarray) -> list[Split]:
@@ -256,5 +257,7 @@ def _gathered(into: dict[str, None]) -> Iterator[None]:
     """Warnings within are kept, once each, instead of shown."""
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
-        yield
-    into.update(dict.fromkeys(str(warning.message) for warning in found))
+        try:
+            yield
+        finally:
+            into.update(dict.fromkeys(str(warning.message) for warning in found))

@@ -17,11 +17,12 @@ from .intervals import Interval, share_interval
 from .labels import LabelMatch
 from .mistakes import Mistake, MistakeTally
 from .ranking import Ranking, RankingTally
+from .record import plain
 from .reliability import Calibration, ReliabilityTally
 from .scoring import Answers, answers, classifier_of, prepared
 from .unlike_training import UnlikeTraining
 
-__all__ = ["Evaluation", "TopK", "evaluate", "evaluate_rows", "json_values"]
+__all__ = ["Evaluation", "TopK", "evaluate", "evaluate_rows"]
 
 SCORES_AT_ONCE = 1 << 22
 Batches = Iterable[tuple[Any, np.ndarray | None, int]]  # rows, labels, number of the first row
@@ -91,20 +92,7 @@ class Evaluation:
 
     def as_dict(self) -> dict[str, Any]:
         """Everything as lists, dicts, texts and numbers, fit for JSON; None for what is not a number."""
-        return json_values(asdict(self))
-
-
-def json_values(value: Any) -> Any:
-    """The same in what JSON has: NumPy's numbers and arrays become plain, NaN and infinity None."""
-    if isinstance(value, Mapping):
-        return {str(key): json_values(entry) for key, entry in value.items()}
-    if isinstance(value, np.ndarray | np.generic):
-        return json_values(value.tolist())
-    if isinstance(value, list | tuple):
-        return [json_values(entry) for entry in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
+        return dict(plain(asdict(self)))
 
 
 def evaluate(

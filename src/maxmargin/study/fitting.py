@@ -1,76 +1,81 @@
-"""Rows in memory: prepared, fitted, and judged on the rows held out."""
+"""Rows kept from a source as a matrix; answers on rows held out, counted."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from ..io.table import Block
 from .confusion import Confusion
-from .gathering import taken
+from .gathering import Part
 from .intervals import CONFIDENCE, share_interval
 from .preparation import TablePreparation
 
-Part = tuple[Block, np.ndarray]  # a block, and which of its rows are meant
+
+@dataclass(frozen=True, eq=False)
+class LabelledRows:
+    """Prepared rows, their labels, and their numbers in the file."""
+
+    X: Any
+    y: np.ndarray
+    rows: np.ndarray
+
+    def take(self, which: np.ndarray) -> LabelledRows:
+        """A copy of some of them."""
+        return LabelledRows(self.X[which], self.y[which], self.rows[which])
 
 
-def prepared(preparation: TablePreparation, parts: Sequence[Part]) -> tuple[Any, np.ndarray, np.ndarray]:
-    """The matrix of some rows, their labels, and their numbers in the file.
+def prepared(preparation: TablePreparation, parts: list[Part]) -> LabelledRows:
+    """The matrix of all rows kept; ``parts`` is emptied on the way, so that they are not there twice.
 
     Parameters
     ----------
     preparation : TablePreparation
-    parts : sequence of (Block, bool array)
-        Blocks, and which of their rows to take.
+    parts : list of Part
 
     Returns
     -------
-    X : ndarray or CSR array
-    y : ndarray
-    rows : ndarray of int
+    LabelledRows
     """
-    sizes = [int(mask.sum()) for _, mask in parts]
-    ends = np.cumsum(sizes)
-    dense = preparation.is_dense_
-    matrices: list[Any] = []
-    out = np.empty((int(ends[-1]), preparation.n_features_out_), preparation.dtype) if dense else None
-    for (block, mask), size, end in zip(parts, sizes, ends):
-        some = block if size == block.n_rows else taken(block, np.flatnonzero(mask))
-        matrix = preparation.transform_noting(some)[0]
-        if out is not None:
-            out[end - size : end] = matrix
+    rows = np.concatenate([part.rows for part in parts])
+    y = np.concatenate([np.asarray(part.block.target) for part in parts])
+    X: Any = []
+    if preparation.is_dense_:
+        X = np.empty((len(rows), preparation.n_features_out_), preparation.dtype)
+    start = 0
+    while parts:
+        block = parts.pop(0).block
+        matrix = preparation.transform_noting(block)[0]
+        if isinstance(X, list):
+            X.append(matrix)
         else:
-            matrices.append(matrix)
-    X = out if out is not None else sparse.csr_array(sparse.vstack(matrices, format="csr"))
-    y = np.concatenate([np.asarray(block.target)[mask] for block, mask in parts])
-    rows = np.concatenate([block.first_row + np.flatnonzero(mask) for block, mask in parts])
-    return X, y, rows
+            X[start : start + block.n_rows] = matrix
+        start += block.n_rows
+    return LabelledRows(
+        sparse.csr_array(sparse.vstack(X, format="csr")) if isinstance(X, list) else X, y, rows
+    )
 
 
-class Judged:
-    """Answers on rows held out, counted as they come."""
+def judged(estimator: Any, data: LabelledRows) -> dict[str, Any]:
+    """Accuracy on rows held out, with its interval, and that of always naming the most frequent class."""
+    classes = np.asarray(estimator.classes_)
+    told = Confusion([str(label) for label in classes])
+    told.add(np.searchsorted(classes, data.y), np.searchsorted(classes, estimator.predict(data.X)))
+    n, right = int(told.n_rows), int(told.n_right)
+    return {
+        "n_rows": n,
+        "n_errors": n - right,
+        "accuracy": right / n,
+        "accuracy_interval": list(share_interval(right, n)),
+        "confidence": CONFIDENCE,
+        "majority_accuracy": float(told.majority_share()),
+        "balanced_accuracy": float(told.balanced_accuracy()),
+    }
 
-    def __init__(self, classes: Sequence[Any]) -> None:
-        self.classes = np.asarray(classes)
-        self.confusion = Confusion([str(label) for label in self.classes])
 
-    def add(self, labels: np.ndarray, predicted: np.ndarray) -> None:
-        """Some more rows."""
-        self.confusion.add(np.searchsorted(self.classes, labels), np.searchsorted(self.classes, predicted))
-
-    def metrics(self) -> dict[str, Any]:
-        """Accuracy with its interval, and what always naming the most frequent class would have."""
-        c = self.confusion
-        n, right = int(c.n_rows), int(c.n_right)
-        return {
-            "n_rows": n,
-            "n_errors": n - right,
-            "accuracy": right / n,
-            "accuracy_interval": list(share_interval(right, n)),
-            "confidence": CONFIDENCE,
-            "majority_accuracy": float(c.majority_share()),
-            "balanced_accuracy": float(c.balanced_accuracy()),
-        }
+def held_out_of(parts: Sequence[Part]) -> np.ndarray:
+    """Which of the rows kept are held out."""
+    return np.concatenate([part.held_out for part in parts])

@@ -1,91 +1,132 @@
-"""The first pass over a source: classes, counts, which rows are held out; the rows, as long as they fit."""
+"""One pass over a source: statistics and classes of all its rows, and as many of the rows as memory holds.
+
+While all rows fit they are all kept. Beyond that a row stays if a hash of its number is below a threshold,
+which is halved whenever too many have stayed: what is left is a sample that each row of the file had the same
+chance to be in. It depends on the file, the seed and the limit, and not on how the file is cut into blocks.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
-from ..io.table import Block, Source, Words
-from .held_out import HeldOut
+from ..io.table import Block, Source
+from .block_rows import n_bytes, taken
+from .held_out import HeldOut, key_of, mixed
 from .preparation import TablePreparation
 from .progress import Reporter
 
 MOST_CLASSES = 10_000
 
 
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Rows of a block that were kept: their numbers in the file, and which of them are held out."""
+
+    block: Block
+    rows: np.ndarray
+    held_out: np.ndarray
+    n_bytes: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "n_bytes", n_bytes(self.block))
+
+
 @dataclass
 class Gathered:
-    """What one pass over a source has found; ``blocks`` is None where the rows did not fit."""
+    """What one pass has found; ``n_rows`` are those of the file, of which a ``share`` is kept."""
 
     counts: dict[Any, int] = field(default_factory=dict)
-    blocks: list[tuple[Block, np.ndarray]] | None = field(default_factory=list)  # and who is held out
+    parts: list[Part] = field(default_factory=list)
     n_rows: int = 0
-    n_held_out: int = 0
-    n_bytes: int = 0
+    share: float = 1.0
 
     @property
-    def classes(self) -> np.ndarray:
-        """The labels, sorted."""
-        return np.array(sorted(self.counts))
+    def n_kept(self) -> int:
+        """Rows that were kept."""
+        return sum(len(part.rows) for part in self.parts)
+
+    @property
+    def n_held_out(self) -> int:
+        """Rows that were kept and are held out."""
+        return sum(int(part.held_out.sum()) for part in self.parts)
 
     def class_counts(self) -> dict[str, int]:
-        """Rows of each class, for the record."""
+        """Rows of each class in the file."""
         return {str(label): self.counts[label] for label in sorted(self.counts)}
 
 
-def gather(
-    source: Source, held_out: HeldOut, preparation: TablePreparation, limit: int, reporter: Reporter
-) -> Gathered:
-    """Read a source once; the preparation learns from the rows that are not held out.
+class Gathering:
+    """Reads a source once; the preparation learns from all rows that are not held out.
 
     Parameters
     ----------
-    source : Source
     held_out : HeldOut
     preparation : TablePreparation
-        Learns from every training row.
-    limit : int
-        Bytes of rows to keep; with more, none are kept.
+    limit : float
+        Bytes that the rows kept may take, as they are and prepared.
+    seed : int
     reporter : Reporter
-
-    Returns
-    -------
-    Gathered
     """
-    if source.target is None:
-        raise ValueError(f"{source.name}: training needs a target; say which column it is.")
-    found = Gathered()
-    blocks = _timed(source.blocks(), reporter)
-    for block in blocks:
-        labels, codes = labels_of(block, source.name)
-        _count(found, labels, codes, source.name)
-        mask = held_out.of_block(labels, codes)
-        with reporter.clock("preparation"):
-            preparation.partial_fit(taken(block, np.flatnonzero(~mask)) if mask.any() else block)
+
+    def __init__(
+        self, held_out: HeldOut, preparation: TablePreparation, limit: float, seed: int, reporter: Reporter
+    ) -> None:
+        self.held_out, self.preparation, self.reporter = held_out, preparation, reporter
+        self.limit, self.key = limit, key_of(f"rows of {seed}")
+        self.found = Gathered()
+
+    def read(self, source: Source) -> Gathered:
+        """All blocks of the source."""
+        with self.reporter.clock("reading"):
+            target = source.target  # text is gone through once to see what its columns hold
+        if target is None:
+            raise ValueError(f"{source.name}: training needs a target; say which column it is.")
+        for block in self._timed(source):
+            self._add(block, source.name)
+            self.reporter.say("read", self.found.n_rows)
+        check_classes(self.found, source.name)
+        return self.found
+
+    def _timed(self, source: Source) -> Iterator[Block]:
+        """The blocks, with the time of reading them."""
+        with self.reporter.clock("reading"):
+            blocks = iter(source.blocks())
+        while True:
+            with self.reporter.clock("reading"):
+                block = next(blocks, None)
+            if block is None:
+                return
+            yield block
+
+    def _add(self, block: Block, name: str) -> None:
+        found = self.found
+        labels, codes = labels_of(block, name)
+        _count(found, labels, codes, name)
+        mask = self.held_out.of_block(labels, codes)
+        with self.reporter.clock("preparation"):
+            self.preparation.partial_fit(taken(block, np.flatnonzero(~mask)) if mask.any() else block)
         found.n_rows += block.n_rows
-        found.n_held_out += int(mask.sum())
-        found.n_bytes += n_bytes(block)
-        if found.blocks is not None:
-            found.blocks.append((block, mask))
-        if found.n_bytes > limit:
-            found.blocks = None
-        reporter.say("read", found.n_rows)
-    check_classes(found, source.name)
-    return found
+        rows = block.first_row + np.arange(block.n_rows)
+        found.parts.append(self._kept(Part(block, rows, mask)))
+        while self._n_bytes() > self.limit:
+            found.share /= 2.0
+            for k, part in enumerate(found.parts):  # one by one: no two copies of all at once
+                found.parts[k] = self._kept(part)
 
+    def _kept(self, part: Part) -> Part:
+        if self.found.share == 1.0:
+            return part
+        stays = mixed(part.rows.astype(np.uint64), self.key) < np.uint64(self.found.share * 2.0**64)
+        which = np.flatnonzero(stays)
+        return Part(taken(part.block, which), part.rows[which], part.held_out[which])
 
-def _timed(blocks: Iterator[Block], reporter: Reporter) -> Iterator[Block]:
-    """The blocks, with the time of reading them."""
-    while True:
-        with reporter.clock("reading"):
-            block = next(blocks, None)
-        if block is None:
-            return
-        yield block
+    def _n_bytes(self) -> float:
+        prepared = self.found.n_kept * self.preparation.row_bytes_
+        return sum(part.n_bytes for part in self.found.parts) + prepared
 
 
 def labels_of(block: Block, name: str) -> tuple[list[Any], np.ndarray]:
@@ -125,28 +166,3 @@ def _too_many(found: Gathered, name: str) -> str:
         f"{name}: the target has {len(found.counts)} different labels in {found.n_rows} rows ({some}, ...), "
         "too many for classes. Is it the right column? Numbers have to be put into classes first."
     )
-
-
-def n_bytes(block: Block) -> int:
-    """What a block holds, nearly."""
-    features: Any = block.features
-    if isinstance(features, Mapping):
-        return sum(
-            c.codes.nbytes + 60 * len(c.values) if isinstance(c, Words) else c.nbytes
-            for c in features.values()
-        )
-    parts = ("data", "indices", "indptr") if sparse.issparse(features) else ()
-    return sum(getattr(features, part).nbytes for part in parts) if parts else int(features.nbytes)
-
-
-def taken(block: Block, rows: np.ndarray) -> Block:
-    """Some rows of a block."""
-    features, target = block.features, block.target
-    if isinstance(features, Mapping):
-        features = {
-            name: replace(c, codes=c.codes[rows]) if isinstance(c, Words) else c[rows]
-            for name, c in features.items()
-        }
-    else:
-        features = features[rows]
-    return Block(features, None if target is None else target[rows], block.first_row, len(rows))

@@ -42,7 +42,7 @@ class HeldOut:
         order = np.argsort(codes, kind="stable")
         ends = np.cumsum(np.bincount(codes, minlength=len(labels)))
         for label, rows in zip(labels, np.split(order, ends[:-1])):
-            before, key = self._seen.get(label) or (0, _key(f"{self.seed} {label}"))
+            before, key = self._seen.get(label) or (0, key_of(f"{self.seed} {label}"))
             out[rows] = self._drawn(np.arange(before, before + len(rows)), key)
             self._seen[label] = before + len(rows), key
         return out
@@ -54,14 +54,15 @@ class HeldOut:
         first, end = -(-group * q // p), -(-(group + 1) * q // p)  # rows of the group
         first = np.where((first == 0) & (end > 1), 1, first)
         size = (end - first).astype(np.uint64)
-        return (i == first + (_mixed(group.astype(np.uint64), key) % size).astype(np.int64)) & (i > 0)
+        return (i == first + (mixed(group.astype(np.uint64), key) % size).astype(np.int64)) & (i > 0)
 
 
-def _key(text: str) -> np.uint64:
+def key_of(text: str) -> np.uint64:
+    """What :func:`mixed` mixes in: a hash of some text."""
     return np.uint64(int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little"))
 
 
-def _mixed(x: np.ndarray, key: np.uint64) -> np.ndarray:
+def mixed(x: np.ndarray, key: np.uint64) -> np.ndarray:
     """Numbers that look random, one for each x (the finaliser of splitmix64)."""
     with np.errstate(over="ignore"):
         z = (x + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15) ^ key

@@ -19,13 +19,16 @@ def n_support_of(model: Any) -> int | None:
     return None if points is None else int(points.shape[0] if hasattr(points, "shape") else len(points))
 
 
-def n_bytes_of(model: Any) -> int:
-    """Of its model file; of a pickle where it is none of ours, which a model file cannot hold."""
+def n_bytes_of(model: Any) -> int | None:
+    """Of its model file, None where there can be none; of a pickle for models of other libraries."""
     from .. import io
 
     if not type(classifier_of(model)).__module__.startswith("maxmargin."):
         return len(pickle.dumps(model))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.mm"
-        io.save(model, path)
+        try:
+            io.save(model, path)
+        except (TypeError, ValueError):
+            return None
         return path.stat().st_size

@@ -12,6 +12,7 @@ from ..checks import check_number
 from ..io.table import Source
 from .intervals import Interval, share_interval
 from .preparation import TablePreparation
+from .record import plain
 from .table_rows import sample, whole
 
 __all__ = ["BudgetPoint", "CostPoint", "StudiedPath", "budget_path", "cost_path"]
@@ -72,11 +73,9 @@ class StudiedPath:
 
     def as_dict(self) -> dict[str, Any]:
         """Kind, points, the chosen one, and notes, fit for JSON."""
-        from .evaluation import json_values
-
         points = [asdict(point) for point in self.points]
         document = {"path": self.kind, "rows": self.n_rows, "chosen": asdict(self.chosen), "points": points}
-        return dict(json_values({**document, "notes": self.notes}))
+        return dict(plain({**document, "notes": self.notes}))
 
     def plot(self, ax: Any = None) -> Any:
         """Draw it with ``maxmargin.displays``; the display, whose ``figure_`` can be saved."""

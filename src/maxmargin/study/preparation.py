@@ -226,6 +226,14 @@ class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self.n_features_out_ <= DENSE_COLUMNS or stored >= DENSE_SHARE * self.n_features_out_
 
     @property
+    def row_bytes_(self) -> float:
+        """Memory of a row of the matrix, nearly; 0 where it is that of the matrix given."""
+        if self.layout_ == "sparse":
+            return 0.0
+        size = np.dtype(self.dtype).itemsize
+        return float(self.n_features_out_ * size if self.is_dense_ else len(self.plans_) * (size + 4))
+
+    @property
     def kinds_(self) -> dict[str, str]:
         """What each column holds, "number" or "words": what a reader of further files has to be told."""
         kinds = ["number" if isinstance(plan, NumberPlan) else "words" for plan in self.plans_]

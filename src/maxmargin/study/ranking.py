@@ -9,9 +9,10 @@ import numpy as np
 from scipy.stats import rankdata
 from sklearn.metrics import average_precision_score, roc_auc_score
 
+from .held_out import mixed
 from .intervals import Interval, normal_interval
 
-__all__ = ["Ranking", "RankingTally", "row_keys"]
+__all__ = ["Ranking", "RankingTally"]
 
 MOST_SCORES = 1 << 22
 
@@ -31,15 +32,6 @@ class Ranking:
     average_precision: float
 
 
-def row_keys(numbers: np.ndarray) -> np.ndarray:
-    """A random-looking 64-bit number for each row number (splitmix64), the same whenever it is asked for."""
-    with np.errstate(over="ignore"):
-        z = (numbers.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
-
-
 @dataclass
 class RankingTally:
     """Scores of all rows; of a random half, quarter, ... of them when they become too many.
@@ -55,7 +47,7 @@ class RankingTally:
 
     def add(self, rows: np.ndarray, scores: np.ndarray, is_positive: np.ndarray) -> None:
         """Take in scores of some rows, each with its number."""
-        self._keep(row_keys(rows), scores, is_positive)
+        self._keep(mixed(rows.astype(np.uint64), np.uint64(0)), scores, is_positive)
         while self.n_kept > self.most:
             self.limit //= 2
             parts, self.parts, self.n_kept = self.parts, [], 0

@@ -53,6 +53,8 @@ def data_record(source: Source, found: Gathered, preparation: TablePreparation) 
     return {
         "file": str(source.name),
         "n_rows": found.n_rows,
+        "n_rows_kept": found.n_kept,
+        "share_kept": found.share,
         "n_features": int(preparation.n_features_in_),
         "columns": None if columns is None else [{"name": c.name, "kind": c.kind} for c in columns],
         "dropped": dict(preparation.dropped_),
@@ -63,7 +65,7 @@ def data_record(source: Source, found: Gathered, preparation: TablePreparation) 
     }
 
 
-def fit_record(estimator: Any, rows: np.ndarray | None) -> dict[str, Any]:
+def fit_record(estimator: Any, rows: np.ndarray) -> dict[str, Any]:
     """How the fit ended; ``rows`` are the numbers in the file of the rows that it was given."""
     inner = getattr(estimator, "estimator_", estimator)
     out: dict[str, Any] = {
@@ -72,9 +74,20 @@ def fit_record(estimator: Any, rows: np.ndarray | None) -> dict[str, Any]:
         if hasattr(inner, f"{name}_")
     }
     support = getattr(inner, "support_", None)
-    if rows is not None and support is not None and len(support) <= MOST_SUPPORT_ROWS:
+    if support is not None and len(support) <= MOST_SUPPORT_ROWS:
         out["support_rows"] = plain(rows[support])
     return out
+
+
+def choice_record(estimator: Any) -> dict[str, Any]:
+    """How the model was chosen: parameters given as a rule ("auto", "median"), and the value it came to."""
+    inner = getattr(estimator, "estimator_", estimator)
+    rules = {name: value for name, value in inner.get_params(deep=False).items() if isinstance(value, str)}
+    return {
+        name: {"rule": rule, "value": plain(getattr(inner, f"{name}_"))}
+        for name, rule in rules.items()
+        if isinstance(getattr(inner, f"{name}_", None), float)
+    }
 
 
 def versions() -> dict[str, str]:

@@ -30,6 +30,8 @@ class Moments:
         if not len(values):
             none = np.zeros(values.shape[1])
             return cls(none.astype(np.int64), none, none, none + np.inf, none - np.inf)
+        if not np.isnan(values.sum()):
+            return cls._of_whole(values)
         present = ~np.isnan(values)
         count = present.sum(axis=0)
         some = np.maximum(count, 1)
@@ -39,6 +41,15 @@ class Moments:
         low = np.where(present, values, np.inf).min(axis=0)
         high = np.where(present, values, -np.inf).max(axis=0)
         return cls(count, mean, squares, low, high)
+
+    @classmethod
+    def _of_whole(cls, values: np.ndarray) -> Moments:
+        """The same, where no value is missing."""
+        mean = values.sum(axis=0) / len(values)
+        with np.errstate(over="ignore"):
+            squares = np.square(values - mean).sum(axis=0)
+        count = np.full(values.shape[1], len(values))
+        return cls(count, mean, squares, values.min(axis=0), values.max(axis=0))
 
     def joined(self, later: Moments) -> Moments:
         """Of both together (Chan, Golub and LeVeque 1979)."""

@@ -8,7 +8,8 @@ import numpy as np
 
 from ..folds import stratified_folds
 from ..io.table import Block, Source
-from .gathering import labels_of, taken
+from .block_rows import taken
+from .gathering import labels_of
 
 __all__ = ["sample", "shuffled_folds", "taken", "whole"]
 

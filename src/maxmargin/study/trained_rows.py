@@ -1,93 +1,99 @@
-"""Training on rows that fit into memory: judged on the rows held out, then learnt from all of them."""
+"""Training on rows in memory: judged on the rows held out, then learnt from all of them."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from ..io.table import Source
-from .fitting import Judged, prepared
+from ..checkpoints import Checkpoint
+from .fitting import LabelledRows, held_out_of, judged, prepared
 from .gathering import Gathered
 from .models import ModelKind
 from .preparation import TablePreparation
 from .progress import Reporter
+
+CACHE_SHARE = 0.25  # of the memory, for kernel values and features
 
 
 @dataclass(frozen=True)
 class Request:
     """What was asked for."""
 
-    source: Source
     kind: ModelKind
-    parameters: dict[str, Any]
+    parameters: Mapping[str, Any]
     seed: int
     memory_mb: float
     refit: bool
     checkpoint: Any
     resume: bool
 
+    def estimator(self) -> Any:
+        """Not fitted; a cache that nothing is said about has its share of the memory."""
+        cache = {"cache_mb": CACHE_SHARE * self.memory_mb} if "cache_mb" in self.kind.accepted() else {}
+        return self.kind.make({**cache, **self.parameters}, self.seed)
+
 
 @dataclass
 class Outcome:
     """What training has come to."""
 
-    preparation: TablePreparation
     estimator: Any
     fitted_on: str
-    rows: np.ndarray | None  # numbers in the file of the rows that the estimator was given
+    rows: np.ndarray  # numbers in the file of the rows that the estimator was given
     validation: dict[str, Any] | None = None
-    choice: dict[str, Any] = field(default_factory=dict)
     checkpoints: list[Any] = field(default_factory=list)
 
 
-def train_in_memory(
-    request: Request, found: Gathered, preparation: TablePreparation, reporter: Reporter
-) -> Outcome:
-    """Fit, judge and, if asked, fit again on all rows."""
-    assert found.blocks is not None
-    with reporter.clock("preparation"):
-        X, y, rows = prepared(preparation, [(block, ~mask) for block, mask in found.blocks])
-    estimator = request.kind.make(request.parameters, request.seed)
-    with reporter.clock("solver"), reporter.watching(estimator, "fit"):
-        estimator.fit(X, y)
-    outcome = Outcome(preparation, estimator, "all rows", rows)
-    if not found.n_held_out:
-        return outcome
-    del X, y
-    outcome.validation = _judged(estimator, preparation, found, reporter)
-    if not request.refit:
-        outcome.fitted_on = "the rows that were not held out"
-        return outcome
-    return _refitted(request, outcome, found, reporter)
+class Training:
+    """The fits of one training."""
 
+    def __init__(self, request: Request, reporter: Reporter) -> None:
+        self.request, self.reporter = request, reporter
+        self.checkpoints: list[Checkpoint] = []
 
-def _judged(
-    estimator: Any, preparation: TablePreparation, found: Gathered, reporter: Reporter
-) -> dict[str, Any]:
-    """Answers on the rows held out, block by block."""
-    judged = Judged(estimator.classes_)
-    with reporter.clock("validation"):
-        for block, mask in found.blocks or ():
-            if mask.any():
-                X, y, _ = prepared(preparation, [(block, mask)])
-                judged.add(y, estimator.predict(X))
-                reporter.say("validate", judged.confusion.n_rows, found.n_held_out)
-    return judged.metrics()
+    def run(self, found: Gathered, preparation: TablePreparation) -> Outcome:
+        """Fit, judge and, if asked, fit again on all rows."""
+        held_out = held_out_of(found.parts)
+        everything = "all rows" if found.share == 1.0 else f"a sample of {len(held_out)} rows"
+        with self.reporter.clock("preparation"):
+            data = prepared(preparation, found.parts)
+        if not held_out.any():
+            return self._outcome(self._fit(data, "fit"), data, everything)
+        learnt = data.take(np.flatnonzero(~held_out))
+        estimator = self._fit(learnt, "fit")
+        self.reporter.say("validate", 0, int(held_out.sum()))
+        with self.reporter.clock("validation"):
+            validation = judged(estimator, data.take(np.flatnonzero(held_out)))
+        self.reporter.say("validate", int(held_out.sum()), int(held_out.sum()))
+        if not self.request.refit:
+            return self._outcome(estimator, learnt, f"{everything} but those held out", validation)
+        del learnt, estimator
+        return self._outcome(self._fit(data, "refit"), data, everything, validation)
 
+    def _fit(self, data: LabelledRows, phase: str) -> Any:
+        estimator = self.request.estimator()
+        self._set_checkpoint(estimator, phase)
+        with self.reporter.clock("solver"), self.reporter.watching(estimator, phase):
+            return estimator.fit(data.X, data.y)
 
-def _refitted(request: Request, outcome: Outcome, found: Gathered, reporter: Reporter) -> Outcome:
-    """The same on all rows: the preparation, and the model with the parameters found."""
-    preparation = TablePreparation()
-    everything = [(block, np.ones(block.n_rows, dtype=bool)) for block, _ in found.blocks or ()]
-    with reporter.clock("preparation"):
-        for block, _ in everything:
-            preparation.partial_fit(block)
-        X, y, rows = prepared(preparation, everything)
-    estimator = request.kind.make(request.parameters, request.seed)
-    with reporter.clock("solver"), reporter.watching(estimator, "refit"):
-        estimator.fit(X, y)
-    return Outcome(
-        preparation, estimator, "all rows", rows, outcome.validation, outcome.choice, outcome.checkpoints
-    )
+    def _set_checkpoint(self, estimator: Any, phase: str) -> None:
+        """Each fit has a file of its own, which stays until the model is safe."""
+        if self.request.checkpoint is None or not hasattr(estimator, "set_checkpoint"):
+            return
+        path = f"{self.request.checkpoint}.{phase}"
+        self.checkpoints.append(Checkpoint(path, resume=self.request.resume))
+        estimator.set_checkpoint(self.checkpoints[-1])
+
+    def _outcome(
+        self,
+        estimator: Any,
+        data: LabelledRows,
+        fitted_on: str,
+        validation: dict[str, Any] | None = None,
+    ) -> Outcome:
+        if hasattr(estimator, "set_checkpoint"):
+            estimator.set_checkpoint(None)
+        return Outcome(estimator, fitted_on, data.rows, validation, self.checkpoints)

@@ -10,15 +10,15 @@ from sklearn.pipeline import Pipeline
 
 from ..checks import check_flag, check_number
 from ..io.table import Source
-from .gathering import gather
+from .gathering import Gathering
 from .held_out import HeldOut
 from .models import DEFAULT_MODEL, model_kind
 from .preparation import TablePreparation
 from .progress import Progress, Reporter
-from .record import data_record, digest_of, fit_record, plain, versions
-from .trained_rows import Outcome, Request, train_in_memory
+from .record import choice_record, data_record, digest_of, fit_record, plain, versions
+from .trained_rows import Outcome, Request, Training
 
-KEPT_SHARE = 0.4  # of the memory, that the rows of a file may take before they are streamed
+KEPT_SHARE = 0.4  # of the memory, for rows as they are read and as they are prepared
 
 
 @dataclass
@@ -99,12 +99,13 @@ def train(
     kind.make(parameters, seed)  # refuses bad parameters before the file is read
     held_out, preparation, reporter = HeldOut(validate, seed), TablePreparation(), Reporter(callback)
     with reporter.clock("total"), digest_of(source.name) as digest:
-        limit = int(KEPT_SHARE * memory_mb * 2**20)
-        found = gather(source, held_out, preparation, limit, reporter)
-        request = Request(source, kind, dict(parameters or {}), seed, memory_mb, refit, checkpoint, resume)
-        outcome = train_in_memory(request, found, preparation, reporter)
-        data = data_record(source, found, outcome.preparation) | digest()
-    made = Pipeline([("table", outcome.preparation), ("model", outcome.estimator)])
+        limit = KEPT_SHARE * memory_mb * 2**20
+        found = Gathering(held_out, preparation, limit, seed, reporter).read(source)
+        data = data_record(source, found, preparation)
+        request = Request(kind, dict(parameters or {}), seed, memory_mb, refit, checkpoint, resume)
+        outcome = Training(request, reporter).run(found, preparation)
+        data |= digest()
+    made = Pipeline([("table", preparation), ("model", outcome.estimator)])
     return Trained(made, _record(request, validate, data, outcome, reporter), outcome.checkpoints)
 
 
@@ -122,7 +123,7 @@ def _record(
         "seed": request.seed,
         "validate": validate,
         "memory_mb": request.memory_mb,
-        "choice": outcome.choice,
+        "choice": choice_record(estimator),
         "fitted_on": outcome.fitted_on,
         "validation": outcome.validation,
         "fit": fit_record(estimator, outcome.rows),
