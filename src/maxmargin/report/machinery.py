@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from .content import Report
 from .markup import Child, Element, datum, formula, node
@@ -54,30 +55,14 @@ def path_section(report: Report) -> list[Child]:
     path = report.budget_path
     if path is None:
         return []
-    across = Axis("support vectors (logarithmic)", log=True)
     figures = []
-    budgets = [float(b) for b in path.budget]
     if path.has_scores:
-        drawing = line_chart(
-            "path-score",
-            "Accuracy against support vectors",
-            _ends(budgets, path.score, "accuracy"),
-            [Line("accuracy", budgets, path.score)],
-            across,
-            Axis("accuracy on rows held out", share=True),
-        )
         words = "Where the line is flat, more support vectors make the model larger and no better."
-        figures.append(figure(drawing, "Accuracy against support vectors", words))
-    drawing = line_chart(
-        "path-loss",
-        "Loss against support vectors",
-        _ends(budgets, path.loss, "loss"),
-        [Line("mean training loss", budgets, path.loss)],
-        across,
-        Axis("mean training loss", log=min(path.loss, default=0) > 0),
-    )
+        up = Axis("accuracy on rows held out", share=True)
+        figures.append(_path_figure(path.budget, path.score, "accuracy", up, words))
     words = "What is minimised, without the penalty: lower is a closer fit to the training rows."
-    figures.append(figure(drawing, "Training loss against support vectors", words))
+    up = Axis("mean training loss", log=min(path.loss) > 0.0)
+    figures.append(_path_figure(path.budget, path.loss, "loss", up, words))
     figures.append(_path_table(path))
     return [
         node(
@@ -86,6 +71,14 @@ def path_section(report: Report) -> list[Child]:
         ),
         node("div", figures, class_="figures"),
     ]
+
+
+def _path_figure(budgets: list[int], values: list[float], what: str, up: Axis, words: str) -> Element:
+    title = f"{what.capitalize()} against support vectors"
+    across = Axis("support vectors (logarithmic)", log=True, whole=True)
+    line = Line(what, budgets, values)
+    drawing = line_chart(f"path-{what}", title, _ends(budgets, values, what), [line], across, up)
+    return figure(drawing, title, words)
 
 
 def _path_table(path: BudgetPath) -> Element:
@@ -98,7 +91,7 @@ def _path_table(path: BudgetPath) -> Element:
     return table(names, rows, caption="Some points of the path", numbers=range(len(names)))
 
 
-def _ends(x: list[float], y: list[float], what: str) -> str:
+def _ends(x: Sequence[float], y: Sequence[float], what: str) -> str:
     return f"from {number(y[0])} {what} at {number(x[0])} to {number(y[-1])} at {number(x[-1])}"
 
 
@@ -174,7 +167,7 @@ def promise_section(report: Report) -> list[Child]:
             "p",
             "How large can the error on new rows be? A bound holds with the probability named, over the draw "
             "of the rows; an estimate promises nothing. Guessing the most frequent class errs "
-            f"{percent(p.majority_error)} of the time: a bound that is not below that, or not below one half, "
+            f"{percent(p.majority_error)} of the time: a bound that is not below that, or not below half, "
             "is true and of no use.",
         )
     ]
