@@ -10,6 +10,7 @@ void bind_kernels(nb::module_& m);
 void bind_smo(nb::module_& m);
 void bind_linear(nb::module_& m);
 void bind_losses(nb::module_& m);
+void bind_text(nb::module_& m);
 void bind_topk(nb::module_& m);
 
 NB_MODULE(_core, m) {
@@ -23,5 +24,6 @@ NB_MODULE(_core, m) {
     bind_smo(m);
     bind_linear(m);
     bind_losses(m);
+    bind_text(m);
     bind_topk(m);
 }

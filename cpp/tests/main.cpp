@@ -9,6 +9,7 @@ void test_backfit();
 void test_smo();
 void test_kernel_rows();
 void test_projections();
+void test_text();
 
 int main() {
     test_simd();
@@ -19,6 +20,7 @@ int main() {
     test_smo();
     test_kernel_rows();
     test_projections();
+    test_text();
     if (n_failed == 0) std::puts("all passed");
     return n_failed == 0 ? 0 : 1;
 }

@@ -18,6 +18,8 @@ from .threads import effective_n_threads
 
 __all__ = [
     "CompiledKernel",
+    "CsvParser",
+    "LibsvmParser",
     "RowFiller",
     "RowStats",
     "add_support",
@@ -25,6 +27,7 @@ __all__ = [
     "best_intercept",
     "code_sums",
     "compact_rows",
+    "csv_first_row",
     "dual_cd_epoch",
     "exp",
     "gather_rows",
@@ -377,6 +380,12 @@ def compact_rows(
     counts = np.searchsorted(kept, length[which])
     _core.compact_rows(rows, which, counts, kept, n_threads, NEVER)
     length[which] = counts
+
+
+# ---- text files ----
+
+# Parsers of one file each, fed piece by piece; they check the arrays that they fill.
+CsvParser, LibsvmParser, csv_first_row = _core.CsvParser, _core.LibsvmParser, _core.csv_first_row
 
 
 # ---- codes ----

@@ -12,10 +12,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .callbacks import CallbackSupport, with_callbacks
+from .checkpoints import CheckpointSupport
 from .checks import check_number
 from .class_labels import ClassLabels
 from .decoders.decoded_outputs import DecodedOutputs
 from .decoders.fold_outputs import FoldOutputs, outputs_by_refits, outputs_on_rows
+from .fit_identity import data_identity, parameter_identity
 from .folds import apart_by_folds, stratified_folds
 from .layout import as_rows
 from .rows import WeightedRows, canonical
@@ -36,6 +38,7 @@ SUCCESS = (Status.CONVERGED, Status.BUDGET_FULL, Status.NO_LOSS_LEFT, Status.STO
 
 class CodedClassifier(
     CallbackSupport,
+    CheckpointSupport,
     ClassLabels,
     DecodedOutputs,
     ClassifierMixin,  # type: ignore[misc]
@@ -104,12 +107,13 @@ class CodedClassifier(
         -------
         self
         """
-        data, n_threads = self._begin(X, y, sample_weight)
-        stop = self._stop()
-        with self._running_callbacks(X, y) as callback:
-            results = self._solve_all(data, stop, callback, n_threads)
-            self._store(results, data)
-            folds = self._learn_to_decode(data, callback, n_threads) if _finite(results) else None
+        with self._checkpointed():
+            data, n_threads = self._begin(X, y, sample_weight)
+            stop = self._record.limits(self._stop())
+            with self._running_callbacks(X, y) as callback:
+                results = self._solve_all(data, stop, callback, n_threads)
+                self._store(results, data)
+                folds = self._learn_to_decode(data, callback, n_threads) if _finite(results) else None
         self._certify(results, folds)
         return self
 
@@ -120,6 +124,9 @@ class CodedClassifier(
         n_threads = effective_n_threads(self.n_jobs)
         self._draw_seed()
         data = self._weighted_rows(X, y, sample_weight, n_threads)
+        if self._record.part is not None:
+            identity = parameter_identity(self) | {"seed": str(self._seed)} | data_identity(data)
+            self._record.bind(identity)
         self._prepare(data)
         return data, n_threads
 
@@ -161,7 +168,8 @@ class CodedClassifier(
             return None
         if learner.learns_from == "out-of-fold":
             fold = self._folds(data, self._n_folds) if self._given_folds is None else self._row_folds
-            folds = self._out_of_fold(data, fold, self._stop(), callback, n_threads)
+            stop = self._record.below("folds").limits(self._stop())
+            folds = self._out_of_fold(data, fold, stop, callback, n_threads)
             self.fold_gap_ = folds.gap
         outputs = outputs_on_rows(self, data) if folds is None else folds.outputs
         self.decoder_ = learner.fit(outputs, data.labels, self.code_, data.weight)

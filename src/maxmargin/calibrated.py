@@ -12,9 +12,11 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from .calibration import CalibratedScores, check_method
+from .checkpoints import CheckpointSupport
 from .decoders.coupling import CoupledPairs, is_pairwise
 from .decoders.fold_outputs import FoldOutputs
 from .decoders.registry import decision_values
+from .fit_identity import parameter_identity
 from .folds import apart_by_folds, check_folds, given_folds
 from .kernel_folds import outputs_without_folds
 from .kernel_svc import KernelSVC
@@ -23,7 +25,7 @@ from .solvers.result import Status
 from .threads import effective_n_threads
 
 
-class CalibratedSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class CalibratedSVC(CheckpointSupport, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A :class:`KernelSVC` with probabilities that never contradict its predictions.
 
     The SVM is fitted to all rows; that fit alone predicts. Then it is fitted again without each of ``cv``
@@ -107,11 +109,16 @@ class CalibratedSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_method(self.method)
         check_folds(self.cv)
         given = given_folds(self.cv, y)
-        model = self._new_estimator().fit(X, y, sample_weight)
-        data, fold, coef = self._folded(model, model._labelled(X, y, sample_weight), given)
-        # A coupled pair has no use for the outputs of other classes' rows.
-        everywhere = not is_pairwise(model.code_)
-        found = outputs_without_folds(model, data, fold, coef, model._stop(), everywhere=everywhere)
+        with self._checkpointed():
+            self._record.bind(parameter_identity(self))
+            model = self._new_estimator()
+            model._record = self._record.below("SVM")
+            model.fit(X, y, sample_weight)
+            data, fold, coef = self._folded(model, model._labelled(X, y, sample_weight), given)
+            # A coupled pair has no use for the outputs of other classes' rows.
+            everywhere = not is_pairwise(model.code_)
+            stop = self._record.below("folds").limits(model._stop())
+            found = outputs_without_folds(model, data, fold, coef, stop, everywhere=everywhere)
         self._certify(found)
         self.estimator_, self.classes_ = model, model.classes_
         for name in ("n_features_in_", "feature_names_in_"):

@@ -164,7 +164,8 @@ class KernelSVC(KernelClassifier):
         check_costs(self.C, data.weight)
         super()._prepare(data)
         if isinstance(self.cache_mb, str):
-            self.cache_mb_ = min(AUTO_CACHE_MB, available_bytes() / 4e6)
+            free = min(AUTO_CACHE_MB, available_bytes() / 4e6)
+            self.cache_mb_ = self._record.fact("cache_mb", free)
         else:
             self.cache_mb_ = float(self.cache_mb)
 

@@ -66,7 +66,7 @@ def outputs_by_refits(
         outputs[held] = sides
         solvable = np.flatnonzero(np.isnan(sides))
         if len(solvable):
-            left = replace(stop, max_seconds=max(deadline - time.perf_counter(), 0.0))
+            left = replace(stop.part(f"fold-{k}"), max_seconds=max(deadline - time.perf_counter(), 0.0))
             refit = _without_state(model, model.code_.part(solvable))
             refit._prepare(part)
             found = refit._solve_all(part, left, callback, n_threads)

@@ -14,10 +14,18 @@ import numpy as np
 
 Kind = Literal["number", "words"]
 BLOCK_ROWS = 1 << 16
+BLOCK_BYTES = 64 << 20
 
 
 class DataFormatError(ValueError):
     """A data file that cannot be read as asked: the message names file, line and column."""
+
+
+def rows_of_a_block(n_rows: int, n_columns: int) -> int:
+    """``n_rows``, or as many as have 64 MiB of doubles."""
+    if n_rows < 1:
+        raise ValueError(f"n_rows must be at least 1; got {n_rows}.")
+    return max(1, min(n_rows, BLOCK_BYTES // (8 * max(1, n_columns))))
 
 
 @dataclass(frozen=True)
@@ -57,15 +65,30 @@ class Block:
 class Source(Protocol):
     """A data file that is open for reading."""
 
-    name: str  # the file, as given
-    columns: tuple[Column, ...] | None  # the features in order; None for a matrix
-    n_features: int
-    target: str | None  # name (or position) of the target; None where there is none
+    @property
+    def name(self) -> str:
+        """The file, as given."""
+        ...
+
+    @property
+    def columns(self) -> tuple[Column, ...] | None:
+        """The features in order; None for a matrix. A text file may be gone through to know their kinds."""
+        ...
+
+    @property
+    def n_features(self) -> int:
+        """How many features there are: columns, or columns of the matrix."""
+        ...
+
+    @property
+    def target(self) -> str | None:
+        """Name of the target; None where there is none."""
+        ...
 
     def blocks(self, n_rows: int = BLOCK_ROWS) -> Iterator[Block]:
-        """The rows from the first to the last, ``n_rows`` at a time."""
+        """The rows from the first to the last, at most ``n_rows`` at a time, fewer where rows are large."""
         ...
 
     def options(self) -> dict[str, Any]:
-        """How the file was read (format, delimiter, header, names, missing ...), fit for JSON."""
+        """How the file was read, fit for JSON: ``open_source(other, **options)`` reads another file alike."""
         ...

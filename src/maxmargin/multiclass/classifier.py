@@ -15,8 +15,10 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from ..base import CodedClassifier
+from ..checkpoints import CheckpointSupport
 from ..class_labels import ClassLabels
 from ..decoders.decoded_outputs import DecodedOutputs
+from ..fit_identity import parameter_identity
 from ..folds import check_folds, given_folds
 from ..kernel_svc import KernelSVC
 from ..solvers.result import Status, worst_status
@@ -36,6 +38,7 @@ def _estimator_has(method: str) -> Callable[[OutputCodeClassifier], bool]:
 
 
 class OutputCodeClassifier(
+    CheckpointSupport,
     ClassLabels,
     DecodedOutputs,
     MetaEstimatorMixin,  # type: ignore[misc]
@@ -162,16 +165,18 @@ class OutputCodeClassifier(
         check_folds(self.cv)
         estimator = self._checked_estimator()
         X, y = self._given(X, y, reset=True)
-        self._draw_seed()
-        labels, weight = self._labels_and_weights(y, sample_weight)
-        self._choose_code()
-        passed = self._weight_to_pass(sample_weight, weight)
-        own, of_splitter = self._routed("fit", passed, params)
-        data = TrainingData(X, labels, weight, self.classes_, own)
-        heard = passed is None or any(value is passed for value in own.values())
-        columns, decoder = self._new_columns(estimator, heard).fit(
-            data, self._learner, self._folds(y, of_splitter)
-        )
+        with self._checkpointed():
+            self._draw_seed()
+            self._record.bind(parameter_identity(self) | {"seed": str(self._seed)})
+            labels, weight = self._labels_and_weights(y, sample_weight)
+            self._choose_code()
+            passed = self._weight_to_pass(sample_weight, weight)
+            own, of_splitter = self._routed("fit", passed, params)
+            data = TrainingData(X, labels, weight, self.classes_, own, self._record.below("columns"))
+            heard = passed is None or any(value is passed for value in own.values())
+            columns, decoder = self._new_columns(estimator, heard).fit(
+                data, self._learner, self._folds(y, of_splitter)
+            )
         if decoder is not None:
             self.decoder_ = decoder
         self._keep(columns)

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils.validation import _num_samples
 
 from ..decoders.protocol import Decoder
+from ..fit_record import CheckpointError
 from ..folds import stratified_folds
 from ..selection.fold_rows import canonical_index
 from .column_fits import (
@@ -43,6 +44,11 @@ class ClonedColumns(Columns):
 
         All columns and folds are one list of tasks, so that no worker waits for a fold to end.
         """
+        if data.record.part is not None:
+            raise CheckpointError(
+                f"{self.who} has no checkpoint of {self.estimator!r}, which it fits column by column: give "
+                "an estimator of maxmargin with a code and without class_weight, or set_checkpoint(None)."
+            )
         out_of_fold = learner is not None and learner.learns_from == "out-of-fold"
         tasks = [self._task(data, t, data.kept) for t in range(self.code.n_columns)]
         without = list(self._without_folds(data, self._fold_of_rows(data, folds))) if out_of_fold else []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from inspect import signature
 from typing import Any
 
@@ -14,6 +14,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _check_method_params
 
 from ..codes.family import Code
+from ..fit_record import FitRecord
 from ..gathered_warnings import listening, recorded, warn_once
 
 __all__ = [
@@ -34,7 +35,8 @@ __all__ = [
 class TrainingData:
     """Rows in whatever form the estimator takes, labels ``0, 1, ...`` of ``classes``, and weights.
 
-    ``params`` are what the estimator's ``fit`` or ``partial_fit`` gets beside X and y.
+    ``params`` are what the estimator's ``fit`` or ``partial_fit`` gets beside X and y, ``record`` what a fit
+    keeps.
     """
 
     X: Any
@@ -42,6 +44,7 @@ class TrainingData:
     weight: np.ndarray
     classes: np.ndarray
     params: dict[str, Any]
+    record: FitRecord = field(default_factory=FitRecord)
 
     @property
     def kept(self) -> np.ndarray:

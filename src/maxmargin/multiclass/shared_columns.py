@@ -38,6 +38,7 @@ class SharedColumns(Columns):
             model._given_folds = folds
         else:
             model._n_folds = folds
+        model._record = data.record
         model.fit(data.X, data.classes[data.labels], **data.params)
         for name in ("_given_folds", "_row_folds", "_n_folds"):
             model.__dict__.pop(name, None)

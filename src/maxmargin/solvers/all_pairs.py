@@ -42,7 +42,7 @@ def all_pairs(
 ) -> AllPairsResult:
     """Solve an ``AllPairsProblem`` to ``stop.tol``."""
     with one_blas_thread():
-        descent = Descent(problem, stop, state if state is not None else _start(problem, seed))
+        descent = Descent(problem, stop, stop.resumed(state) or _start(problem, seed))
         status, history = drive(descent.state, descent.step, descent.certify, stop, callback)
     best = descent.best
     coef, b = best.scale * problem.coefficients(best.a), best.scale * best.b

@@ -30,7 +30,7 @@ def solve_columns(
 
     def solve_one(column: int, n_inner: int) -> Result:
         left = max(deadline - time.perf_counter(), 0.0)
-        return solve(column, replace(stop, max_seconds=left), n_inner)
+        return solve(column, replace(stop.part(f"column-{column}"), max_seconds=left), n_inner)
 
     n_outer = min(n_threads, n_columns, at_once)
     if n_outer <= 1:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .journal import Record
 from .result import Check, State, Status, Stop
 
 ROUNDING = 1e-9  # a relative gap below -ROUNDING cannot be rounding: some bound is wrong
@@ -55,7 +56,8 @@ def drive(
     certify : callable
         Bounds on the optimum at the present iterate. Its time is not counted in ``seconds``.
     stop : Stop
-        Its ``max_seconds`` are of the wall clock, from this call on, certificates included.
+        Its ``max_seconds`` are of the wall clock, from this call on, certificates included. Its journal is
+        given the state after certificates; where it knows this solve, the state has to be the one it gave.
     callback : callable, optional
         Called as ``callback(check, state)`` after every certificate; a true value stops the loop.
     due : callable, optional
@@ -70,17 +72,24 @@ def drive(
     state.setdefault("seconds", 0.0)
     state.setdefault("best_dual", -np.inf)
     state.setdefault("ended", "")
-    history: list[Check] = []
     ended = Status(state.ended) if state.ended else None
     deadline = time.perf_counter() + stop.max_seconds
+    record = Record() if stop.journal is None else stop.journal.begin(stop)
+    history, found, stopped = list(record.history), record.found, False
     while True:
         certificate = certify()
-        check = _check(state, certificate)
-        history.append(check)
-        stopped = callback is not None and bool(callback(check, state))
+        if found is None:
+            history.append(_check(state, certificate))
+            record.keep(state, history, ended)
+            stopped = callback is not None and bool(callback(history[-1], state))
+        elif found.status is not None:
+            return found.status, found.history
+        else:  # this certificate is the history's last
+            ended, found = found.ended, None
         late = time.perf_counter() >= deadline
-        status = _verdict(check, stop, stopped, ended, late, certificate.provisional)
+        status = _verdict(history[-1], stop, stopped, ended, late, certificate.provisional)
         if status is not None:
+            record.end(state, history, status)
             return status, tuple(history)
         ended = _advance(state, step, stop, deadline, due)
 

@@ -33,7 +33,7 @@ def dual_cd(
 ) -> SolverResult:
     """Minimise a ``MarginProblem`` with the hinge or the squared hinge to ``stop.tol``."""
     stop = replace(stop, check_every=CHECK_EVERY)
-    iteration = DualDescent(problem, state if state is not None else _start(problem, seed), stop.cancel)
+    iteration = DualDescent(problem, stop.resumed(state) or _start(problem, seed), stop.cancel)
     status, history = drive(iteration.state, iteration.step, iteration.certify, stop, callback)
     state = iteration.state
     intercept = float(state.bias[0] - state.w @ iteration.mean)

@@ -47,7 +47,7 @@ def generate(
     A ``state`` that a callback was given goes on bit for bit; ``lp_warm.py`` makes one from another fit's.
     """
     deadline = time.perf_counter() + stop.max_seconds
-    state = start(program, stop) if state is None else state
+    state = stop.resumed(state) or start(program, stop)
     iteration = Generation(program, state, stop.cancel, deadline)
     left = replace(stop, max_seconds=max(0.0, deadline - time.perf_counter()))
     status, history = drive(state, iteration.step, iteration.certify, left, callback)
@@ -115,6 +115,7 @@ def _start_from_sample(program: HingeProgram, n_sample: int, stop: Stop) -> Stat
         tol=max(stop.tol, ROUGH),
         max_iter=max(1, stop.max_iter // 2),
         max_seconds=stop.max_seconds / 4,
+        journal=None,
     )
     solved = start(sample, rough)
     iteration = Generation(sample, solved, stop.cancel, time.perf_counter() + rough.max_seconds)

@@ -80,8 +80,8 @@ def greedy(
     that the present phase works on. A ``State`` taken by a callback goes on bit for bit.
     """
     with RowPool(problem.kernel.n_threads, stop.cancel) as pool:
-        fit = GreedyFit(problem, how, stop.tol, seed, pool, state)
-        never = Stop(-1.0, stop.max_iter, stop.max_seconds, stop.check_every, stop.cancel)
+        fit = GreedyFit(problem, how, stop.tol, seed, pool, stop.resumed(state))
+        never = replace(stop, tol=-1.0)
         status, history = drive(fit.state, fit.step, fit.certify, never, callback)
         return fit.result(status, history), fit.state
 

@@ -110,7 +110,7 @@ def incremental(
     for name, value in (("budget", budget), ("n_candidates", n_candidates), ("back_fit", back_fit or 1)):
         check_number(name, value, at_least=1, integer=True)
     options = Options(budget, selector_from_name(selection), n_candidates, back_fit or 0, stop.cancel)
-    state = state if state is not None else _begin(problem, budget, seed, start)
+    state = stop.resumed(state) or _begin(problem, budget, seed, start)
     foreign = start.points if start is not None and start.rows is None else None
     growth = Growth(problem, options, foreign, state)
     status, history = drive(state, growth.step, growth.certify, stop, callback, due=lambda: state.check_due)

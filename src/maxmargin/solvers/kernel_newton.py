@@ -35,7 +35,7 @@ def kernel_newton(
 ) -> SolverResult:
     """Minimise over u, which is both ``coef`` and ``dual_coef`` of the result."""
     with _native.one_blas_thread():
-        state = _sampled(system, y, stop) if state is None else state
+        state = stop.resumed(state) or _sampled(system, y, stop)
         iteration = KernelNewton(system, y, state)
         status, history = drive(state, iteration.step, iteration.certify, stop, callback)
     return SolverResult(state.u, float(state.u.sum()), status, history, state.u)

@@ -125,7 +125,7 @@ def lagrangian(
     The result's ``dual_coef`` are feasible signed multipliers y a, its ``coef`` are those of the system.
     """
     mu = row_mu(None, problem.cost) if mu is None else mu
-    state = start(problem) if state is None else state
+    state = stop.resumed(state) or start(problem)
     iteration = Iteration(problem, mu, stop.tol, state)
     with one_blas_thread():
         status, history = drive(

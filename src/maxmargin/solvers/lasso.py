@@ -45,7 +45,7 @@ def lasso(
 
     The products may be those of costs that differ by a common factor.
     """
-    descent = LassoDescent(problem, products, state if state is not None else start(problem), stop)
+    descent = LassoDescent(problem, products, stop.resumed(state) or start(problem), stop)
     status, history = drive(descent.state, descent.step, descent.certify, stop, callback)
     return SolverResult(descent.state.w, descent.b, status, history, problem.data.cost * descent.r)
 
@@ -53,7 +53,8 @@ def lasso(
 def start(problem: SquaresProblem, w: np.ndarray | None = None) -> State:
     """At zero, or at given coefficients."""
     d = problem.data.rows.n_features
-    return State(w=np.zeros(d) if w is None else np.array(w, dtype=np.float64), best_gap=np.inf, idle=0)
+    w = np.zeros(d) if w is None else np.array(w, dtype=np.float64)
+    return State(w=w, best_gap=np.inf, idle=0, judged=-1)
 
 
 class LassoDescent:
@@ -72,9 +73,11 @@ class LassoDescent:
         """Bounds at the present coefficients; no reason to stop at a first w = 0 that is not the optimum."""
         state, bounds = self.state, self.problem.certificate(self.state.w, self.r)
         self.primal, gap = bounds.primal, bounds.primal - max(bounds.dual, state.get("best_dual", -np.inf))
-        state.idle = 0 if gap < PROGRESS * state.best_gap else state.idle + 1
-        state.best_gap = min(gap, state.best_gap)
-        first = not state.get("n_iter", 0) and not state.w.any()
+        n_iter = state.get("n_iter", 0)
+        if n_iter != state.judged:  # once for each point, however often it is certified
+            state.idle = 0 if gap < PROGRESS * state.best_gap else state.idle + 1
+            state.best_gap, state.judged = min(gap, state.best_gap), n_iter
+        first = not n_iter and not state.w.any()
         return replace(bounds, provisional=first and self._wants_more())
 
     def _wants_more(self) -> bool:

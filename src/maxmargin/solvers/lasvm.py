@@ -50,7 +50,7 @@ def lasvm(
     callback: Callback | None = None,
 ) -> SolverResult:
     """Epochs until the gap over all samples is at most ``stop.tol``; ``coef`` is y times the multipliers."""
-    epochs = Lasvm(problem, recipe, state if state is not None else _start(problem), seed, stop)
+    epochs = Lasvm(problem, recipe, stop.resumed(state) or _start(problem), seed, stop)
     status, history = drive(epochs.state, epochs.step, epochs.certify, stop, callback)
     coef = np.zeros(len(problem.y))
     coef[epochs.held] = epochs.a

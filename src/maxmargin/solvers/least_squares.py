@@ -30,7 +30,7 @@ def least_squares(
     callback: Callback | None = None,
 ) -> SolverResult:
     """Minimise a ``SquaresProblem`` without a penalty or with a ridge to ``stop.tol``."""
-    iteration = Refinement(problem, system, state if state is not None else start(problem))
+    iteration = Refinement(problem, system, stop.resumed(state) or start(problem))
     status, history = drive(iteration.state, iteration.step, iteration.certify, stop, callback)
     dual = problem.data.cost * iteration.shares()
     return SolverResult(iteration.state.w, iteration.b, status, history, dual)
@@ -40,7 +40,7 @@ def start(problem: SquaresProblem, w: np.ndarray | None = None) -> State:
     """At zero, or at given coefficients."""
     n, d = len(problem.y), problem.data.rows.n_features
     w = np.zeros(d) if w is None else np.array(w, dtype=np.float64)
-    return State(w=w, a=np.zeros(n), best_gap=np.inf, idle=0)
+    return State(w=w, a=np.zeros(n), best_gap=np.inf, idle=0, judged=-1)
 
 
 class Refinement:
@@ -89,8 +89,8 @@ class Refinement:
         else:
             gain = self.system.gain(state.w, self.gradient(), problem.data.root * self.r, REACH)
             bounds = problem.bounded_by(state.w, self.r, gain)
-        gap = bounds.primal - bounds.dual
-        better = gap < PROGRESS * state.best_gap
-        state.idle = 0 if better else state.idle + 1
-        state.best_gap = min(gap, state.best_gap)
-        return replace(bounds, provisional=not state.get("n_iter", 0) and not state.w.any())
+        gap, n_iter = bounds.primal - bounds.dual, state.get("n_iter", 0)
+        if n_iter != state.judged:  # once for each point, however often it is certified
+            state.idle = 0 if gap < PROGRESS * state.best_gap else state.idle + 1
+            state.best_gap, state.judged = min(gap, state.best_gap), n_iter
+        return replace(bounds, provisional=not n_iter and not state.w.any())

@@ -62,7 +62,7 @@ def matching_pursuit(
     The chosen one decreases the objective most: with all coefficients refitted if ``pre_fit``, else by its
     own coefficient alone, all being refitted afterwards.
     """
-    pursuit = Pursuit(problem, draw, pre_fit, state)
+    pursuit = Pursuit(problem, draw, pre_fit, stop.resumed(state))
     stop = replace(stop, max_iter=problem.budget)
     status, history = drive(pursuit.state, pursuit.step, pursuit.certify, stop, callback)
     if status in (Status.STALLED, Status.MAX_ITER):

@@ -52,7 +52,7 @@ def newton(
 ) -> SolverResult:
     """Minimise a ``MarginProblem`` with the hinge or the squared hinge to ``stop.tol``."""
     with one_blas_thread():
-        state = state if state is not None else _start(problem, stop, direction)
+        state = stop.resumed(state) or _start(problem, stop, direction)
         iteration = NewtonIteration(problem, state, direction)
         status, history = drive(
             iteration.state, iteration.step, lambda: iteration.certify(stop.tol), stop, callback

@@ -94,7 +94,7 @@ def online(
     callback: Callback | None = None,
 ) -> OnlineResult:
     """Up to ``stop.max_iter`` epochs; a perceptron has converged after one in which nothing changed."""
-    epochs = OnlineEpochs(problem, order, state if state is not None else start(problem), seed, stop)
+    epochs = OnlineEpochs(problem, order, stop.resumed(state) or start(problem), seed, stop)
     status, history = drive(epochs.state, epochs.step, epochs.certify, stop, callback)
     support, state = epochs.support(), epochs.state
     memory = State(

@@ -5,10 +5,13 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from .journal import Part
 
 FLOAT_EPS = float(np.finfo(np.float64).eps)
 ROUNDED = 1e-12  # a relative gap as small as this may have lost its sign
@@ -52,7 +55,7 @@ class Stop:
     """When to stop: ``tol`` bounds the relative duality gap, the rest bounds the work.
 
     ``check_every`` steps lie between two certificates. ``cancel``, one byte shared between threads, ends
-    the work within a step once it is set.
+    the work within a step once it is set. ``journal``, where there is one, keeps what solves have reached.
     """
 
     tol: float = 1e-4
@@ -60,6 +63,16 @@ class Stop:
     max_seconds: float = 3600.0
     check_every: int = 1
     cancel: np.ndarray = field(default_factory=lambda: np.zeros(1, dtype=np.uint8))
+    journal: Part | None = None
+
+    def part(self, name: str) -> Stop:
+        """The same for a part of the fit, of which the journal keeps the solves below this name."""
+        return self if self.journal is None else replace(self, journal=self.journal.part(name))
+
+    def resumed(self, state: State | None) -> State | None:
+        """The state that the next solve goes on from: the journal's where it has one, else the given one."""
+        kept = None if self.journal is None else self.journal.state()
+        return state if kept is None else kept
 
 
 @dataclass(frozen=True)
@@ -135,8 +148,8 @@ class State(dict[str, Any]):
         self[name] = value
 
     def copy(self) -> State:
-        """A deep copy."""
-        return State(**{k: v.copy() if isinstance(v, np.ndarray) else v for k, v in self.items()})
+        """A deep copy, whose arrays have the same layout in memory: the order of sums may depend on it."""
+        return State(**{k: v.copy(order="K") if isinstance(v, np.ndarray) else v for k, v in self.items()})
 
 
 @dataclass(frozen=True)

@@ -78,7 +78,7 @@ def topk(
 ) -> TopKResult:
     """Solve a ``TopKProblem`` to ``stop.tol`` with one of ``SOLVERS``; a state may hold A alone."""
     method = solver if isinstance(solver, Method) else Method(solver)
-    state = state if state is not None else State(A=problem.zeros())
+    state = stop.resumed(state) or State(A=problem.zeros())
     ascent = Ascent(problem, state, method, seed, stop)
     with one_blas_thread():
         status, history = drive(state, ascent.step, ascent.certify, stop, callback, ascent.due)

@@ -58,7 +58,7 @@ def working_sets(
     used again need not be found again. ``state`` is one that a callback has seen, or ``start(...)`` with
     coefficients of a similar problem.
     """
-    state = state if state is not None else start(problem, stop.tol, shrinking)
+    state = stop.resumed(state) or start(problem, stop.tol, shrinking)
     sets = sets_for(problem, cache_bytes, stop, shrinking, state, memory)
     return solved(sets, stop, callback)
 

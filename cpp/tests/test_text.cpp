@@ -1,0 +1,180 @@
+// Parsers of text files: every way to cut a text into pieces gives the same rows, and errors are where they
+// are.
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "check.hpp"
+#include "maxmargin/csv.hpp"
+#include "maxmargin/libsvm_text.hpp"
+
+using namespace maxmargin;
+using Kinds = std::vector<ColumnKind>;
+
+constexpr auto NUMBER = ColumnKind::number, WORDS = ColumnKind::words, GUESS = ColumnKind::guess;
+
+static MissingWords missing() {
+    MissingWords words;
+    for (const char* word : {"", "?", "NA"}) words.add(word);
+    return words;
+}
+
+struct Parsed {
+    std::vector<double> numbers;
+    std::vector<std::string> words;
+    TextError error;
+    std::size_t n_rows = 0;
+    std::vector<ColumnGuess> guesses;
+};
+
+// One block of up to 8 rows, fed in pieces that grow by `step` bytes.
+static Parsed parse(const std::string& text, const Kinds& kinds, std::size_t step, std::int64_t target = -1) {
+    CsvParser parser(',', kinds, missing(), target, 1, 1000);
+    std::vector<double> numbers(8 * kinds.size());
+    std::vector<std::int32_t> codes(8 * kinds.size());
+    std::size_t done = 0;
+    for (std::size_t size = std::min(step, text.size());; size = std::min(size + step, text.size())) {
+        const std::string piece = text.substr(done, size - done);  // a copy: reads behind its end are seen
+        done += parser.feed(piece, size == text.size(), numbers.data(), codes.data(), 8, 8);
+        if (parser.error() || size == text.size()) break;
+    }
+    Parsed out{{}, {}, parser.error(), parser.n_rows(), parser.guesses()};
+    std::size_t number_row = 0, code_row = 0;
+    for (std::size_t j = 0; j < kinds.size(); ++j)
+        for (std::size_t i = 0, r = kinds[j] == NUMBER ? number_row++ : code_row++; i < out.n_rows; ++i) {
+            if (kinds[j] == NUMBER) out.numbers.push_back(numbers[8 * r + i]);
+            if (kinds[j] != WORDS) continue;
+            const std::int32_t code = codes[8 * r + i];
+            out.words.push_back(code < 0 ? "<missing>" : std::string(parser.tables()[j][std::size_t(code)]));
+        }
+    return out;
+}
+
+static void rows_do_not_depend_on_pieces() {
+    const std::string text =
+        "1.5, a b ,\"x\"\"y,\n\"\r\n\n-2e-3,NA,\"\"\n  \n +.5 ,\xC3\xA9t\xC3\xA9, \"q\" \n7,?,end";
+    for (std::size_t step = 1; step <= text.size(); ++step) {
+        const Parsed parsed = parse(text, {NUMBER, WORDS, WORDS}, step);
+        CHECK(!parsed.error && parsed.n_rows == 4);
+        CHECK((parsed.numbers == std::vector<double>{1.5, -2e-3, 0.5, 7}));
+        CHECK((parsed.words == std::vector<std::string>{"a b", "<missing>", "\xC3\xA9t\xC3\xA9", "<missing>",
+                                                        "x\"y,\n", "<missing>", "q", "end"}));
+    }
+}
+
+static void csv_errors_have_places() {
+    struct Case {
+        std::string text;
+        const char* what;
+        std::int64_t line, column;
+    };
+    const Case cases[] = {
+        {"1,a\n2\n", "short row", 2, 1},         {"1,a\n\n2,b,c,d\n", "long row", 3, 2},
+        {"1,a\nx,b\n", "not a number", 2, 0},    {"1,a\n1e400,b\n", "not finite", 2, 0},
+        {"-inf,b\n", "not finite", 1, 0},        {"1,\"a\nb\"\n2,NA\n", "missing label", 3, 1},
+        {"1,\"ab\n\n", "open quote", 1, 1},      {"1,\"a\"b\n", "text after quote", 1, 1},
+        {"1,a\rb\n", "carriage return", 1, 1},   {std::string("1,a\0b\n", 6), "NUL byte", 1, 1},
+        {"1,a\n2,\xFF\n", "not UTF-8", 2, 1},    {"1,\xE2\x82", "not UTF-8", 1, 1},
+        {"1,\xED\xA0\x80\n", "not UTF-8", 1, 1}, {"1 2,a\n", "not a number", 1, 0},
+        {"0x10,a\n", "not a number", 1, 0},      {"1,a\r", "carriage return", 1, 1},
+    };
+    for (const Case& c : cases)
+        for (std::size_t step = 1; step <= c.text.size(); ++step) {
+            const TextError error = parse(c.text, {NUMBER, WORDS}, step, 1).error;
+            CHECK(error && std::string(error.what) == c.what && error.line == c.line &&
+                  error.column == c.column);
+        }
+}
+
+static void kinds_are_guessed() {
+    const std::string text = "1,1,12e456,1e999\n2,?,b,2\nNA,x,c,inf\n";
+    for (std::size_t step = 1; step <= text.size(); ++step) {
+        const Parsed parsed = parse(text, {GUESS, GUESS, GUESS, GUESS}, step);
+        CHECK(parsed.n_rows == 3 && !parsed.guesses[0].words && parsed.guesses[1].words &&
+              parsed.guesses[2].words);
+        CHECK(!parsed.guesses[3].words && parsed.guesses[3].not_finite.line == 1);
+    }
+}
+
+static void numbers_to_the_last_bit() {
+    for (const char* text :
+         {"0.1", "-1e-320", "1.7976931348623157e308", "2.2250738585072011e-308", "-0", "9007199254740993",
+          "123456789012345678901234567890", "1e-999", "0.000000000000000000001e-330"}) {
+        const ParsedNumber number = whole_number(text);
+        const double expected = std::strtod(text, nullptr);
+        CHECK(number.what == NumberIs::finite && number.value == expected);
+        CHECK(std::signbit(number.value) == std::signbit(expected));
+    }
+    for (const char* text : {"1e309", "-1e400", "+Inf", "infinity", "1e99999999999"})
+        CHECK(whole_number(text).what == NumberIs::not_finite);
+    for (const char* text : {"", "-", "+-1", "1e", ".", "nan", "1,5", "1_0", " 1", "e5", "--1"})
+        CHECK(whole_number(text).what == NumberIs::not_a_number);
+    CHECK(whole_number(std::string(400, '9')).what == NumberIs::not_finite);
+    CHECK(whole_number("0." + std::string(400, '0') + "1").value == 0.0);
+}
+
+static void words_are_numbered_as_they_come() {
+    WordTable table;
+    std::size_t n_bytes = 0;
+    for (int round = 0; round < 2; ++round)
+        for (int i = 0; i < 3000; ++i)
+            CHECK(table.code(std::string(std::size_t(i % 20), 'x') + std::to_string(i), n_bytes) == i);
+    CHECK(table.size() == 3000 && table[2999] == std::string(19, 'x') + "2999" && table[0] == "0");
+    CHECK(table.code("", n_bytes) == 3000 && table.code("", n_bytes) == 3000 && table[3000].empty());
+    table.clear();
+    CHECK(table.size() == 0 && table.code("a", n_bytes) == 0);
+}
+
+static void libsvm_rows_and_errors() {
+    const std::string text = "+1 1:0.5 3:-2 # c\r\n# all comment\n\n-1\n2.5\t2:1e-3 \n+1 4:1";
+    for (std::size_t step = 1; step <= text.size(); ++step) {
+        LibsvmParser parser(1, 100, missing(), 1, 1000);
+        std::size_t done = 0;
+        for (std::size_t size = step;; size = std::min(size + step, text.size())) {
+            const std::string piece = text.substr(done, size - done);
+            done += parser.feed(piece, size == text.size(), 10);
+            if (size == text.size()) break;
+        }
+        CHECK(!parser.error() && done == text.size() && parser.n_columns_seen() == 4);
+        CHECK((parser.starts() == std::vector<std::int64_t>{0, 2, 2, 3, 4}));
+        CHECK((parser.indices() == std::vector<std::int32_t>{0, 2, 1, 3}));
+        CHECK((parser.values() == std::vector<double>{0.5, -2, 1e-3, 1}));
+        CHECK((parser.codes() == std::vector<std::int32_t>{0, 1, 2, 0}));
+    }
+    const std::pair<const char*, const char*> wrong[] = {
+        {"1 0:1", "index 0"},
+        {"1 -1:1", "negative index"},
+        {"1 4294967297:1", "index too large"},
+        {"1 18446744073709551616:1", "index too large"},
+        {"1 2:1 1:1", "index out of order"},
+        {"1 2:1 2:1", "repeated index"},
+        {"1 1:nan", "not a number"},
+        {"1 1:inf", "not finite"},
+        {"1 1:1e400", "not finite"},
+        {"1 1", "no colon"},
+        {"1 a:1", "index"},
+        {"1 1.5:1", "index"},
+        {"1:1 2:1", "no label"},
+        {"1,2 1:1", "several labels"},
+        {"NA 1:1", "missing label"},
+        {"1 qid:3 1:1", "qid"},
+        {"1 1:", "not a number"},
+        {"1 101:1", "more features"},
+        {"1 1:1x", "not a number"},
+        {"1 x", "no colon"},
+    };
+    for (const auto& [line, what] : wrong) {
+        LibsvmParser parser(1, 100, missing(), 1, 1000);
+        parser.feed(std::string("1 1:1\n") + line, true, 10);
+        CHECK(parser.error() && std::string(parser.error().what) == what && parser.error().line == 2);
+    }
+}
+
+void test_text() {
+    rows_do_not_depend_on_pieces();
+    csv_errors_have_places();
+    kinds_are_guessed();
+    numbers_to_the_last_bit();
+    words_are_numbered_as_they_come();
+    libsvm_rows_and_errors();
+}

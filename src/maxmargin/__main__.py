@@ -1,0 +1,7 @@
+"""``python -m maxmargin`` is the command ``maxmargin``."""
+
+import sys
+
+from .cli import main
+
+sys.exit(main())

@@ -1,0 +1,119 @@
+"""What is said about a model from its record: after training, and by ``inspect``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from .invocation import command
+from .output import facts
+
+Record = Mapping[str, Any]
+SHOWN_CLASSES = 12
+
+
+def of_training(record: Record, out: Path, data: Path, replaced: bool) -> tuple[dict[str, Any], list[Any]]:
+    """The answer of ``train``: as a document and as parts for people."""
+    size = out.stat().st_size
+    document = {"out": out, "n_bytes": size, "replaced": replaced, **record}
+    written = f"{out} ({bytes_text(size)}{', replaced' if replaced else ''})"
+    pairs = {
+        **data_facts(record),
+        **model_facts(record),
+        "validation": accuracy_text(record.get("validation")),
+        "seconds": seconds_text(record.get("seconds") or {}),
+        "written": written,
+        "fingerprint": record.get("fingerprint"),
+    }
+    new = command("evaluate", out, "NEW" + "".join(data.suffixes[-2:]))
+    return document, [facts("Trained", pairs), f"next, with rows that it has not seen: {new}"]
+
+
+def data_facts(record: Record) -> dict[str, object]:
+    """What the model was trained on."""
+    data = record.get("data") or {}
+    counts = data.get("class_counts") or {}
+    n_out = data.get("n_features_out")
+    features = count_text(data.get("n_features"))
+    if features and n_out is not None and n_out != data.get("n_features"):
+        features += f", {count_text(n_out)} after preparation"
+    dropped = data.get("dropped") or {}
+    return {
+        "data": data.get("file"),
+        "rows": count_text(data.get("n_rows")),
+        "features": features,
+        "left out": "; ".join(f"{name} ({why})" for name, why in dropped.items()) or None,
+        "target": data.get("target"),
+        "classes": classes_text(counts) if counts else None,
+    }
+
+
+def model_facts(record: Record) -> dict[str, object]:
+    """What it is, and how far from the optimum its fit stopped."""
+    fit = record.get("fit") or {}
+    given = record.get("given_parameters") or {}
+    found = {name: f"{fit[name]:.3g}" for name in ("alpha", "gamma") if isinstance(fit.get(name), float)}
+    words = [f"{name}={value}" for name, value in {**given, **found}.items()]
+    return {
+        "model": ", ".join([str(record.get("model")), *words]) if record.get("model") else None,
+        "fitted on": record.get("fitted_on"),
+        "support vectors": count_text(_total(fit.get("n_support"))),
+        "gap": gap_text(record.get("gap"), record.get("status")),
+    }
+
+
+def gap_text(gap: Any, status: Any) -> str | None:
+    """How much of the objective could still be gained, and why the fit stopped."""
+    if gap is None:
+        return None if status is None else str(status)
+    gaps = gap if isinstance(gap, Sequence) else [gap]
+    worst = max((value for value in gaps if value is not None), default=None)
+    if worst is None:
+        return None if status is None else str(status)
+    reasons = sorted(
+        {str(one).replace("_", " ") for one in (status if isinstance(status, list) else [status]) if one}
+    )
+    return f"{worst:.1e}" + (f" ({', '.join(reasons)})" if reasons else "")
+
+
+def accuracy_text(validation: Record | None) -> str | None:
+    """Accuracy on rows held out, with its interval, beside that of no model at all."""
+    if not validation:
+        return None
+    low, high = validation["accuracy_interval"]
+    return (
+        f"{100 * validation['accuracy']:.2f} % right of {validation['n_rows']:,} rows held out "
+        f"(95 %: {100 * low:.1f} to {100 * high:.1f}); the commonest class: "
+        f"{100 * validation['majority_accuracy']:.1f} %"
+    )
+
+
+def seconds_text(seconds: Mapping[str, float]) -> str | None:
+    """``1.20: reading 0.31, solver 0.72, ...``."""
+    parts = ", ".join(f"{name} {value:.2f}" for name, value in seconds.items() if name != "total")
+    return f"{seconds['total']:.2f} ({parts})" if "total" in seconds else parts or None
+
+
+def classes_text(counts: Mapping[str, int]) -> str:
+    """How many classes, and which."""
+    shown = [f"{name} {count:,}" for name, count in list(counts.items())[:SHOWN_CLASSES]]
+    return f"{len(counts)}: {', '.join(shown)}{', ...' if len(counts) > SHOWN_CLASSES else ''}"
+
+
+def count_text(count: Any) -> str | None:
+    """A number of things with commas."""
+    return None if count is None else f"{count:,}"
+
+
+def bytes_text(n_bytes: float) -> str:
+    """A size for people."""
+    for unit in ("bytes", "KiB", "MiB"):
+        if n_bytes < 1024:
+            return f"{n_bytes:,.0f} {unit}" if unit == "bytes" else f"{n_bytes:,.1f} {unit}"
+        n_bytes /= 1024
+    return f"{n_bytes:,.1f} GiB"
+
+
+def _total(n_support: Any) -> int | None:
+    return sum(n_support) if isinstance(n_support, list) else n_support

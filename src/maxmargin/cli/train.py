@@ -1,0 +1,151 @@
+"""``maxmargin train``: from a data file to a model file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from glob import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from . import summary
+from .invocation import again
+from .output import Show
+from .problems import Interrupted, UsageError
+from .progress import TrainingProgress, bar
+from .reading import Reading
+
+if TYPE_CHECKING:
+    from ..io.table import Source
+
+OPEN_ENDINGS = (".gz", ".bz2")
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Recipe:
+    """What is trained, and how."""
+
+    model: Annotated[str, Parameter(help="sparse-kernel, kernel, linear, top-k, ...")] = "sparse-kernel"
+    budget: Annotated[int | None, Parameter(help="Most support vectors of a sparse-kernel model.")] = None
+    set: Annotated[
+        list[str],
+        Parameter(
+            help="A parameter of the model, such as C=10; may be repeated.", show_default=False, negative=()
+        ),
+    ] = field(default_factory=list)
+    validate: Annotated[float, Parameter(help="Share of the rows held out to judge the model; 0: none.")] = (
+        0.2
+    )
+    seed: Annotated[int, Parameter(help="Of everything random.")] = 0
+
+    def parameters(self) -> dict[str, Any]:
+        """Of the estimator."""
+        from ..study.models import parameters_from_text
+
+        parameters = parameters_from_text(self.set)
+        if self.budget is not None:
+            if "budget" in parameters:
+                raise UsageError("--budget and --set budget=... say the same thing; give one of them.")
+            parameters["budget"] = self.budget
+        return parameters
+
+
+def train(
+    data: Annotated[Path, Parameter(help="Rows with a target: CSV, TSV, LIBSVM, Parquet or npz.")],
+    /,
+    *,
+    out: Annotated[Path | None, Parameter(help="The model file; else DATA's name with .mm.")] = None,
+    recipe: Recipe = Recipe(),  # noqa: B008
+    memory: Annotated[int, Parameter(help="MiB that training may use; larger files are streamed.")] = 1024,
+    checkpoint: Annotated[
+        Path | None,
+        Parameter(help="Where unfinished work is kept; else beside the model file [OUT.checkpoint]."),
+    ] = None,
+    resume: Annotated[
+        bool, Parameter(help="Go on where an interrupted training stopped.", show_default=False)
+    ] = False,
+    reading: Reading = Reading(),  # noqa: B008
+    show: Show = Show(),  # noqa: B008
+) -> None:
+    """Train a model on a file and write it to a model file.
+
+    Words become indicators, missing numbers are filled in, numbers are standardised; the model file holds all
+    of that. An existing model file is replaced when the new one is whole. Ctrl-C keeps the work so far and
+    says how to go on with it.
+    """
+    from .. import io
+
+    source = reading.open(data)
+    if source.target is None:
+        raise UsageError(_without_target(source))
+    out = out or model_file(data)
+    checkpoint = checkpoint or out.with_name(out.name + ".checkpoint")
+    replaced = out.exists()
+    trained = _trained(source, recipe, memory, checkpoint, resume, show)
+    record = trained.record | {"command": again(), "fingerprint": io.fingerprint(trained.model)}
+    io.save(trained.model, out, record=record)
+    trained.remove_checkpoints()
+    document, parts = summary.of_training(record, out, data, replaced)
+    show.answer(document, *parts)
+
+
+def _trained(source: Source, recipe: Recipe, memory: int, checkpoint: Path, resume: bool, show: Show) -> Any:
+    from ..study.training import train
+
+    parameters = recipe.parameters()
+    left = _unfinished(checkpoint)
+    if resume and not left:
+        show.remark(f"there is no unfinished work in {checkpoint}.*; starting from the beginning")
+    if left and not resume:
+        show.remark(f"starting anew; --resume would have gone on with {left[-1]}")
+        for file in left:
+            file.unlink()
+    try:
+        with bar(show) as line:
+            line.start("reading")
+            return train(
+                source,
+                model=recipe.model,
+                parameters=parameters,
+                validate=recipe.validate,
+                seed=recipe.seed,
+                memory_mb=memory,
+                checkpoint=checkpoint,
+                resume=resume,
+                callback=TrainingProgress(line),
+            )
+    except KeyboardInterrupt:
+        if not (left := _unfinished(checkpoint)):
+            raise
+        raise Interrupted(
+            f"interrupted; the work so far is in {left[-1]}. Go on with:\n  {again('--resume')}"
+        ) from None
+
+
+def _unfinished(checkpoint: Path) -> list[Path]:
+    """Files of fits that did not come to an end, the last one last."""
+    found = checkpoint.parent.glob(f"{escape(checkpoint.name)}.*")
+    return sorted(found, key=lambda file: file.stat().st_mtime_ns)
+
+
+def model_file(data: Path) -> Path:
+    """``folder/data.csv.gz`` gives ``data.mm`` in the present folder."""
+    name = data.name
+    for ending in OPEN_ENDINGS:
+        name = name.removesuffix(ending)
+    return Path(Path(name).stem + ".mm")
+
+
+def _without_target(source: Source) -> str:
+    """Which columns there are, and one to try."""
+    if source.columns is None:
+        return f"{source.name}: say which column is to be predicted: --target."
+    names = [column.name for column in source.columns]
+    likely = [
+        name for name in names if name.lower() in ("target", "class", "label", "y", "species", "outcome")
+    ]
+    guess = (likely or names)[-1]
+    shown = ", ".join(names if len(names) <= 40 else [*names[:20], "...", *names[-20:]])
+    return f"{source.name}: say which column is to be predicted, such as --target {guess}; there are: {shown}"

@@ -1,0 +1,30 @@
+"""One row through a model that was just loaded: what shapes alone do not show is found here, not in use."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+METHODS = ("decision_function", "predict", "predict_proba", "transform")
+
+
+def try_model(model: Any) -> None:
+    """Predict a row of zeros by every method there is; a ``ValueError`` where an answer is not finite."""
+    n_features = getattr(model, "n_features_in_", None)
+    if n_features is None or getattr(_first_step(model), "layout_", "matrix") != "matrix":
+        return
+    row = np.zeros((1, int(n_features)))
+    for name in METHODS:
+        method = getattr(model, name, None)
+        if method is None:
+            continue
+        answer = method(row)
+        values = getattr(answer, "to_numpy", lambda answer=answer: answer)()
+        if isinstance(values, np.ndarray) and values.dtype.kind == "f" and not np.isfinite(values).all():
+            raise ValueError(f"{name} of a row of zeros is not finite")
+
+
+def _first_step(model: Any) -> Any:
+    steps = getattr(model, "steps", None)
+    return steps[0][1] if steps else model

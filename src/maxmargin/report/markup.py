@@ -1,0 +1,93 @@
+"""HTML as a tree: every text and attribute is made visible and escaped by construction.
+
+No string of markup is ever glued together, so text of a data set cannot become markup. The one style element
+is written by us, and the page's policy names its hash: nothing else may style, run or load.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Iterable
+
+from .text import shortened, visible
+
+Element = ET.Element
+Child = Element | str | None
+LETTER = re.compile(r"([A-Za-z\u03b1-\u03c9]+)")
+SCRIPT = re.compile(r"([_^])(\{[^}]*\}|.)")
+
+
+def node(tag: str, *children: Child | Iterable[Child], **attributes: object) -> Element:
+    """An element; ``class_`` is the attribute class, and ``stroke_width`` is stroke-width.
+
+    Attributes that are None, and children that are None, are left out.
+    """
+    names = {name.rstrip("_").replace("_", "-"): value for name, value in attributes.items()}
+    element = Element(tag, {name: visible(str(v)) for name, v in names.items() if v is not None})
+    for child in children:
+        append(element, child)
+    return element
+
+
+def append(parent: Element, child: Child | Iterable[Child]) -> None:
+    """Put a text, an element or several of them at the end of an element."""
+    if child is None:
+        return
+    if isinstance(child, str):
+        text = visible(child)
+        if len(parent):
+            parent[-1].tail = (parent[-1].tail or "") + text
+        else:
+            parent.text = (parent.text or "") + text
+    elif isinstance(child, ET.Element):
+        parent.append(child)
+    else:
+        for each in child:
+            append(parent, each)
+
+
+def datum(text: object, longest: int = 48) -> Element:
+    """A word from the data: apart from the direction of the text around it, shortened where it is long."""
+    shown, whole = shortened(str(text), longest)
+    return node("bdi", shown, class_="datum", title=whole)
+
+
+def formula(text: str) -> list[Child]:
+    """``f_t(x)^2`` with single letters in italics, and subscripts and superscripts (``x_{ij}``) as such."""
+    parts: list[Child] = []
+    at = 0
+    for match in SCRIPT.finditer(text):
+        parts += _letters(text[at : match.start()])
+        tag = "sub" if match.group(1) == "_" else "sup"
+        parts.append(node(tag, _letters(match.group(2).strip("{}"), longest=3)))
+        at = match.end()
+    return parts + _letters(text[at:])
+
+
+def _letters(text: str, longest: int = 1) -> list[Child]:
+    """Letters as variables; words of more than ``longest`` letters, and signs of sums, stand upright."""
+    pieces = LETTER.split(text)
+    return [node("var", p) if LETTER.fullmatch(p) and len(p) <= longest else p for p in pieces if p]
+
+
+def document(title: str, style: str, body: Iterable[Child]) -> str:
+    """A whole page under a policy by which only the one style element counts."""
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    sheet = Element("style")
+    sheet.text = style
+    head = node(
+        "head",
+        node("meta", charset="utf-8"),
+        Element("meta", {"http-equiv": "Content-Security-Policy", "content": policy}),
+        node("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        node("meta", name="color-scheme", content="light dark"),
+        node("meta", name="generator", content="maxmargin report"),
+        node("title", title),
+        sheet,
+    )
+    root = node("html", head, node("body", *body), lang="en")
+    return "<!DOCTYPE html>\n" + ET.tostring(root, encoding="unicode", method="html") + "\n"

@@ -1,0 +1,99 @@
+"""Which class was taken for which: counts, and what follows from them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from .intervals import Interval, share_interval
+
+__all__ = ["ClassRow", "Confusion"]
+
+
+@dataclass(frozen=True)
+class ClassRow:
+    """One class: how often its name is right, how much of it is found. NaN where nothing is to count."""
+
+    label: str
+    precision: float
+    recall: float
+    f1: float
+    support: int
+    predicted: int
+    recall_interval: Interval
+
+
+@dataclass
+class Confusion:
+    """Counts of (true class, predicted class); rows whose label is no class are in the last row."""
+
+    names: list[str]
+    counts: np.ndarray = field(init=False)
+
+    def __post_init__(self) -> None:
+        n = len(self.names)
+        self.counts = np.zeros((n + 1, n), dtype=np.int64)
+
+    def add(self, labels: np.ndarray, predicted: np.ndarray) -> None:
+        """Count some rows; a label of -1 is that of no class."""
+        n = len(self.names)
+        cells = np.where(labels < 0, n, labels) * n + predicted
+        self.counts += np.bincount(cells, minlength=(n + 1) * n).reshape(n + 1, n)
+
+    @property
+    def matrix(self) -> np.ndarray:
+        """True classes as rows, predicted ones as columns."""
+        return self.counts[:-1]
+
+    @property
+    def n_rows(self) -> int:
+        """All rows, those of no class included."""
+        return int(self.counts.sum())
+
+    @property
+    def n_right(self) -> int:
+        """Rows whose class was named."""
+        return int(np.trace(self.matrix))
+
+    def balanced_accuracy(self, n_unknown_labels: int = 0) -> float:
+        """The mean recall of the labels that occur; those that are no class are never found."""
+        support = self.matrix.sum(axis=1)
+        found = np.diagonal(self.matrix)[support > 0] / support[support > 0]
+        return float(found.sum() / (len(found) + n_unknown_labels))
+
+    def majority_share(self) -> float:
+        """The accuracy of always naming the class that is most frequent here."""
+        return float(self.matrix.sum(axis=1).max() / self.n_rows)
+
+    def class_rows(self) -> list[ClassRow]:
+        """A row for each class, in the model's order."""
+        support, predicted = self.matrix.sum(axis=1), self.counts.sum(axis=0)
+        return [
+            self._class_row(number, int(support[number]), int(predicted[number]))
+            for number in range(len(self.names))
+        ]
+
+    def _class_row(self, number: int, support: int, predicted: int) -> ClassRow:
+        right = int(self.matrix[number, number])
+        return ClassRow(
+            self.names[number],
+            precision=_share(right, predicted),
+            recall=_share(right, support),
+            f1=_share(2 * right, support + predicted),
+            support=support,
+            predicted=predicted,
+            recall_interval=share_interval(right, support),
+        )
+
+    def most_confused(self, most: int = 10) -> list[tuple[str, str, int]]:
+        """Pairs (true, predicted) that are taken for one another most often, with how often."""
+        off = self.matrix - np.diag(np.diagonal(self.matrix))
+        order = np.argsort(-off, axis=None, kind="stable")[:most]
+        pairs = [np.unravel_index(cell, off.shape) for cell in order]
+        return [(self.names[i], self.names[j], int(off[i, j])) for i, j in pairs if off[i, j] > 0]
+
+
+def _share(part: int, whole: int) -> float:
+    return part / whole if whole else math.nan

@@ -1,0 +1,81 @@
+"""Rows kept from a source as a matrix; answers on rows held out, counted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from .confusion import Confusion
+from .gathering import Part
+from .intervals import CONFIDENCE, share_interval
+from .preparation import TablePreparation
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledRows:
+    """Prepared rows, their labels, and their numbers in the file."""
+
+    X: Any
+    y: np.ndarray
+    rows: np.ndarray
+
+    def take(self, which: np.ndarray) -> LabelledRows:
+        """A copy of some of them."""
+        return LabelledRows(self.X[which], self.y[which], self.rows[which])
+
+
+def prepared(preparation: TablePreparation, parts: list[Part]) -> LabelledRows:
+    """The matrix of all rows kept; ``parts`` is emptied on the way, so that they are not there twice.
+
+    Parameters
+    ----------
+    preparation : TablePreparation
+    parts : list of Part
+
+    Returns
+    -------
+    LabelledRows
+    """
+    rows = np.concatenate([part.rows for part in parts])
+    y = np.concatenate([np.asarray(part.block.target) for part in parts])
+    X: Any = []
+    if preparation.is_dense_:
+        X = np.empty((len(rows), preparation.n_features_out_), preparation.dtype)
+    start = 0
+    while parts:
+        block = parts.pop(0).block
+        matrix = preparation.transform_noting(block)[0]
+        if isinstance(X, list):
+            X.append(matrix)
+        else:
+            X[start : start + block.n_rows] = matrix
+        start += block.n_rows
+    return LabelledRows(
+        sparse.csr_array(sparse.vstack(X, format="csr")) if isinstance(X, list) else X, y, rows
+    )
+
+
+def judged(estimator: Any, data: LabelledRows) -> dict[str, Any]:
+    """Accuracy on rows held out, with its interval, and that of always naming the most frequent class."""
+    classes = np.asarray(estimator.classes_)
+    told = Confusion([str(label) for label in classes])
+    told.add(np.searchsorted(classes, data.y), np.searchsorted(classes, estimator.predict(data.X)))
+    n, right = int(told.n_rows), int(told.n_right)
+    return {
+        "n_rows": n,
+        "n_errors": n - right,
+        "accuracy": right / n,
+        "accuracy_interval": list(share_interval(right, n)),
+        "confidence": CONFIDENCE,
+        "majority_accuracy": float(told.majority_share()),
+        "balanced_accuracy": float(told.balanced_accuracy()),
+    }
+
+
+def held_out_of(parts: Sequence[Part]) -> np.ndarray:
+    """Which of the rows kept are held out."""
+    return np.concatenate([part.held_out for part in parts])

@@ -1,0 +1,152 @@
+"""The models of the command line: a name, an estimator, the parameters it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from importlib import import_module
+from inspect import signature
+from typing import Any
+
+HIDDEN = ("estimator", "warm_start", "random_state", "merge_duplicates")  # not for the command line
+
+
+@dataclass(frozen=True)
+class ModelKind:
+    """An estimator by the name that the command line knows."""
+
+    name: str
+    estimator: str  # name of the class in maxmargin
+    about: str
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    around: str | None = None  # the class of the estimator that it goes around
+
+    def accepted(self) -> tuple[str, ...]:
+        """Names of the parameters."""
+        names = [*_parameters(self.estimator), *(_parameters(self.around) if self.around else ())]
+        return tuple(sorted({name for name in names if name not in HIDDEN}))
+
+    def make(self, parameters: Mapping[str, Any] | None = None, seed: int | None = 0) -> Any:
+        """The estimator, not fitted; refused are parameters that it does not have or accept.
+
+        Parameters
+        ----------
+        parameters : mapping, optional
+            They override the defaults of this kind.
+        seed : int, optional
+
+        Returns
+        -------
+        estimator
+        """
+        given = dict(self.defaults) | dict(parameters or {})
+        for name in given:
+            self._check_name(name)
+        if self.around is None:
+            estimator = _make(self.estimator, given, seed)
+        else:
+            own = {name: given.pop(name) for name in _parameters(self.estimator) if name in given}
+            estimator = _make(self.estimator, own | {"estimator": _make(self.around, given, seed)}, seed)
+        part: Any
+        for part in (estimator, getattr(estimator, "estimator", None)):
+            if hasattr(part, "_check_parameters"):
+                part._check_parameters()
+        return estimator
+
+    def _check_name(self, name: str) -> None:
+        if name in self.accepted():
+            return
+        near = get_close_matches(name, self.accepted(), 1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        raise ValueError(
+            f"the model {self.name!r} has no parameter {name!r}; it has {', '.join(self.accepted())}.{hint}"
+        )
+
+
+_KINDS = (
+    ModelKind(
+        "sparse-kernel",
+        "SparseKernelClassifier",
+        "kernel classifier with few support vectors, for tables of any size",
+        {"budget": 200},
+    ),
+    ModelKind("kernel", "KernelSVC", "exact kernel SVM, to a duality gap"),
+    ModelKind("linear", "LinearSVC", "linear SVM"),
+    ModelKind("top-k", "TopKSVC", "many classes, judged by the k best guesses", {"k": 1}),
+    ModelKind("linear-program", "LinearProgramSVC", "SVM with a 1-norm, which leaves features out"),
+    ModelKind("lagrangian", "LagrangianSVC", "SVM with a squared loss by a Lagrangian method"),
+    ModelKind("least-squares", "LeastSquaresClassifier", "ridge regression to the classes"),
+    ModelKind("all-pairs", "AllPairsSVC", "one kernel SVM for all pairs of classes at once"),
+    ModelKind(
+        "calibrated", "CalibratedSVC", "exact kernel SVM with calibrated probabilities", around="KernelSVC"
+    ),
+)
+MODELS: dict[str, ModelKind] = {kind.name: kind for kind in _KINDS}
+DEFAULT_MODEL = "sparse-kernel"
+
+
+def model_kind(name: str) -> ModelKind:
+    """The model of a name.
+
+    Parameters
+    ----------
+    name : str
+
+    Returns
+    -------
+    ModelKind
+    """
+    if name not in MODELS:
+        near = get_close_matches(str(name), MODELS, 1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        raise ValueError(f"model must be one of {', '.join(MODELS)}; got {name!r}.{hint}")
+    return MODELS[name]
+
+
+def parameters_from_text(texts: Iterable[str]) -> dict[str, Any]:
+    """Parameters written as ``name=value``: numbers, true, false, none, or words.
+
+    Parameters
+    ----------
+    texts : iterable of str
+        Such as ``["C=10", "loss=squared-hinge"]``.
+
+    Returns
+    -------
+    dict
+    """
+    out: dict[str, Any] = {}
+    for text in texts:
+        name, sign, value = (part.strip() for part in text.partition("="))
+        if not sign or not name or not value:
+            raise ValueError(f"a parameter is written name=value, as in C=10; got {text!r}.")
+        if name in out:
+            raise ValueError(f"the parameter {name!r} is given twice: {out[name]!r} and {value!r}.")
+        out[name] = _value(value)
+    return out
+
+
+def _value(text: str) -> Any:
+    words = {"true": True, "false": False, "none": None}
+    if text.lower() in words:
+        return words[text.lower()]
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _class(name: str) -> Any:
+    return getattr(import_module("maxmargin"), name)
+
+
+def _parameters(name: str) -> list[str]:
+    return [p for p in signature(_class(name).__init__).parameters if p != "self"]
+
+
+def _make(name: str, parameters: Mapping[str, Any], seed: int | None) -> Any:
+    seeded = {"random_state": seed} if "random_state" in _parameters(name) else {}
+    return _class(name)(**{**parameters, **seeded})

@@ -1,0 +1,61 @@
+"""What a training says while it runs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a phase has come; ``total`` is None where nobody knows it."""
+
+    phase: str  # "read", "choose", "fit", "validate", "refit"; streams: "gather", "learn", "validate"
+    done: int  # rows read or validated, choices judged, support vectors or iterations of a fit
+    total: int | None = None
+    gap: float | None = None  # relative duality gap, of a fit
+
+
+class Reporter:
+    """Passes events to the callback and adds up the seconds of each kind of work."""
+
+    def __init__(self, callback: Callable[[Progress], object] | None = None) -> None:
+        self.callback = callback
+        self.seconds: dict[str, float] = {}
+
+    def say(self, phase: str, done: int, total: int | None = None, gap: float | None = None) -> None:
+        """Tell the callback, if there is one."""
+        if self.callback is not None:
+            self.callback(Progress(phase, done, total, gap))
+
+    @contextmanager
+    def clock(self, work: str) -> Iterator[None]:
+        """Count the time within as ``work``."""
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[work] = self.seconds.get(work, 0.0) + time.perf_counter() - start
+
+    @contextmanager
+    def watching(self, estimator: Any, phase: str) -> Iterator[None]:
+        """Certificates of the estimator's fit become events."""
+        inner: Any = (
+            estimator if hasattr(estimator, "set_callbacks") else getattr(estimator, "estimator", None)
+        )
+        if self.callback is None or not hasattr(inner, "set_callbacks"):
+            yield
+            return
+        budget = getattr(inner, "budget", None)
+
+        def tell(check: Any, state: Any) -> None:
+            self.say(phase, check.n_iter if budget is None else check.n_support, budget, float(check.gap))
+
+        inner.set_callbacks(tell)
+        try:
+            yield
+        finally:
+            inner.set_callbacks()
