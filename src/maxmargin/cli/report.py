@@ -50,7 +50,7 @@ def report(
             source,
             training=rows,
             command=again(),
-            labels=renamed(label or ()),
+            labels=renamed(label or (), [str(name) for name in fitted.classes_]),
             unknown_labels=unknown_labels,
             progress=lambda n: line.tell("judging the model", n, None, f"{n:,} rows"),
         )
