@@ -85,7 +85,7 @@ def test_the_page_is_whole_and_says_where_its_numbers_come_from(report):
     assert [a["id"] for a in seen.all("section")] == [anchor for anchor, _, _ in SECTIONS]
     assert [a["href"] for a in seen.all("a")] == [f"#{anchor}" for anchor, _, _ in SECTIONS]
     assert {s["aria-labelledby"].split("-title")[0] for s in seen.all("svg")} == {
-        *("classes", "recall", "confusion", "calibration", "path-score", "path-loss"),
+        *("classes", "recall", "confusion", "calibration", "path-accuracy", "path-loss"),
         *("gap-seconds", "gap-iterations"),
     }
     words = "".join(w for group in seen.words.values() for w in group)

@@ -20,10 +20,10 @@ def report(
     /,
     *,
     out: Annotated[Path | None, Parameter(help="The page to write; else MODEL's name with .html.")] = None,
+    label: Renaming = None,
     training: Annotated[
         Path | None, Parameter(help="The training file too: more bounds, for up to 5,000 rows.")
     ] = None,
-    label: Renaming = None,
     unknown_labels: UnknownLabels = "error",
     reading: Reading = Reading(),  # noqa: B008
     show: Show = Show(),  # noqa: B008
