@@ -227,10 +227,10 @@ class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def row_bytes_(self) -> float:
-        """Memory of a row of the matrix, nearly; 0 where it is that of the matrix given."""
-        if self.layout_ == "sparse":
-            return 0.0
+        """Memory of a row of the matrix, nearly, while rows are learnt from."""
         size = np.dtype(self.dtype).itemsize
+        if self.layout_ == "sparse":
+            return self._running.extent.n_stored / self.n_samples_seen_ * (size + 4)
         return float(self.n_features_out_ * size if self.is_dense_ else len(self.plans_) * (size + 4))
 
     @property
