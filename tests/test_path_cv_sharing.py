@@ -72,7 +72,7 @@ def test_decoders_that_learn(decoder, scoring):
 
 def test_probabilities_that_a_model_does_not_have_are_told_by_its_name():
     X, y = unequal_features()
-    with pytest.raises(AttributeError, match="KernelSVC has none of .*predict_proba"):
+    with pytest.raises(AttributeError, match=r"KernelSVC has none of .*predict_proba"):
         PathCV(KernelSVC(), Cs=[1.0], gammas=[0.1], scoring="neg_log_loss").fit(X, y)
 
 

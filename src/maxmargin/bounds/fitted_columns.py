@@ -66,6 +66,8 @@ class FittedColumns:
     def positive(self) -> bool:
         """Whether the kernel may be positive semi-definite."""
         known = isinstance(self.kernel.kernel, Precomputed | FromFunction) or self.kernel.kernel.positive
+        if isinstance(self.model, KernelSVC) and self.model.dual_gap_ == np.inf:  # the fit has refuted it
+            return False
         return known and not np.isnan(self.norms).any()
 
     @property

@@ -98,8 +98,8 @@ def _gamma_axis(estimator: Any, gammas: Any, median: float | None) -> tuple[str 
     kernel = estimator.get_params().get(beside(name, "kernel"))
     if callable(kernel) or (isinstance(kernel, str) and kernel in WITHOUT_GAMMA):
         raise ValueError(
-            f"gammas are given, but the kernel {kernel!r} takes no gamma from the estimator. Leave gammas out, or "
-            "take a kernel by its name, as 'rbf'."
+            f"gammas are given, but the kernel {kernel!r} takes no gamma from the estimator. Leave gammas "
+            "out, or take a kernel by its name, as 'rbf'."
         )
     return name, np.unique(check_grid("gammas", gammas))
 

@@ -26,6 +26,7 @@ from ..kernels import Precomputed
 from ..memory import lazy_array
 from ..rows import Rows, WeightedRows
 from ..solvers.columns import solve_columns
+from ..solvers.indefinite import without_bound_words
 from ..solvers.result import SolverResult, Status, Stop
 from ..solvers.svm_path import svm_path
 from ..threads import effective_n_threads
@@ -235,10 +236,12 @@ class KernelFolds:
     def _warn(self, statuses: list[Status]) -> None:
         short = [status for status in statuses if status is not Status.CONVERGED]
         if short:
+            advice = "raise the estimator's max_iter or max_seconds, raise tol, or scale the features."
+            if not self.estimator.kernel_.positive and set(short) == {Status.STALLED}:
+                advice = without_bound_words(self.estimator.kernel)
             warnings.warn(
                 f"PathCV: {len(short)} of {len(statuses)} problems of folds stopped early ({short[0]}); "
-                "raise the estimator's max_iter or max_seconds, raise tol, or scale the features. The gaps "
-                "are in cv_results_['max_dual_gap'].",
+                f"{advice} The gaps are in cv_results_['max_dual_gap'].",
                 ConvergenceWarning,
                 stacklevel=5,
             )

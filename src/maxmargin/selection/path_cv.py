@@ -44,8 +44,8 @@ class PathCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     For :class:`KernelSVC` all folds look into one kernel matrix, computed once for each gamma, or for all of
     the "rbf" kernel from distances that are computed once. That takes at most half of its ``cache_mb``, and
-    the folds' caches the other half. Where the matrix does not fit, gamma is a word and "fixed", or the decoder
-    learns from the training rows, each fold computes its own rows.
+    the folds' caches the other half. Where the matrix does not fit, where gamma is a word and "fixed", and
+    for decoders that learn from the training rows, each fold computes its own rows.
 
     Parameters
     ----------

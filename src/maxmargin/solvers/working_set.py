@@ -18,6 +18,7 @@ from .. import _native
 from ..checks import check_kernel_sums
 from ..memory import lazy_array
 from .drive import Callback, Certificate, drive
+from .indefinite import refuted_by, without_bound
 from .polish import polish
 from .result import SolverResult, State, Status, Stop
 from .row_cache import RowCache
@@ -64,11 +65,15 @@ def working_sets(
 
 
 def solved(sets: SmallSets | WorkingSets, stop: Stop, callback: Callback | None = None) -> SolverResult:
-    """Rounds until ``stop``; a problem whose kernel values are not finite is refused."""
+    """Rounds until ``stop``; a problem whose kernel values are not finite is refused.
+
+    A kernel that turns out not to be positive semi-definite leaves the solution, and takes its bounds away.
+    """
     status, history = drive(sets.state, sets.step, sets.certify, stop, callback, sets.due)
     if status is Status.FAILED:
         check_kernel_sums(sets.problem.kernel.dtype, sets.state.g)
-    return SolverResult(sets.state.a.copy(), sets.b, status, history)
+    result = SolverResult(sets.state.a.copy(), sets.b, status, history)
+    return without_bound(result) if refuted_by(sets.problem, sets.state.a, sets.state.g) else result
 
 
 def sets_for(
