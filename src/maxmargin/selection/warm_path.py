@@ -94,16 +94,16 @@ def path(
     order = np.argsort(values if short == "C" else -values, kind="stable")
     models: list[Any] = [None] * len(values)
     numbers = np.full((4, len(values)), np.nan)
-    before = 0.0
+    before, how = 0.0, start_of(estimator, name)
     for k, (model, seconds) in zip(order, along(estimator, name, values[order], X, y, sample_weight)):
-        models[k] = deepcopy(model)
+        models[k] = deepcopy(model) if how == "warm-start" else model  # the next fit changes that one only
         last = final_estimator(model)
         counted = _kernel_values(last)
         numbers[:, k] = getattr(last, "objective_", np.nan), gap_of(model), seconds, counted - before
-        before = counted if start_of(estimator, name) == "kernel-rows" else 0.0
+        before = counted if how == "kernel-rows" else 0.0
     names = ("objectives", "dual_gaps", "seconds", "kernel_values")
     told = dict(zip(names, numbers, strict=True))
-    return RegularizationPath(name, values, models, **told, start=start_of(estimator, name))
+    return RegularizationPath(name, values, models, **told, start=how)
 
 
 def _kernel_values(model: Any) -> float:
