@@ -98,3 +98,19 @@ def test_weights_reach_the_last_step_where_metadata_are_routed():
             KernelSVC(gamma=0.1).set_fit_request(sample_weight=True).set_score_request(sample_weight=True),
         )
         assert_allclose(scores(), expected)
+
+
+def test_one_score_to_choose_by():
+    X, y = unequal_features()
+    with pytest.raises(ValueError, match="scoring must be one score"):
+        PathCV(KernelSVC(), Cs=[1.0], scoring=["accuracy", "f1"]).fit(X, y)
+
+
+def test_folds_may_be_masks():
+    X, y = unequal_features()
+    first = np.arange(len(y)) % 2 == 0
+    masks, positions = [(first, ~first)], [(np.flatnonzero(first), np.flatnonzero(~first))]
+    one, other = (
+        PathCV(KernelSVC(gamma=0.1), Cs=CS, cv=cv).fit(X, y).cv_results_ for cv in (masks, positions)
+    )
+    assert_allclose(one["mean_test_score"], other["mean_test_score"], rtol=0)

@@ -179,6 +179,10 @@ class PathCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_choice("rule", self.rule, RULES)
         check_flag("eliminate", self.eliminate)
         check_flag("refit", self.refit)
+        if not (self.scoring is None or isinstance(self.scoring, str) or callable(self.scoring)):
+            raise ValueError(
+                f"scoring must be one score to choose by: a name, a callable or None; got {self.scoring!r}."
+            )
         if self.eliminate and not is_at_most_one(self.scoring):
             raise ValueError(
                 f"eliminate needs a score that is at most 1, as scoring='accuracy' is; got {self.scoring!r}. "
