@@ -127,3 +127,22 @@ def test_top_k_looks_for_what_its_norm_does_not_show(alpha):
         model = TopKSVC(kernel="precomputed", alpha=alpha).fit(0.5 * (K + K.T), IRIS[1])
     assert model.dual_gap_ == np.inf
     assert model.status_ != "converged"
+
+
+def test_a_function_is_not_asked_again_for_what_is_known():
+    """Where every row is in memory, looking for proof takes no kernel value more."""
+    X, y = IRIS
+    asked = []
+
+    def product(A, B):
+        asked.append(len(A) * len(B))
+        return A @ B.T
+
+    looked = KernelSVC(kernel=product, random_state=0).fit(X[:100], y[:100])
+    n_asked = sum(asked)
+    asked.clear()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(indefinite, "ROWS", 0)
+        blind = KernelSVC(kernel=product, random_state=0).fit(X[:100], y[:100])
+    assert looked.n_support_ == blind.n_support_
+    assert n_asked - sum(asked) < 100 * 100  # rows that no step has asked for, at most once each

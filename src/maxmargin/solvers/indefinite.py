@@ -6,17 +6,16 @@ intercept that is free these sum to 0. What is found here refutes that. What is 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky
 
-from ..kernel_data import KernelData
 from .result import Check, SolverResult, Status
 from .svm_problem import SvmProblem
 
-__all__ = ["is_indefinite", "kernel_between_largest", "refuted_by", "without_bound", "without_bound_words"]
+__all__ = ["is_indefinite", "most_important", "refuted_by", "without_bound", "without_bound_words"]
 
 ROWS = 128  # that are looked at, at most
 NOT_ROUNDING = 1e-5  # of the largest |k|: a matrix that was rounded to float32 has no such eigenvalue
@@ -43,20 +42,24 @@ def is_indefinite(K: np.ndarray, *, balanced: bool) -> bool:
     return False
 
 
-def kernel_between_largest(kernel: KernelData, sizes: np.ndarray) -> np.ndarray:
-    """The kernel values between the rows with the largest sizes."""
-    which = np.argsort(-sizes, kind="stable")[:ROWS]
-    return kernel.between(which, which)
+def most_important(sizes: np.ndarray) -> np.ndarray:
+    """The rows that are looked at: those with the largest sizes."""
+    return np.argsort(-sizes, kind="stable")[:ROWS]
 
 
-def refuted_by(problem: SvmProblem, a: np.ndarray, g: np.ndarray) -> bool:
-    """Whether ||f||^2, or the rows that count most in f, show the kernel of an SVM to be indefinite."""
+def refuted_by(
+    problem: SvmProblem, a: np.ndarray, g: np.ndarray, among: Callable[[np.ndarray], np.ndarray]
+) -> bool:
+    """Whether ||f||^2, or the rows that count most in f, show the kernel of an SVM to be indefinite.
+
+    ``among(rows)`` are the kernel values between rows.
+    """
     if problem.kernel.kernel.positive or not np.isfinite(g).all():
         return False
     sqnorm = float(a @ (problem.y - problem.residuals(slice(None), a, g)))
     if sqnorm < -NOT_ROUNDING * problem.cost.sum():
         return True
-    return is_indefinite(kernel_between_largest(problem.kernel, np.abs(a)), balanced=True)
+    return is_indefinite(among(most_important(np.abs(a))), balanced=True)
 
 
 def without_bound(result: SolverResult) -> SolverResult:

@@ -16,7 +16,7 @@ import numpy as np
 from .._native import one_blas_thread
 from ..rows import Rows
 from .drive import Callback, Certificate, drive
-from .indefinite import is_indefinite, kernel_between_largest, without_bound
+from .indefinite import is_indefinite, most_important, without_bound
 from .result import FLOAT_EPS, State, Status, Stop, relative_gap
 from .topk_newton import Newton, fits_newton
 from .topk_problem import Point, TopKProblem, TopKResult
@@ -97,8 +97,8 @@ def refutes(problem: TopKProblem, A: np.ndarray) -> bool:
     """Whether a kernel of which nothing is known is indefinite, by the rows that count most in W."""
     if isinstance(problem.data, Rows) or problem.data.kernel.positive or not np.isfinite(A).all():
         return False
-    K = kernel_between_largest(problem.data, np.abs(problem.cost[:, None] * A).sum(axis=1))
-    return is_indefinite(K + problem.constant, balanced=False)
+    which = most_important(np.abs(problem.cost[:, None] * A).sum(axis=1))
+    return is_indefinite(problem.data.between(which, which) + problem.constant, balanced=False)
 
 
 class Ascent:
