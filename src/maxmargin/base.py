@@ -212,8 +212,8 @@ class CodedClassifier(
         if worst not in self._success:
             gap = f" with relative duality gap {self.dual_gap_:.1e}" if np.isfinite(self.dual_gap_) else ""
             warnings.warn(
-                f"{type(self).__name__} stopped ({worst}){gap} after {self.n_iter_} iterations; raise "
-                "max_iter or max_seconds, raise tol, or scale the features.",
+                f"{type(self).__name__} stopped ({worst}){gap} after {self.n_iter_} iterations; "
+                f"{self._remedy()}",
                 ConvergenceWarning,
                 stacklevel=4,
             )
@@ -225,6 +225,10 @@ class CodedClassifier(
                 ConvergenceWarning,
                 stacklevel=4,
             )
+
+    def _remedy(self) -> str:
+        """What to do about a fit that stopped before its time."""
+        return "raise max_iter or max_seconds, raise tol, or scale the features."
 
     def _check_stopping(self) -> None:
         """The parameters that every solver has."""

@@ -21,6 +21,7 @@ from .memory import available_bytes, lazy_array
 from .rows import WeightedRows
 from .solvers.columns import solve_columns
 from .solvers.drive import Callback
+from .solvers.indefinite import without_bound_words
 from .solvers.result import SolverResult, Stop
 from .solvers.svm_path import svm_path
 from .solvers.svm_problem import SvmProblem
@@ -285,6 +286,9 @@ class KernelSVC(KernelClassifier):
         return outputs_without_folds(
             self, data, fold, self.dual_coef_, stop, everywhere=everywhere, callback=callback
         )
+
+    def _remedy(self) -> str:
+        return without_bound_words(self.kernel) if self.dual_gap_ == np.inf else super()._remedy()
 
     def _store(self, results: list[SolverResult], data: WeightedRows) -> None:
         self._keep_columns(results, data)

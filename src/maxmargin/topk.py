@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, cast
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import column_or_1d
 
 from .checks import check_alpha, check_choice, check_flag, check_number
@@ -16,6 +14,7 @@ from .kernels import Linear, Precomputed
 from .rows import Rows, WeightedRows
 from .score_losses import TRUE_CLASS, TopKHinge
 from .solvers.drive import Callback
+from .solvers.indefinite import without_bound_words
 from .solvers.result import SolverResult, State, Status, Stop
 from .solvers.topk import SAMPLING, SOLVERS, Method, topk
 from .solvers.topk_problem import TopKProblem, TopKResult
@@ -199,13 +198,6 @@ class TopKSVC(KernelClassifier):
         start = self._earlier_shares(problem)
         method = Method(self.solver, self.sampling, self.averaging)
         result = topk(problem, solver=method, stop=stop, seed=self._seed, state=start, callback=callback)
-        if result.gap == np.inf and result.status is not Status.FAILED:
-            warnings.warn(
-                f"the kernel {self.kernel!r} is not positive semi-definite on these rows: ||W||^2 is "
-                "negative, and no bound on the optimum is known. Take another kernel or gamma.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
         if self.warm_start:
             self._last = (problem.loss, problem.labels, result.dual_coef)
         return [result]
@@ -223,6 +215,10 @@ class TopKSVC(KernelClassifier):
         loss, labels, A = self.__dict__.pop("_last", (None, None, None))
         fits = self.warm_start and loss == problem.loss and np.array_equal(labels, problem.labels)
         return State(A=A.copy()) if fits else None
+
+    def _remedy(self) -> str:
+        unbounded = self.dual_gap_ == np.inf and self.status_ != str(Status.FAILED)
+        return without_bound_words(self.kernel) if unbounded else super()._remedy()
 
     def _store(self, results: list[SolverResult], data: WeightedRows) -> None:
         result = cast(TopKResult, results[0])

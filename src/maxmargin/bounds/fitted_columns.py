@@ -14,6 +14,7 @@ from ..checks import check_sample_weight, class_weights
 from ..kernel_data import KernelData
 from ..kernel_machine import KernelClassifier
 from ..kernel_svc import LOSSES, KernelSVC
+from ..kernel_words import depends_on_data
 from ..kernels import RBF, FromFunction, Kernel, Laplacian, Linear, Precomputed, Scaled
 from ..lagrangian import LagrangianSVC
 from ..layout import is_sparse
@@ -25,7 +26,6 @@ from .kinds import DoesNotApply, FloatArray, MarginSample, check_counts
 
 Intercept = Literal["none", "free", "penalised"]
 AT_ZERO = {"hinge": 1.0, "squared-hinge": 0.5}  # the loss of f = 0
-WORDS = ("median", "scale")
 
 
 @dataclass(frozen=True)
@@ -66,6 +66,8 @@ class FittedColumns:
     def positive(self) -> bool:
         """Whether the kernel may be positive semi-definite."""
         known = isinstance(self.kernel.kernel, Precomputed | FromFunction) or self.kernel.kernel.positive
+        if isinstance(self.model, KernelSVC) and self.model.dual_gap_ == np.inf:  # the fit has refuted it
+            return False
         return known and not np.isnan(self.norms).any()
 
     @property
@@ -282,9 +284,3 @@ def largest_norm(kernel: Kernel) -> float | None:
         inner = largest_norm(kernel.kernel)
         return None if inner is None else float(np.sqrt(kernel.factor)) * inner
     return None
-
-
-def depends_on_data(kernel: Kernel) -> bool:
-    """Whether some gamma is a word that the rows give a number to."""
-    parts = [getattr(kernel, name) for name in ("left", "right", "kernel") if hasattr(kernel, name)]
-    return getattr(kernel, "gamma", None) in WORDS or any(map(depends_on_data, parts))

@@ -62,11 +62,16 @@ def splits_of(
         fold = np.where(group >= 0, stratified_folds(labels[first], int(cv))[group], -1)
         pairs = [(np.flatnonzero(kept & (fold != k)), np.flatnonzero(fold == k)) for k in range(int(cv))]
     else:
-        pairs = [
-            (train[kept[train]], test[kept[test]])
-            for train, test in check_cv(cv, y, classifier=True).split(np.zeros((len(labels), 1)), y, groups)
-        ]
+        given = check_cv(cv, y, classifier=True).split(np.zeros((len(labels), 1)), y, groups)
+        rows = ((_positions(train), _positions(test)) for train, test in given)
+        pairs = [(train[kept[train]], test[kept[test]]) for train, test in rows]
     splits = [(train, test) for train, test in pairs if len(train) and len(test)]
     if not splits:
         raise ValueError(f"cv={cv!r} leaves no fold with rows both to train on and to score.")
     return splits
+
+
+def _positions(rows: Any) -> np.ndarray:
+    """Positions of rows, which may be given as a mask."""
+    rows = np.asarray(rows)
+    return np.flatnonzero(rows) if rows.dtype == bool else rows

@@ -13,18 +13,20 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 
 from .. import _native
 from ..checks import check_costs, class_weights
 from ..codes.family import code_from_name
-from ..decoders.registry import decision_values, decoder_from_name, predicted_classes
+from ..decoders.registry import DECODERS, decision_values, decoder_from_name, predicted_classes
 from ..kernel_svc import KernelSVC
+from ..kernel_words import depends_on_data
 from ..kernels import Precomputed
 from ..memory import lazy_array
 from ..rows import Rows, WeightedRows
 from ..solvers.columns import solve_columns
+from ..solvers.indefinite import without_bound_words
 from ..solvers.result import SolverResult, Status, Stop
 from ..solvers.svm_path import svm_path
 from ..threads import effective_n_threads
@@ -33,10 +35,21 @@ from .grid import Grid
 from .held_kernel import HeldData, HeldKernel
 from .search import FoldScores
 
-__all__ = ["KernelFolds"]
+__all__ = ["KernelFolds", "can_share"]
 
 AT_ONCE = 4  # folds, at most: what one may use of the memory must not depend on the number of threads
 HELD_SHARE = 0.5  # of the memory, for kernel values of all rows
+
+
+def can_share(estimator: KernelSVC, grid: Grid) -> bool:
+    """Whether folds have one kernel, and a decoder that learns nothing from their training rows.
+
+    A gamma that is a word, as "scale", is another number on every fold.
+    """
+    model = clone(estimator).set_params(**grid.at_gamma(0))
+    decoder = DECODERS.get(model.decoder) if isinstance(model.decoder, str) else model.decoder
+    learns = getattr(decoder, "learns_from", "nothing") != "nothing"
+    return not learns and not depends_on_data(model._kernel_parameter())
 
 
 class Answers(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -223,10 +236,12 @@ class KernelFolds:
     def _warn(self, statuses: list[Status]) -> None:
         short = [status for status in statuses if status is not Status.CONVERGED]
         if short:
+            advice = "raise the estimator's max_iter or max_seconds, raise tol, or scale the features."
+            if not self.estimator.kernel_.positive and set(short) == {Status.STALLED}:
+                advice = without_bound_words(self.estimator.kernel)
             warnings.warn(
                 f"PathCV: {len(short)} of {len(statuses)} problems of folds stopped early ({short[0]}); "
-                "raise the estimator's max_iter or max_seconds, raise tol, or scale the features. The gaps "
-                "are in cv_results_['max_dual_gap'].",
+                f"{advice} The gaps are in cv_results_['max_dual_gap'].",
                 ConvergenceWarning,
                 stacklevel=5,
             )

@@ -17,7 +17,7 @@ from ..kernel_svc import KernelSVC
 from .fits import FittedFolds
 from .fold_rows import Split, median_of, splits_of
 from .grid import RULES, Grid, chosen_point, grid_for
-from .kernel_folds import KernelFolds
+from .kernel_folds import KernelFolds, can_share
 from .search import is_at_most_one, search
 from .warm_path import along, fitted, start_of
 
@@ -44,7 +44,8 @@ class PathCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     For :class:`KernelSVC` all folds look into one kernel matrix, computed once for each gamma, or for all of
     the "rbf" kernel from distances that are computed once. That takes at most half of its ``cache_mb``, and
-    the folds' caches the other half; where the matrix does not fit, each fold computes its own rows.
+    the folds' caches the other half. Where the matrix does not fit, where gamma is a word and "fixed", and
+    for decoders that learn from the training rows, each fold computes its own rows.
 
     Parameters
     ----------
@@ -93,8 +94,8 @@ class PathCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Notes
     -----
-    The gammas of the default grid are those of all rows, without their labels, and so is a gamma of
-    :class:`KernelSVC` that is a word and "fixed". A fold whose training rows are of one class predicts that
+    The gammas of the default grid are those of all rows, without their labels. A gamma that is a word and
+    "fixed" is that of each fold's training rows. A fold whose training rows are of one class predicts that
     class. Points that were eliminated are not chosen by "one-standard-error" either.
 
     Examples
@@ -178,6 +179,10 @@ class PathCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_choice("rule", self.rule, RULES)
         check_flag("eliminate", self.eliminate)
         check_flag("refit", self.refit)
+        if not (self.scoring is None or isinstance(self.scoring, str) or callable(self.scoring)):
+            raise ValueError(
+                f"scoring must be one score to choose by: a name, a callable or None; got {self.scoring!r}."
+            )
         if self.eliminate and not is_at_most_one(self.scoring):
             raise ValueError(
                 f"eliminate needs a score that is at most 1, as scoring='accuracy' is; got {self.scoring!r}. "
@@ -216,14 +221,17 @@ class PathCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _runner(self, estimator: Any, X: Any, y: Any, weight: Any, splits: list[Split], grid: Grid) -> Any:
         """How folds are scored: over one kernel matrix where that is possible, or by fits of their own."""
         parts = (X, y, weight, splits, grid, self.scorer_, self.n_jobs)
-        shared = start_of(estimator, grid.name) == "kernel-rows" and not getattr(
-            estimator, "_functions", None
-        )
-        if shared and (self.scoring is None or isinstance(self.scoring, str)):
+        shared = start_of(estimator, grid.name) == "kernel-rows" and can_share(estimator, grid)
+        if shared and self._asks_for_scores():
             folds = KernelFolds(clone(estimator), *parts)
             if folds.fits:
                 return folds.run
         return FittedFolds(estimator, *parts).run
+
+    def _asks_for_scores(self) -> bool:
+        """Whether the scorer looks at nothing but what a model says of the rows, probabilities excepted."""
+        known = self.scoring is None or isinstance(self.scoring, str)
+        return known and getattr(self.scorer_, "_response_method", "predict") != "predict_proba"
 
     def _refitted(self, estimator: Any, grid: Grid, chosen: int, X: Any, y: Any, weight: Any) -> Any:
         """The chosen point on all rows, found in the way in which folds have found theirs."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn import get_config
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
@@ -17,7 +18,7 @@ from ..budget.path import with_alpha
 from ..checks import check_grid
 from ..kernel_svc import KernelSVC
 
-__all__ = ["RegularizationPath", "along", "parameter_of", "path", "start_of"]
+__all__ = ["RegularizationPath", "along", "beside", "parameter_of", "path", "start_of"]
 
 
 @dataclass(frozen=True)
@@ -93,16 +94,16 @@ def path(
     order = np.argsort(values if short == "C" else -values, kind="stable")
     models: list[Any] = [None] * len(values)
     numbers = np.full((4, len(values)), np.nan)
-    before = 0.0
+    before, how = 0.0, start_of(estimator, name)
     for k, (model, seconds) in zip(order, along(estimator, name, values[order], X, y, sample_weight)):
-        models[k] = deepcopy(model)
+        models[k] = deepcopy(model) if how == "warm-start" else model  # the next fit changes that one only
         last = final_estimator(model)
         counted = _kernel_values(last)
         numbers[:, k] = getattr(last, "objective_", np.nan), gap_of(model), seconds, counted - before
-        before = counted if start_of(estimator, name) == "kernel-rows" else 0.0
+        before = counted if how == "kernel-rows" else 0.0
     names = ("objectives", "dual_gaps", "seconds", "kernel_values")
     told = dict(zip(names, numbers, strict=True))
-    return RegularizationPath(name, values, models, **told, start=start_of(estimator, name))
+    return RegularizationPath(name, values, models, **told, start=how)
 
 
 def _kernel_values(model: Any) -> float:
@@ -130,7 +131,7 @@ def parameter_of(estimator: Any, short: str) -> str | None:
     return nearest[0] if nearest else None
 
 
-def _beside(name: str, other: str) -> str:
+def beside(name: str, other: str) -> str:
     """The name of another parameter of the same part."""
     return "__".join([*name.split("__")[:-1], other])
 
@@ -141,7 +142,7 @@ def start_of(estimator: Any, name: str) -> str:
         return "kernel-rows"
     if isinstance(estimator, SparseKernelClassifier) and name == "alpha" and estimator.refit is not None:
         return "support-vectors"
-    if _beside(name, "warm_start") in estimator.get_params() and _is_kept(estimator, name):
+    if beside(name, "warm_start") in estimator.get_params() and _is_kept(estimator, name):
         return "warm-start"
     return "cold"
 
@@ -171,7 +172,7 @@ def along(
     else:
         model = clone(estimator)
         if how == "warm-start":
-            model.set_params(**{_beside(name, "warm_start"): True})
+            model.set_params(**{beside(name, "warm_start"): True})
         for value in values:
             begun = time.perf_counter()
             fitted(model.set_params(**{name: float(value)}), X, y, sample_weight)
@@ -184,5 +185,7 @@ def fitted(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
     """``estimator.fit``, with weights for the last step of a pipeline."""
     if sample_weight is None:
         return estimator.fit(X, y)
+    if get_config()["enable_metadata_routing"]:  # then a pipeline knows which of its steps has asked for them
+        return estimator.fit(X, y, sample_weight=sample_weight)
     prefix = f"{estimator.steps[-1][0]}__" if isinstance(estimator, Pipeline) else ""
     return estimator.fit(X, y, **{f"{prefix}sample_weight": sample_weight})

@@ -16,8 +16,8 @@ from ..kernel_data import KernelData
 from ..kernels import Precomputed
 from .drive import Callback
 from .result import State, Status, Stop
-from .svm_problem import SvmProblem
-from .working_set import balanced, start, working_sets
+from .svm_problem import SvmProblem, balanced
+from .working_set import start, working_sets
 
 CROWDED = 0.25  # share of support vectors above which the whole matrix is cheaper than one product a fold
 SMALL = 1000  # samples up to which it is always held

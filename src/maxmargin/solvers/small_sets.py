@@ -146,6 +146,10 @@ class SmallSets:
     def _kernel_rows(self, which: np.ndarray) -> np.ndarray:
         return self.rows[self._fetch(which)]
 
+    def kernel_among(self, which: np.ndarray) -> np.ndarray:
+        """The kernel values between some samples, most of which are there."""
+        return self._kernel_rows(which)[:, which]
+
     def _seconds_left(self) -> float:
         return max(self.deadline - time.perf_counter(), 0.0)
 

@@ -104,3 +104,20 @@ class SvmProblem:
         """The largest ``g_i - g_j`` over i whose a may grow and j whose a may fall."""
         up, down = g[a < self.upper[which]], g[a > self.lower[which]]
         return max(0.0, float(up.max() - down.min())) if len(up) and len(down) else 0.0
+
+
+def balanced(problem: SvmProblem, a: np.ndarray) -> np.ndarray:
+    """Coefficients within the bounds that sum to 0: free ones of the heavier side make good, then others.
+
+    Who is at a bound stays there as far as possible; scaling a whole side would set all its samples free.
+    """
+    a = np.clip(a, problem.lower, problem.upper)
+    sign = 1.0 if a.sum() > 0.0 else -1.0
+    excess = abs(float(a.sum()))
+    bound = np.where(a > 0.0, problem.upper, problem.lower)
+    heavier = np.flatnonzero(a * sign > 0.0)
+    order = heavier[np.argsort(a[heavier] == bound[heavier], kind="stable")]  # free ones first
+    size = np.abs(a[order])
+    before = np.cumsum(size) - size
+    a[order] = sign * (size - np.clip(excess - before, 0.0, size))
+    return a

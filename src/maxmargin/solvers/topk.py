@@ -8,14 +8,16 @@ Where they gain little, second-order steps of ``topk_newton`` take over.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, replace
+from typing import Protocol, cast
 
 import numpy as np
 
 from .._native import one_blas_thread
+from ..rows import Rows
 from .drive import Callback, Certificate, drive
-from .result import FLOAT_EPS, State, Stop, relative_gap
+from .indefinite import is_indefinite, most_important, without_bound
+from .result import FLOAT_EPS, State, Status, Stop, relative_gap
 from .topk_newton import Newton, fits_newton
 from .topk_problem import Point, TopKProblem, TopKResult
 from .topk_scores import KernelScores, LinearScores
@@ -83,8 +85,20 @@ def topk(
     with one_blas_thread():
         status, history = drive(state, ascent.step, ascent.certify, stop, callback, ascent.due)
     shown = ascent.shown()
-    point = ascent.scores.point(shown)
-    return TopKResult(point.coef, 0.0, status, history, dual_coef=shown.A, offset=point.offset)
+    A, point = shown.A, ascent.scores.point(shown)
+    if status is not Status.CONVERGED and state.best_primal < history[-1].primal:
+        point = Point(state.best_coef, state.best_offset)
+        history = (*history[:-1], replace(history[-1], primal=state.best_primal))
+    result = TopKResult(point.coef, 0.0, status, history, dual_coef=A, offset=point.offset)
+    return cast(TopKResult, without_bound(result)) if refutes(problem, A) else result
+
+
+def refutes(problem: TopKProblem, A: np.ndarray) -> bool:
+    """Whether a kernel of which nothing is known is indefinite, by the rows that count most in W."""
+    if isinstance(problem.data, Rows) or problem.data.kernel.positive or not np.isfinite(A).all():
+        return False
+    which = most_important(np.abs(problem.cost[:, None] * A).sum(axis=1))
+    return is_indefinite(problem.data.between(which, which) + problem.constant, balanced=False)
 
 
 class Ascent:
@@ -104,6 +118,7 @@ class Ascent:
             state.primal, state.gap, state.passed_over, state.staleness = 1.0, np.inf, 0.0, 1.0
             state.second_order, state.accepted, state.best_gap, state.no_gain = False, False, np.inf, 0
             state.refuted = False  # that the kernel is positive semi-definite
+            state.best_primal = np.inf
             if self.averaging:
                 state.mean = state.A.copy()
             self.scores.start(state)
@@ -151,6 +166,13 @@ class Ascent:
         self.scores.start(mean)
         return mean
 
+    def _keep_best(self, primal: float, shown: State) -> None:
+        """The best primal point is kept for fits that end on their way: later ones may be far worse."""
+        if primal < self.state.best_primal:
+            point = self.scores.point(shown)
+            self.state.best_primal = primal
+            self.state.best_coef, self.state.best_offset = point.coef.copy(), point.offset.copy()
+
     def _second_order(self) -> None:
         state, problem = self.state, self.problem
         if self.newton is None:
@@ -196,9 +218,10 @@ class Ascent:
 
     def certify(self) -> Certificate:
         """Both bounds; where epochs gain little, second-order steps come next."""
-        state, seen = self.state, self._seen_gap()
-        certificate = self.scores.certify(self.shown())
+        state, seen, shown = self.state, self._seen_gap(), self.shown()
+        certificate = self.scores.certify(shown)
         gap = relative_gap(certificate.primal, certificate.dual)
+        self._keep_best(certificate.primal, shown)
         if certificate.dual == -np.inf:
             state.best_dual, state.refuted = -np.inf, True  # nor was there a bound before
             return certificate

@@ -18,12 +18,13 @@ from .. import _native
 from ..checks import check_kernel_sums
 from ..memory import lazy_array
 from .drive import Callback, Certificate, drive
+from .indefinite import refuted_by, without_bound
 from .polish import polish
 from .result import SolverResult, State, Status, Stop
 from .row_cache import RowCache
 from .settled import SettledSamples, unmoved
 from .small_sets import SmallSets, stands_still
-from .svm_problem import SvmProblem
+from .svm_problem import SvmProblem, balanced
 
 FIRST = 4096  # samples to begin with, where there are more than half as many again
 GROWTH, FAST_GROWTH, CROWDED = 2, 4, 0.3  # of the sample, and the share of support vectors that decides
@@ -64,11 +65,16 @@ def working_sets(
 
 
 def solved(sets: SmallSets | WorkingSets, stop: Stop, callback: Callback | None = None) -> SolverResult:
-    """Rounds until ``stop``; a problem whose kernel values are not finite is refused."""
+    """Rounds until ``stop``; a problem whose kernel values are not finite is refused.
+
+    A kernel that turns out not to be positive semi-definite leaves the solution, and takes its bounds away.
+    """
     status, history = drive(sets.state, sets.step, sets.certify, stop, callback, sets.due)
     if status is Status.FAILED:
         check_kernel_sums(sets.problem.kernel.dtype, sets.state.g)
-    return SolverResult(sets.state.a.copy(), sets.b, status, history)
+    result = SolverResult(sets.state.a.copy(), sets.b, status, history)
+    refuted = refuted_by(sets.problem, sets.state.a, sets.state.g, sets.kernel_among)
+    return without_bound(result) if refuted else result
 
 
 def sets_for(
@@ -135,23 +141,6 @@ def start(
         still=0,
         **unmoved(coef if f is not None else np.zeros(n), known=a is None or f is not None),
     )
-
-
-def balanced(problem: SvmProblem, a: np.ndarray) -> np.ndarray:
-    """Coefficients within the bounds that sum to 0: free ones of the heavier side make good, then others.
-
-    Who is at a bound stays there as far as possible; scaling a whole side would set all its samples free.
-    """
-    a = np.clip(a, problem.lower, problem.upper)
-    sign = 1.0 if a.sum() > 0.0 else -1.0
-    excess = abs(float(a.sum()))
-    bound = np.where(a > 0.0, problem.upper, problem.lower)
-    heavier = np.flatnonzero(a * sign > 0.0)
-    order = heavier[np.argsort(a[heavier] == bound[heavier], kind="stable")]  # free ones first
-    size = np.abs(a[order])
-    before = np.cumsum(size) - size
-    a[order] = sign * (size - np.clip(excess - before, 0.0, size))
-    return a
 
 
 class WorkingSets:
@@ -383,6 +372,10 @@ class WorkingSets:
         state.path += moved
         self._look()
         return bool(stalled)
+
+    def kernel_among(self, which: np.ndarray) -> np.ndarray:
+        """The kernel values between some samples."""
+        return self.problem.kernel.between(which, which)
 
     def _late(self) -> bool:
         return time.perf_counter() >= self.deadline or bool(self.stop.cancel[0])
