@@ -82,7 +82,7 @@ def special() -> dict[str, Callable[[], Any]]:
     svc, svm = mm.KernelSVC, mm.LinearSVC
     rbf = kernels.RBF(0.3)
     return {
-        "sum of kernels": lambda: svc(kernel=2.0 * rbf + kernels.Linear() * kernels.Sigmoid(0.1)).fit(X, y),
+        "sum of kernels": lambda: svc(kernel=0.7 * rbf + 0.1 * kernels.Linear() * kernels.Sigmoid(0.1)).fit(X, y),
         "polynomial": lambda: svc(kernel="polynomial", degree=2, coef0=1.0).fit(X, y),
         "laplacian median": lambda: svc(kernel="laplacian", gamma="median", random_state=3).fit(X, y),
         "precomputed": lambda: svc(kernel="precomputed").fit(X @ X.T, y),

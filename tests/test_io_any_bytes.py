@@ -46,7 +46,11 @@ def outcome(path, n_bytes, n_rows, **options):
     return repr((source.options(), rows))
 
 
-@pytest.mark.parametrize(("name", "text", "options"), [("f.csv", CSV, {"target": -1}), ("f.svm", LIBSVM, {})])
+@pytest.mark.parametrize(
+    ("name", "text", "options"),
+    [("f.csv", CSV, {"target": -1}), ("f.svm", LIBSVM, {})],
+    ids=["csv", "libsvm"],
+)
 def test_pieces_change_nothing(tmp_path_factory, name, text, options):
     @settings(max_examples=150)
     @given(

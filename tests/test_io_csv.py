@@ -164,6 +164,7 @@ def test_targets_by_name_and_position(tmp_path):
     for target in ("y", "2", 2, -1):
         source, block = read(tmp_path, "a,b,y\n1,2,k\n", target=target)
         assert source.target == "y"
+        assert source.names == ("a", "b", "y")
         assert block.target.tolist() == ["k"]
         assert list(block.features) == ["a", "b"]
     source, block = read(tmp_path, "1,2\n3,4\n", header=False, target=0)

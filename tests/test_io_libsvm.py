@@ -103,6 +103,8 @@ def test_labels_are_integers_where_all_are_whole_numbers(tmp_path):
 def test_files_of_other_names_are_told_apart_by_their_first_line(tmp_path):
     assert open_source(written(tmp_path, "# c\n1 3:4 5:6 # d\n", "a9a")).n_features == 5
     assert open_source(written(tmp_path, "a,b\n3:4,5\n", "adult.data")).n_features == 2
+    long = "1 " + " ".join(f"{index}:0.123456789" for index in range(1, 10_001))
+    assert open_source(written(tmp_path, long, "long")).n_features == 10_000
 
 
 ENTRIES = [

@@ -177,6 +177,21 @@ def test_large_files_leave_a_sample_and_exact_statistics():
     np.testing.assert_array_equal(np.concatenate([part.rows for part in other.parts]), rows)
 
 
+def test_a_sample_has_every_class_and_lets_words_go():
+    n = 3000
+    labels = np.array([*["common"] * (n - 3), *["rare"] * 3])
+    table = {"id": [f"name {i}" for i in range(n)], "x": list(range(n))}
+    found = Gathering(HeldOut(0.2, 0), TablePreparation(), 20_000, 0, Reporter()).read(
+        TableSource(table, labels, block_rows=700)
+    )
+    kept = np.concatenate([part.block.target for part in found.parts])
+    assert len(kept) < 400
+    assert (kept == "rare").sum() == 3
+    assert sum(len(part.block.features["id"].values) for part in found.parts) == len(kept)
+    named = found.parts[-1].block.features["id"]
+    assert named.values[named.codes[-1]] == "name 2999"
+
+
 def test_a_sample_is_told(monkeypatch):
     monkeypatch.setattr("maxmargin.study.training.KEPT_SHARE", 0.0005)
     trained = train(source(3000), parameters=QUICK, memory_mb=64)

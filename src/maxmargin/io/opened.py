@@ -156,5 +156,7 @@ def _format(file: DataFile, looks_like_csv: bool) -> str:
         return "npz"
     if head.startswith(b"PAR1"):
         return "parquet"
+    if b"\n" not in head.strip():
+        head = head[: head.rfind(b" ")] if b" " in head else head  # an entry may be cut off
     line = next((line for line in head.splitlines() if line.strip() and line.strip()[:1] != b"#"), b"")
     return "libsvm" if not looks_like_csv and _LIBSVM_LINE.match(line) else "csv"

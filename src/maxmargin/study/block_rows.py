@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -31,9 +30,18 @@ def taken(block: Block, rows: np.ndarray) -> Block:
     features, target = block.features, block.target
     if isinstance(features, Mapping):
         features = {
-            name: replace(c, codes=c.codes[rows]) if isinstance(c, Words) else c[rows]
-            for name, c in features.items()
+            name: _some_words(c, rows) if isinstance(c, Words) else c[rows] for name, c in features.items()
         }
     else:
         features = features[rows]
     return Block(features, None if target is None else target[rows], block.first_row, len(rows))
+
+
+def _some_words(words: Words, rows: np.ndarray) -> Words:
+    """Words of some rows; where there are more words than rows, those that do not occur are let go."""
+    codes = words.codes[rows]
+    if len(words.values) <= len(rows):
+        return Words(codes, words.values)
+    used, numbers = np.unique(codes[codes >= 0], return_inverse=True)
+    codes[codes >= 0] = numbers
+    return Words(codes, tuple(words.values[k] for k in used))

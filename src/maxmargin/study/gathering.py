@@ -2,7 +2,8 @@
 
 While all rows fit they are all kept. Beyond that a row stays if a hash of its number is below a threshold,
 which is halved whenever too many have stayed: what is left is a sample that each row of the file had the same
-chance to be in. It depends on the file, the seed and the limit, and not on how the file is cut into blocks.
+chance to be in, but for the first rows of each class, which stay, so that no class gets lost. It depends on
+the file, the seed and the limit, and not on how the file is cut into blocks.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from .preparation import TablePreparation
 from .progress import Reporter
 
 MOST_CLASSES = 10_000
+FIRST_ROWS = 20  # of each class, which are kept in any case
+LEAST_SHARE = 2.0**-40
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +32,7 @@ class Part:
     block: Block
     rows: np.ndarray
     held_out: np.ndarray
+    first: np.ndarray  # which of them are among the first of their class
     n_bytes: int = field(init=False)
 
     def __post_init__(self) -> None:
@@ -105,14 +109,15 @@ class Gathering:
     def _add(self, block: Block, name: str) -> None:
         found = self.found
         labels, codes = labels_of(block, name)
+        first = self._first(labels, codes)
         _count(found, labels, codes, name)
         mask = self.held_out.of_block(labels, codes)
         with self.reporter.clock("preparation"):
             self.preparation.partial_fit(taken(block, np.flatnonzero(~mask)) if mask.any() else block)
         found.n_rows += block.n_rows
         rows = block.first_row + np.arange(block.n_rows)
-        found.parts.append(self._kept(Part(block, rows, mask)))
-        while self._n_bytes() > self.limit:
+        found.parts.append(self._kept(Part(block, rows, mask, first)))
+        while self._n_bytes() > self.limit and found.share > LEAST_SHARE:
             found.share /= 2.0
             for k, part in enumerate(found.parts):  # one by one: no two copies of all at once
                 found.parts[k] = self._kept(part)
@@ -121,8 +126,16 @@ class Gathering:
         if self.found.share == 1.0:
             return part
         stays = mixed(part.rows.astype(np.uint64), self.key) < np.uint64(self.found.share * 2.0**64)
-        which = np.flatnonzero(stays)
-        return Part(taken(part.block, which), part.rows[which], part.held_out[which])
+        which = np.flatnonzero(stays | part.first)
+        return Part(taken(part.block, which), part.rows[which], part.held_out[which], part.first[which])
+
+    def _first(self, labels: list[Any], codes: np.ndarray) -> np.ndarray:
+        """Which rows are among the first of their class in the file."""
+        out = np.zeros(len(codes), dtype=bool)
+        for number, label in enumerate(labels):
+            if (wanted := FIRST_ROWS - self.found.counts.get(label, 0)) > 0:
+                out[np.flatnonzero(codes == number)[:wanted]] = True
+        return out
 
     def _n_bytes(self) -> float:
         prepared = self.found.n_kept * self.preparation.row_bytes_

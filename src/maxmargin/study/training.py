@@ -9,6 +9,7 @@ from typing import Any
 from sklearn.pipeline import Pipeline
 
 from ..checks import check_flag, check_number
+from ..io.model_files import fingerprint
 from ..io.table import Source
 from .gathering import Gathering
 from .held_out import HeldOut
@@ -106,7 +107,8 @@ def train(
         outcome = Training(request, reporter).run(found, preparation)
         data |= digest()
     made = Pipeline([("table", preparation), ("model", outcome.estimator)])
-    return Trained(made, _record(request, validate, data, outcome, reporter), outcome.checkpoints)
+    record = _record(request, validate, data, outcome, reporter) | {"fingerprint": fingerprint(made)}
+    return Trained(made, record, outcome.checkpoints)
 
 
 def _record(
@@ -131,5 +133,4 @@ def _record(
         "status": getattr(inner, "status_", None),
         "seconds": plain(reporter.seconds),
         "versions": versions(),
-        "fingerprint": None,
     }
