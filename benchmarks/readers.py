@@ -15,7 +15,7 @@ N_COLUMNS = 30
 
 
 def table_of(n_rows, folder):
-    """A file of normal numbers with all their digits, and of one digit."""
+    """Files of normal numbers: with all their digits, and rounded."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((n_rows, N_COLUMNS))
     paths = {}

@@ -51,16 +51,20 @@ class WordTable {
                                                                        << 32;
         const char* p = word.data();
         std::uint64_t hash = seed ^ word.size();
-        for (std::size_t n = word.size(); n > 0;) {
-            const std::size_t step = n < 8 ? n : 8;
-            std::uint64_t part = 0;
-            std::memcpy(&part, p, step);
-            hash = (hash ^ part) * 0x9E3779B97F4A7C15u;
-            hash ^= hash >> 29;
-            p += step;
-            n -= step;
+        std::size_t n = word.size();
+        std::uint64_t part = 0;
+        for (; n >= 8; n -= 8, p += 8) {
+            std::memcpy(&part, p, 8);
+            hash = mixed(hash ^ part);
         }
-        return hash;
+        part = 0;
+        for (std::size_t i = 0; i < n; ++i) part = part << 8 | static_cast<unsigned char>(p[i]);
+        return mixed(hash ^ part);
+    }
+
+    static std::uint64_t mixed(std::uint64_t bits) {
+        bits *= 0x9E3779B97F4A7C15u;
+        return bits ^ bits >> 29;
     }
 
     void grow() {
