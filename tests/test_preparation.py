@@ -9,6 +9,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -53,7 +54,7 @@ def test_each_column_by_its_formula(prepared):
     np.testing.assert_allclose(prepared.transform(block(TABLE)), np.column_stack([z, one_hot]), rtol=1e-15)
 
 
-@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, dict])
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, pa.table, dict])
 def test_frames_and_mappings_are_tables(prepared, frame):
     table = {"size": [1.0, None], "colour": ["blue", None], "same": [7, 7], "nothing": [None, None]}
     got = prepared.transform(frame(table))

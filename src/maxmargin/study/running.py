@@ -90,11 +90,13 @@ class RunningExtent:
 
     def __init__(self) -> None:
         self.largest = np.zeros(0)
+        self.n_stored = 0
 
     def add(self, X: Any) -> None:
         """More rows."""
         if X.shape[1] > len(self.largest):
             self.largest = np.concatenate([self.largest, np.zeros(X.shape[1] - len(self.largest))])
+        self.n_stored += X.nnz
         np.maximum.at(self.largest, X.indices, np.abs(X.data))
 
 
