@@ -40,9 +40,7 @@ def assert_agree(model, X, rtol=1e-9, **options):
     return found
 
 
-@pytest.mark.parametrize(
-    "form", [(2, "float64", "dense"), (3, "float32", "csr"), (3, "float64", "dense")], ids=str
-)
+@pytest.mark.parametrize("form", [(2, "float64", "dense"), (3, "float32", "csr")], ids=str)
 @pytest.mark.parametrize("name", EVERY)
 def test_every_estimator_is_exported(name, form):
     X, y = data(*form)
@@ -54,7 +52,7 @@ def test_every_estimator_is_exported(name, form):
 @pytest.mark.parametrize("name", sorted(set(special()) - NOT_EXPORTED))
 def test_what_models_are_made_of_is_exported(name):
     model, (X, _) = quiet(special()[name]), data()
-    single = name in ("numbers", "sparse table", "sparse scaled")
+    single = name in ("numbers", "sparse table", "sparse scaled", "columns of tables")
     assert_agree(model, X @ X.T if "precomputed" in name else X, rtol=1e-5 if single else 1e-9)
 
 
