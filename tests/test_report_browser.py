@@ -11,7 +11,17 @@ from report_samples import fitted, record, source, table, written
 from maxmargin.report import build, page
 from maxmargin.report.page import SECTIONS
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+def chromium():
+    """A browser that starts, or None."""
+    for name in ("chromium", "chromium-browser", "google-chrome"):
+        path = shutil.which(name)
+        if path and subprocess.run([path, "--version"], capture_output=True, timeout=60).returncode == 0:
+            return path
+    return None
+
+
+CHROMIUM = chromium()
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium to open the page with")
 
 # A frame makes any width possible; headless windows are never narrower than 500 pixels. The copy of the page
