@@ -25,18 +25,18 @@ CASES = {  # file; times the rows, in quick runs once; model; target
 }
 
 
-def _write(folder, name, times):
+def _write(folder, name, times, n_train=4000):
     """A file whose rows are the same again and again, and a small one to train on."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((N_ROWS, N_FEATURES))
     y = np.where(np.sin(X[:, 0]) + X[:, 1] * X[:, 2] > 0, "yes", "no")
     if name.endswith("npz"):
-        np.savez(folder / "train.npz", X=X[:4000], y=y[:4000])
+        np.savez(folder / "train.npz", X=X[:n_train], y=y[:n_train])
         np.savez(folder / name, X=np.tile(X, (times, 1)), y=np.tile(y, times))
         return folder / "train.npz"
     head = ",".join([*(f"x{j}" for j in range(N_FEATURES)), "y"]) + "\n"
     lines = [",".join([*(f"{v:.6g}" for v in values), label]) + "\n" for values, label in zip(X, y)]
-    (folder / "train.csv").write_text(head + "".join(lines[:4000]))
+    (folder / "train.csv").write_text(head + "".join(lines[:n_train]))
     with (folder / name).open("w") as file:
         file.write(head)
         for _ in range(times):
@@ -53,7 +53,7 @@ def _measured(title, repeats, quick):
     name, times, recipe, target = CASES[title]
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
-        training = _write(folder, name, 1 if quick else times)
+        training = _write(folder, name, 1, 800) if quick else _write(folder, name, times)
         model, data, out = folder / "m.mm", folder / name, folder / "p.csv"
         _command("train", training, "--target", "y", "--validate", 0, *recipe, "--out", model)
         fitted = io.load(model)
