@@ -23,7 +23,7 @@ endif
 PACKAGE := pyproject.toml CMakeLists.txt README.md LICENSE \
   $(shell find src cpp -not -path '*/__pycache__*' -not -path 'cpp/tests*')
 CPP := $(shell find cpp -name '*.hpp' -o -name '*.cpp' -o -name '*.inc')
-NATIVE_TESTS := $(wildcard $(addprefix tests/test_,simd.py threads.py kernels.py grid.py losses.py rows.py hinge_round.py linear_solvers.py online.py baselines.py incremental.py decoders.py kernel_machine.py all_pairs.py))
+NATIVE_TESTS := $(wildcard $(addprefix tests/test_,simd.py threads.py kernels.py grid.py losses.py rows.py hinge_round.py linear_solvers.py online.py baselines.py incremental.py decoders.py kernel_machine.py all_pairs.py io_any_bytes.py io_csv_errors.py))
 
 # $(call quietly,name,command): the command's output goes to a log, and to the screen only if it fails.
 quietly = @mkdir -p $(LOGS) && { $(2); } > $(LOGS)/$(1).log 2>&1 || { cat $(LOGS)/$(1).log; exit 1; }
@@ -33,8 +33,9 @@ quietly = @mkdir -p $(LOGS) && { $(2); } > $(LOGS)/$(1).log 2>&1 || { cat $(LOGS
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(STAMPS)/package  ## train on data sets that come with scikit-learn, print a table
+demo: $(STAMPS)/package  ## train on data sets that come with scikit-learn, print a table, write a report
 	@$(VENV)/bin/python examples/demo.py
+	@echo && $(VENV)/bin/python -m maxmargin demo --folder build/demo
 
 test: lint types cpp-test bench-quick  ## lint, check types, run every test and a quick benchmark
 	@$(VENV)/bin/python -m pytest --numprocesses $(WORKERS) --dist worksteal

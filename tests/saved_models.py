@@ -82,7 +82,9 @@ def special() -> dict[str, Callable[[], Any]]:
     svc, svm = mm.KernelSVC, mm.LinearSVC
     rbf = kernels.RBF(0.3)
     return {
-        "sum of kernels": lambda: svc(kernel=2.0 * rbf + kernels.Linear() * kernels.Sigmoid(0.1)).fit(X, y),
+        "sum of kernels": lambda: svc(kernel=0.7 * rbf + 0.1 * kernels.Linear() * kernels.Sigmoid(0.1)).fit(
+            X, y
+        ),
         "polynomial": lambda: svc(kernel="polynomial", degree=2, coef0=1.0).fit(X, y),
         "laplacian median": lambda: svc(kernel="laplacian", gamma="median", random_state=3).fit(X, y),
         "precomputed": lambda: svc(kernel="precomputed").fit(X @ X.T, y),
@@ -128,7 +130,13 @@ def special() -> dict[str, Callable[[], Any]]:
         "columns of machines": lambda: mm.OutputCodeClassifier(
             mm.KernelSVC(class_weight="balanced"), code="one-vs-rest", decoder="prior", cv=3
         ).fit(X, y),
-        "columns of pipelines": lambda: mm.OutputCodeClassifier(mm.SparseKernelClassifier(6), cv=3).fit(X, y),
+        "columns of budgets": lambda: mm.OutputCodeClassifier(mm.SparseKernelClassifier(6)).fit(X, y),
+        "columns of pipelines": lambda: mm.OutputCodeClassifier(make_pipeline(StandardScaler(), svm())).fit(
+            X, y
+        ),
+        "columns of tables": lambda: mm.OutputCodeClassifier(make_pipeline(TablePreparation(), svm())).fit(
+            X, y
+        ),
         "search over kernels": lambda: mm.PathCV(svc(), Cs=[1.0, 10.0], gammas=[0.1, 1.0], cv=3).fit(X, y),
         "search without refit": lambda: mm.PathCV(svm(), Cs=[1.0, 10.0], cv=3, refit=False).fit(X, y),
         "landmarks": lambda: mm.KernelEigenMap(4, landmarks=X[:9], method="landmarks").fit(X),

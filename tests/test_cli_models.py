@@ -77,7 +77,7 @@ def test_train_says_the_same_to_people(flowers, run, tmp_path):
     assert ran.code == 0
     assert f"flowers.mm ({(tmp_path / 'flowers.mm').stat().st_size / 1024:.1f} KiB, replaced)" in ran.out
     assert flowers.json["fingerprint"] in ran.out
-    assert "next: maxmargin report flowers.mm flowers.csv" in ran.out
+    assert "maxmargin evaluate flowers.mm NEW.csv" in ran.out
     assert ran.err == ""
     assert sorted(path.name for path in tmp_path.iterdir()) == ["flowers.csv", "flowers.mm"]
 

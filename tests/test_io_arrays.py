@@ -14,7 +14,7 @@ import pytest
 from scipy import sparse
 from text_files import decoded
 
-from maxmargin.io import Column, DataFormatError, npz_entries, open_source, read_all
+from maxmargin.io import Column, DataFormatError, open_source, pieces, read_all
 
 DATA = os.environ.get("MAXMARGIN_DATA")
 
@@ -196,9 +196,9 @@ def test_npz_sparse_parts_that_do_not_fit(tmp_path, part, values, message):
 
 
 def test_npz_bombs_and_damage(tmp_path, monkeypatch):
-    monkeypatch.setattr(npz_entries, "FREE_BYTES", 1 << 16)
+    monkeypatch.setattr(pieces, "FREE_BYTES", 1 << 16)
     path = zipped(tmp_path, X=npy(np.zeros((1 << 10, 200))))
-    with pytest.raises(DataFormatError, match="array 'X': .*decompression bomb; raise max_ratio"):
+    with pytest.raises(DataFormatError, match=r"array 'X': .*decompression bomb; raise max_ratio"):
         open_source(path)
     assert read_all(open_source(path, max_ratio=1e5)).n_rows == 1 << 10
     with pytest.raises(DataFormatError, match="raise max_bytes"):
@@ -210,5 +210,5 @@ def test_npz_bombs_and_damage(tmp_path, monkeypatch):
     with pytest.raises(DataFormatError, match="damaged"):
         read_all(open_source(path))
     path.write_bytes(content[:1000])
-    with pytest.raises(DataFormatError, match="this is no .npz file"):
+    with pytest.raises(DataFormatError, match=r"this is no .npz file"):
         open_source(path)

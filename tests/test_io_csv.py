@@ -1,4 +1,4 @@
-"""CSV: what is written is read, whatever the pieces and blocks; pandas and the raw Adult files as referees."""
+"""CSV: what is written is read, in any pieces and blocks; pandas and the raw Adult files as referees."""
 
 import bz2
 import gzip
@@ -16,13 +16,20 @@ import pytest
 from hypothesis import given, settings
 from text_files import csv_text, decoded, in_pieces, quoted, read, written
 
-from maxmargin.io import DEFAULT_MISSING, Column, DataFormatError, Source, open_source, read_all
+from maxmargin.io import DEFAULT_MISSING, Column, DataFormatError, Source, open_source, read_all, table
 
 DATA = os.environ.get("MAXMARGIN_DATA")
-ADULT = (
-    "age workclass fnlwgt education education-num marital-status occupation relationship race sex "
-    "capital-gain capital-loss hours-per-week native-country income"
-).split()
+ADULT = ["age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation"]
+ADULT += [
+    "relationship",
+    "race",
+    "sex",
+    "capital-gain",
+    "capital-loss",
+    "hours-per-week",
+    "native-country",
+    "income",
+]
 
 words = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=6)
 words |= st.text('",;\t\r\n \u00e9', max_size=6)
@@ -157,6 +164,7 @@ def test_targets_by_name_and_position(tmp_path):
     for target in ("y", "2", 2, -1):
         source, block = read(tmp_path, "a,b,y\n1,2,k\n", target=target)
         assert source.target == "y"
+        assert source.names == ("a", "b", "y")
         assert block.target.tolist() == ["k"]
         assert list(block.features) == ["a", "b"]
     source, block = read(tmp_path, "1,2\n3,4\n", header=False, target=0)
@@ -208,11 +216,9 @@ def test_blocks_take_memory_for_themselves_only(tmp_path):
 
 
 def test_wide_rows_come_in_smaller_blocks(tmp_path):
-    from maxmargin.io import csv
-
     text = "a,b\n" + "1,2\n" * 100
     path = written(tmp_path, text)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(csv, "BLOCK_BYTES", 160)
+        patch.setattr(table, "BLOCK_BYTES", 160)
         sizes = [block.n_rows for block in open_source(path).blocks()]
     assert sizes == [10] * 10

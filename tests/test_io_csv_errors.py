@@ -71,7 +71,7 @@ def test_rows_that_are_too_long(tmp_path):
     text = 'a,b\n1,2\n3,"' + "x" * 5000
     with (
         in_pieces(100),
-        pytest.raises(DataFormatError, match="line 3: .*longer than 2,000 bytes.*max_row_bytes"),
+        pytest.raises(DataFormatError, match=r"line 3: .*longer than 2,000 bytes.*max_row_bytes"),
     ):
         list(open_source(written(tmp_path, text), max_row_bytes=2000).blocks())
 
@@ -82,7 +82,7 @@ def test_bombs_are_stopped(tmp_path, pack, monkeypatch):
     path = written(tmp_path, pack(b"a,b\n" + b"0,0\n" * (1 << 18)))
     with pytest.raises(DataFormatError, match="decompression bomb; raise max_ratio if you trust the file"):
         list(open_source(path).blocks())
-    with pytest.raises(DataFormatError, match="longer than 1,000 bytes; raise max_bytes"):
+    with pytest.raises(DataFormatError, match="are more than 1,000; raise max_bytes"):
         open_source(path, max_bytes=1000)
     assert open_source(path, max_ratio=1e5).n_features == 2
 
@@ -111,6 +111,19 @@ def test_folders_formats_and_kinds(tmp_path):
     path = written(tmp_path, "a\n1\n")
     with pytest.raises(ValueError, match="format must be one of"):
         open_source(path, format="xls")
+    for options in (
+        {"delimiter": "ab"},
+        {"delimiter": '"'},
+        {"names": "abc"},
+        {"missing": "NA"},
+        {"n_features": -1},
+    ):
+        with pytest.raises(ValueError, match=rf"{next(iter(options))} must be"):
+            open_source(path, **options)
+    with pytest.raises(ValueError, match="n_rows must be at least 1"):
+        next(open_source(path).blocks(0))
     with pytest.raises(ValueError, match="kinds must be 'number' or 'words'"):
         open_source(path, kinds={"a": "date"})
-    assert os.listdir(tmp_path) == ["data.csv"]
+    os.mkfifo(tmp_path / "pipe.csv")
+    with pytest.raises(DataFormatError, match="no file that can be read twice"):
+        open_source(tmp_path / "pipe.csv")

@@ -1,4 +1,4 @@
-"""LIBSVM text: round trips through any pieces, scikit-learn as the referee, and errors with line and column."""
+"""LIBSVM text: round trips in any pieces, scikit-learn as the referee, errors with line and column."""
 
 import json
 import os
@@ -78,7 +78,7 @@ def test_a9a_equals_its_arrays(text, part):
     arrays = read_all(open_source(Path(DATA) / "a9a.npz", data=f"X_{part}"))
     np.testing.assert_array_equal(block.target, arrays.target)
     assert (block.features != arrays.features).nnz == 0
-    assert [b.n_rows for b in source.blocks(20_000)][0] == min(20_000, block.n_rows)
+    assert next(source.blocks(20_000)).n_rows == min(20_000, block.n_rows)
 
 
 def test_labels_are_integers_where_all_are_whole_numbers(tmp_path):
@@ -96,13 +96,15 @@ def test_labels_are_integers_where_all_are_whole_numbers(tmp_path):
     with pytest.raises(DataFormatError, match="'2:1' lies outside the 0 features"):
         read_all(open_source(path, **options))
     assert read_all(open_source(path, **{**options, "n_features": 5})).target.tolist() == ["7"]
-    with pytest.raises(DataFormatError, match="the label 'x' is no whole number.*kinds="):
+    with pytest.raises(DataFormatError, match=r"the label 'x' is no whole number.*kinds="):
         read(tmp_path, "x 1:1\n", name="data.svm", kinds={"label": "number"})
 
 
 def test_files_of_other_names_are_told_apart_by_their_first_line(tmp_path):
     assert open_source(written(tmp_path, "# c\n1 3:4 5:6 # d\n", "a9a")).n_features == 5
     assert open_source(written(tmp_path, "a,b\n3:4,5\n", "adult.data")).n_features == 2
+    long = "1 " + " ".join(f"{index}:0.123456789" for index in range(1, 10_001))
+    assert open_source(written(tmp_path, long, "long")).n_features == 10_000
 
 
 ENTRIES = [

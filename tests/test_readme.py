@@ -1,4 +1,4 @@
-"""The Python blocks of the README and the documentation run as they are printed, from top to bottom."""
+"""Python blocks and shell sessions of the README and the documentation run as printed, from top to bottom."""
 
 import re
 import sys
@@ -6,34 +6,53 @@ import types
 from pathlib import Path
 
 import pytest
+from shell_blocks import agrees, masked, said_by, sessions
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
-BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")
 
 
 def blocks(page):
-    """Each block with its first line's number."""
+    """Each block with its first line's number and its language."""
     text = page.read_text(encoding="utf-8")
-    return [(text.count("\n", 0, m.start(1)) + 1, m.group(1)) for m in BLOCK.finditer(text)]
+    return [(text.count("\n", 0, m.start(2)) + 1, m.group(1), m.group(2)) for m in BLOCK.finditer(text)]
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if blocks(p)], ids=lambda p: str(p.relative_to(ROOT)))
-def test_blocks_of_a_page_run_one_after_another(page, tmp_path, monkeypatch):
+def test_blocks_of_a_page_run_one_after_another(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     module = types.ModuleType("page")  # importable, or what a page defines could not be pickled
     monkeypatch.setitem(sys.modules, "page", module)
-    for line, source in blocks(page):
-        # Blank lines in front, so that a traceback names the line of the page.
-        exec(compile("\n" * (line - 1) + source, str(page), "exec"), module.__dict__)
+    for line, language, source in blocks(page):
+        if language == "console":
+            check_sessions(page, source, line, capsys)
+        else:
+            # Blank lines in front, so that a traceback names the line of the page.
+            exec(compile("\n" * (line - 1) + source, str(page), "exec"), module.__dict__)
+
+
+def check_sessions(page, source, line, capsys):
+    for session in sessions(source, line):
+        code, said = said_by(session, capsys)
+        where = f"{page.name}, line {session.line}: {session.command}"
+        assert code == 0, where
+        assert agrees(session.printed, said), f"{where}\n" + "\n".join(masked(said))
+
+
+def test_sessions_are_compared_by_words():
+    assert agrees("rows   1,234\n...\nend", "rows 7\nanything\nat all\nend")
+    assert agrees("a 1.5e-03", "  a   2")
+    assert not agrees("rows 1\nend", "rows 1\nmore\nend")
+    assert not agrees("rows 1", "columns 1")
 
 
 def test_the_readme_opens_with_the_commands_and_has_an_example():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     opening = text[: text.index("```python")]
     assert all(command in opening for command in ("make demo", "make test", "pip install"))
-    _, example = blocks(ROOT / "README.md")[0]
+    example = next(source for _, language, source in blocks(ROOT / "README.md") if language == "python")
     assert len([line for line in example.splitlines() if line]) <= 10
 
 

@@ -1,4 +1,4 @@
-"""Text files for the readers' tests: a writer of CSV with every field quoted or not, and pieces of any length."""
+"""Text files for the readers' tests: a writer of CSV, and pieces of any length."""
 
 import contextlib
 from unittest import mock

@@ -32,7 +32,8 @@ static nb::object error_tuple(const TextError& error) {
 
 static nb::list word_list(const WordTable& table) {
     nb::list words;
-    for (const std::string& word : table.words()) words.append(nb::str(word.data(), word.size()));
+    for (std::size_t code = 0; code < table.size(); ++code)
+        words.append(nb::str(table[code].data(), table[code].size()));
     return words;
 }
 

@@ -118,7 +118,7 @@ struct CsvScanner {
         if (bad && bad >= open && bad < q) return bad_byte(column);
         const char* e = skip_blanks(q + 1);
         if (e < end && *e != delimiter && *e != '\n' && *e != '\r')
-            return fail("text after quote", open, std::min(end, e + 20), column);
+            return fail("text after quote", open, e + 1, column);
         return finish(e, column);
     }
 

@@ -45,7 +45,7 @@ static Parsed parse(const std::string& text, const Kinds& kinds, std::size_t ste
             if (kinds[j] == NUMBER) out.numbers.push_back(numbers[8 * r + i]);
             if (kinds[j] != WORDS) continue;
             const std::int32_t code = codes[8 * r + i];
-            out.words.push_back(code < 0 ? "<missing>" : parser.tables()[j].words()[std::size_t(code)]);
+            out.words.push_back(code < 0 ? "<missing>" : std::string(parser.tables()[j][std::size_t(code)]));
         }
     return out;
 }
@@ -113,6 +113,18 @@ static void numbers_to_the_last_bit() {
     CHECK(whole_number("0." + std::string(400, '0') + "1").value == 0.0);
 }
 
+static void words_are_numbered_as_they_come() {
+    WordTable table;
+    std::size_t n_bytes = 0;
+    for (int round = 0; round < 2; ++round)
+        for (int i = 0; i < 3000; ++i)
+            CHECK(table.code(std::string(std::size_t(i % 20), 'x') + std::to_string(i), n_bytes) == i);
+    CHECK(table.size() == 3000 && table[2999] == std::string(19, 'x') + "2999" && table[0] == "0");
+    CHECK(table.code("", n_bytes) == 3000 && table.code("", n_bytes) == 3000 && table[3000].empty());
+    table.clear();
+    CHECK(table.size() == 0 && table.code("a", n_bytes) == 0);
+}
+
 static void libsvm_rows_and_errors() {
     const std::string text = "+1 1:0.5 3:-2 # c\r\n# all comment\n\n-1\n2.5\t2:1e-3 \n+1 4:1";
     for (std::size_t step = 1; step <= text.size(); ++step) {
@@ -163,5 +175,6 @@ void test_text() {
     csv_errors_have_places();
     kinds_are_guessed();
     numbers_to_the_last_bit();
+    words_are_numbered_as_they_come();
     libsvm_rows_and_errors();
 }

@@ -46,7 +46,7 @@ _MODULES = {
     "path": "selection",
     "top_k_accuracy": "top_k_score",
 }
-_PACKAGES = ("bounds", "codes", "decoders", "displays", "io", "kernels", "losses")
+_PACKAGES = ("bounds", "codes", "decoders", "displays", "io", "kernels", "losses", "report")
 
 __all__ = [
     "AllPairsSVC",

@@ -20,7 +20,6 @@ import os
 import sys
 from collections.abc import Callable
 from importlib import import_module
-from importlib.util import find_spec
 from inspect import cleandoc
 
 from cyclopts import App, CycloptsError, Parameter
@@ -51,8 +50,6 @@ def build(command: str | None = None) -> App:
     )
     for place, name in enumerate(COMMANDS):
         module = f"{__package__}.{name}"
-        if find_spec(module) is None:
-            continue
         if command in COMMANDS and command != name:
             app.command(f"{module}:{name}", name=name, sort_key=place)  # by its address: imported never
         else:

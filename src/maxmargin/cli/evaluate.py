@@ -13,6 +13,15 @@ from .problems import UsageError
 from .progress import bar
 from .reading import Reading
 
+Renaming = Annotated[
+    list[str] | None,
+    Parameter(help="A label of the file and the class it stands for, OLD=NEW; may be repeated."),
+]
+UnknownLabels = Annotated[
+    Literal["error", "wrong"],
+    Parameter(help="Refuse labels that are none of the model's classes, or count their rows as errors."),
+]
+
 
 def evaluate(
     model: Annotated[Path, Parameter(help="The model file.")],
@@ -23,14 +32,8 @@ def evaluate(
         list[int] | None,
         Parameter(help="Count how often the class is among the k likeliest [1 3 5].", consume_multiple=True),
     ] = None,
-    label: Annotated[
-        list[str] | None,
-        Parameter(help="A label of the file and the class it stands for, OLD=NEW; may be repeated."),
-    ] = None,
-    unknown_labels: Annotated[
-        Literal["error", "wrong"],
-        Parameter(help="Refuse labels that are none of the model's classes, or count their rows as errors."),
-    ] = "error",
+    label: Renaming = None,
+    unknown_labels: UnknownLabels = "error",
     reading: Reading = Reading(),  # noqa: B008
     show: Show = Show(),  # noqa: B008
 ) -> None:

@@ -7,9 +7,9 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from .evaluate import Renaming, UnknownLabels, renamed
 from .invocation import again
 from .output import Show, facts
-from .problems import UsageError
 from .progress import bar
 from .reading import Reading
 
@@ -20,12 +20,11 @@ def report(
     /,
     *,
     out: Annotated[Path | None, Parameter(help="The page to write; else MODEL's name with .html.")] = None,
+    label: Renaming = None,
     training: Annotated[
         Path | None, Parameter(help="The training file too: more bounds, for up to 5,000 rows.")
     ] = None,
-    unknown_labels: Annotated[
-        str, Parameter(help="Labels that are no class of the model: error, or wrong (an answer counts so).")
-    ] = "error",
+    unknown_labels: UnknownLabels = "error",
     reading: Reading = Reading(),  # noqa: B008
     show: Show = Show(),  # noqa: B008
 ) -> None:
@@ -39,8 +38,6 @@ def report(
     from ..io.whole_file import whole_file
     from ..report import build, page
 
-    if unknown_labels not in ("error", "wrong"):
-        raise UsageError(f"--unknown-labels must be error or wrong; got {unknown_labels!r}.")
     out = out or model.with_suffix(".html")
     fitted, record = io.load(model), io.read_record(model)
     source = reading.open_for(data, fitted, record)
@@ -53,6 +50,7 @@ def report(
             source,
             training=rows,
             command=again(),
+            labels=renamed(label or (), [str(name) for name in fitted.classes_]),
             unknown_labels=unknown_labels,
             progress=lambda n: line.tell("judging the model", n, None, f"{n:,} rows"),
         )

@@ -26,7 +26,8 @@ def of_training(record: Record, out: Path, data: Path, replaced: bool) -> tuple[
         "written": written,
         "fingerprint": record.get("fingerprint"),
     }
-    return document, [facts("Trained", pairs), f"next: {command('report', out, data)}"]
+    new = command("evaluate", out, "NEW" + "".join(data.suffixes[-2:]))
+    return document, [facts("Trained", pairs), f"next, with rows that it has not seen: {new}"]
 
 
 def data_facts(record: Record) -> dict[str, object]:
@@ -70,7 +71,9 @@ def gap_text(gap: Any, status: Any) -> str | None:
     worst = max((value for value in gaps if value is not None), default=None)
     if worst is None:
         return None if status is None else str(status)
-    reasons = sorted({str(one) for one in (status if isinstance(status, list) else [status]) if one})
+    reasons = sorted(
+        {str(one).replace("_", " ") for one in (status if isinstance(status, list) else [status]) if one}
+    )
     return f"{worst:.1e}" + (f" ({', '.join(reasons)})" if reasons else "")
 
 

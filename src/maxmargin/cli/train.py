@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from ..study.models import DEFAULT_MODEL, MODELS, parameters_from_text
 from . import summary
 from .invocation import again
 from .output import Show
@@ -27,7 +28,7 @@ OPEN_ENDINGS = (".gz", ".bz2")
 class Recipe:
     """What is trained, and how."""
 
-    model: Annotated[str, Parameter(help="sparse-kernel, kernel, linear, top-k, ...")] = "sparse-kernel"
+    model: Annotated[str, Parameter(help=f"One of {', '.join(MODELS)}.")] = DEFAULT_MODEL
     budget: Annotated[int | None, Parameter(help="Most support vectors of a sparse-kernel model.")] = None
     set: Annotated[
         list[str],
@@ -42,8 +43,6 @@ class Recipe:
 
     def parameters(self) -> dict[str, Any]:
         """Of the estimator."""
-        from ..study.models import parameters_from_text
-
         parameters = parameters_from_text(self.set)
         if self.budget is not None:
             if "budget" in parameters:

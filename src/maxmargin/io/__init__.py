@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from .archive import ModelFormatError
     from .joined import read_all
     from .model_files import fingerprint, load, read_record, save
+    from .onnx_export import to_onnx
     from .opened import DEFAULT_MISSING, open_source
     from .table import Block, Column, DataFormatError, Source, Words
 
@@ -24,6 +25,7 @@ _MODULES = {
     "read_all": "joined",
     "read_record": "model_files",
     "save": "model_files",
+    "to_onnx": "onnx_export",
 }
 
 __all__ = [
@@ -40,6 +42,7 @@ __all__ = [
     "read_all",
     "read_record",
     "save",
+    "to_onnx",
 ]
 
 

@@ -10,11 +10,10 @@ import numpy as np
 from .. import _native
 from .csv_header import Header, find_target, near, read_header
 from .joined import join
-from .pieces import Pieces, TextFile, feed
-from .table import BLOCK_ROWS, Block, Column, DataFormatError, Kind, Words
+from .pieces import DataFile, Pieces, feed
+from .table import BLOCK_BYTES, BLOCK_ROWS, Block, Column, DataFormatError, Kind, Words, rows_of_a_block
 from .text_errors import text_error
 
-BLOCK_BYTES = 64 << 20  # of numbers and codes in a block, and of words
 MAX_LABEL = 1000  # characters
 ANY_NUMBER = 1 << 62
 PADDING = 8  # columns a power of two apart would share few lines of the cache
@@ -31,7 +30,7 @@ class CsvSource:
 
     def __init__(
         self,
-        file: TextFile,
+        file: DataFile,
         *,
         target: str | int | None,
         names: Sequence[str] | None,
@@ -166,7 +165,7 @@ class CsvSource:
         return text_error(self._file.path, where, what, found=found, byte=offset + byte, **facts)
 
     def _blocks(self, kinds: Sequence[str], n_rows: int) -> Iterator[Block]:
-        n_rows = max(1, min(n_rows, BLOCK_BYTES // (8 * len(kinds))))
+        n_rows = rows_of_a_block(n_rows, len(kinds))
         parser, first = self._parser(kinds), 0
         with self._pieces() as pieces:
             while True:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import _native
-from .pieces import Pieces, TextFile
+from .pieces import DataFile, Pieces
 from .table import DataFormatError
 from .text_errors import text_error
 
@@ -39,7 +39,7 @@ def near(name: str, names: Sequence[str]) -> str:
     return f"The columns are {shown}."
 
 
-def _first_row(file: TextFile, pieces: Pieces, delimiter: str) -> tuple[list[str], int, int]:
+def _first_row(file: DataFile, pieces: Pieces, delimiter: str) -> tuple[list[str], int, int]:
     """Fields of the first row that is not blank, its bytes, the line behind it."""
     while True:
         fields, n_bytes, line, error = _native.csv_first_row(pieces.text, pieces.at_end, delimiter)
@@ -57,7 +57,7 @@ def _first_row(file: TextFile, pieces: Pieces, delimiter: str) -> tuple[list[str
             raise text_error(file.path, "line 1", "long", n_columns=0, max_row_bytes=limit)
 
 
-def _guess(file: TextFile, pieces: Pieces, names: Sequence[str] | None) -> str:
+def _guess(file: DataFile, pieces: Pieces, names: Sequence[str] | None) -> str:
     """The delimiter that gives the first row as many fields as there are names, or else the most."""
 
     def fields(delimiter: str) -> tuple[bool, int]:
@@ -92,7 +92,7 @@ def _check_names(path: Path, names: Sequence[str], source: str) -> None:
 
 
 def read_header(
-    file: TextFile, names: Sequence[str] | None, header: bool | None, delimiter: str | None
+    file: DataFile, names: Sequence[str] | None, header: bool | None, delimiter: str | None
 ) -> Header:
     """The names of the columns, from the file or as given, checked against its first row."""
     given = names is None if header is None else header

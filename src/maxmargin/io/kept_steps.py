@@ -19,11 +19,12 @@ SEEN = Such(
 )
 
 
-def _pack_pipeline(pipeline: Any) -> dict[str, Any]:
+def pack_pipeline(pipeline: Any) -> dict[str, Any]:
+    """Names and steps, side by side."""
     if pipeline.memory is not None:
         raise ValueError("a Pipeline with memory names a folder; set memory=None before saving.")
-    steps = [(name, None if step is None else step) for name, step in pipeline.steps]
-    return {"names": [name for name, _ in steps], "steps": [step for _, step in steps]}
+    names, steps = zip(*pipeline.steps)
+    return {"names": list(names), "steps": list(steps)}
 
 
 def _unpack_pipeline(packed: dict[str, Any]) -> Any:
@@ -121,7 +122,7 @@ STEPS: dict[str, Kept] = {
         left_out=dict.fromkeys(("_fit_dtype", "_fill_dtype"), _imputed_type),
     ),
     "Pipeline": Kept(
-        "sklearn.pipeline", pack=_pack_pipeline, unpack=_unpack_pipeline, checks=(check_pipeline,)
+        "sklearn.pipeline", pack=pack_pipeline, unpack=_unpack_pipeline, checks=(check_pipeline,)
     ),
     "TablePreparation": Kept("maxmargin.study.preparation", pack=_pack_table, unpack=_unpack_table),
 }

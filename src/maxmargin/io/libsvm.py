@@ -10,7 +10,7 @@ from scipy import sparse
 
 from .. import _native
 from .joined import join
-from .pieces import Pieces, TextFile, feed
+from .pieces import DataFile, Pieces, feed
 from .table import BLOCK_ROWS, Block, DataFormatError, Kind
 from .text_errors import text_error
 
@@ -27,7 +27,7 @@ def whole_numbers(words: Sequence[str]) -> list[int] | None:
             number = float(word)
         except ValueError:
             return None
-        if "_" in word or not (number.is_integer() and abs(number) <= 2.0**53):
+        if "_" in word or not word.isascii() or not (number.is_integer() and abs(number) <= 2.0**53):
             return None
         numbers.append(int(number))
     return numbers
@@ -45,7 +45,7 @@ class LibsvmSource:
 
     def __init__(
         self,
-        file: TextFile,
+        file: DataFile,
         *,
         n_features: int | None,
         zero_based: bool,

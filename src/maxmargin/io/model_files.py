@@ -95,7 +95,7 @@ def read_record(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def fingerprint(model: Any) -> str:
-    """SHA-256 of everything that a file would hold of a model, but for clock times.
+    """SHA-256 of everything that a file would hold of a model, but for clock times and kernel values counted.
 
     Two models with the same fingerprint have the same parameters, coefficients and certificates, bit by bit.
 

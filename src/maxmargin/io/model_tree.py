@@ -7,13 +7,14 @@ from dataclasses import is_dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 
 from .archive import ModelFormatError
 from .expected import Sizes
 from .kept import Kept
 from .kept_estimators import COLUMNS, ESTIMATORS
 from .kept_helpers import HELPERS
-from .kept_steps import STEPS
+from .kept_steps import STEPS, pack_pipeline
 from .trial import try_model
 from .values import Decoder, Encoder
 
@@ -91,8 +92,10 @@ def _encode_parameter(encoder: Encoder, value: Any, path: str, kept: Kept) -> An
     inner = kept_of(value)
     if inner is None or type(value).__name__ not in MODELS:
         raise ValueError(_refusal(value, path))
-    if inner.pack is not None:
-        raise ValueError(f"{path} is a {type(value).__name__}; a model file does not hold one as a pattern.")
+    if isinstance(value, Pipeline):
+        packed = pack_pipeline(value)
+        steps = [_encode_parameter(encoder, s, f"{path}/{i}", inner) for i, s in enumerate(packed["steps"])]
+        return {"kind": "Pipeline", "parameters": {}, "fitted": {"names": packed["names"], "steps": steps}}
     names = inner.parameter_names(type(value))
     parameters = {
         key: _encode_parameter(encoder, getattr(value, key), f"{path}/{key}", inner) for key in names
@@ -136,8 +139,8 @@ def _make(name: str, parameters: dict[str, Any], fitted: dict[str, Any] | None) 
     if not isinstance(name, str) or name not in KINDS:
         raise ValueError(f"{name!r:.60} is nothing that a model has")
     kept = KINDS[name]
-    if kept.unpack is not None:
-        return kept.unpack(fitted or {})
+    if kept.unpack is not None and fitted is not None:
+        return kept.unpack(fitted)
     cls = kept.load_class(name)
     unknown = set(parameters) - set(kept.parameter_names(cls))
     unknown |= set(fitted or {}) - set(kept.attributes) - {OUTPUT}

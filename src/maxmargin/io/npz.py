@@ -10,10 +10,9 @@ from scipy import sparse
 
 from .csv_header import near
 from .npz_entries import NpzEntries
-from .pieces import TextFile
-from .table import BLOCK_ROWS, Block, DataFormatError
+from .pieces import DataFile
+from .table import BLOCK_ROWS, Block, DataFormatError, rows_of_a_block
 
-BLOCK_BYTES = 64 << 20
 PARTS = ("data", "indices", "indptr", "shape")
 
 
@@ -26,7 +25,7 @@ class NpzSource:
 
     columns = None
 
-    def __init__(self, file: TextFile, *, data: str | None, target: str | int | None) -> None:
+    def __init__(self, file: DataFile, *, data: str | None, target: str | int | None) -> None:
         self._file, self.name = file, str(file.path)
         with NpzEntries(file) as entries:
             names = entries.names
@@ -93,7 +92,7 @@ class NpzSource:
         """The rows, at most ``n_rows`` at a time; fewer where a block would take more than 64 MiB."""
         with NpzEntries(self._file) as entries:
             if self._sparse:
-                yield from self._slices(self._read_sparse(entries), n_rows)
+                yield from self._slices(self._read_sparse(entries), rows_of_a_block(n_rows, 1))
             elif entries.header(self._data, "biuf").column_by_column:
                 yield from self._slices(entries.read(self._data, "biuf"), self._limited(n_rows))
             else:
@@ -103,7 +102,7 @@ class NpzSource:
                     first += len(rows)
 
     def _limited(self, n_rows: int) -> int:
-        return max(1, min(n_rows, BLOCK_BYTES // (8 * max(1, self.n_features))))
+        return rows_of_a_block(n_rows, self.n_features)
 
     def _slices(self, X: Any, n_rows: int) -> Iterator[Block]:
         for first in range(0, self._n_rows, n_rows):

@@ -14,7 +14,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.lib import format as npy
 
-from .pieces import FREE_BYTES, TextFile
+from .pieces import DataFile
 from .table import DataFormatError
 
 _KINDS = {"b": "booleans", "i": "integers", "u": "integers", "f": "floating-point numbers", "U": "strings"}
@@ -33,10 +33,11 @@ class ArrayHeader:
 class NpzEntries:
     """A zip file of arrays, open for reading."""
 
-    def __init__(self, file: TextFile) -> None:
+    def __init__(self, file: DataFile) -> None:
         self._file = file
 
     def __enter__(self) -> NpzEntries:
+        self._file.check_unchanged()
         try:
             self._zip = zipfile.ZipFile(self._file.path)
         except zipfile.BadZipFile as error:
@@ -86,19 +87,8 @@ class NpzEntries:
             raise DataFormatError(f"{where}: the file is damaged ({error}); get it again.") from error
 
     def _check_size(self, info: zipfile.ZipInfo, where: str) -> None:
-        limits, available = self._file.limits, os.path.getsize(self._file.path)
-        packed = max(1, min(info.compress_size, available))
-        if info.file_size > max(FREE_BYTES, limits.max_ratio * packed):
-            raise DataFormatError(
-                f"{where}: {packed:,} compressed bytes are to become {info.file_size:,}, more than "
-                f"{limits.max_ratio:g} times as many, as in a decompression bomb; raise max_ratio if you "
-                "trust the file."
-            )
-        if info.file_size > limits.max_bytes:
-            raise DataFormatError(
-                f"{where}: {info.file_size:,} bytes are more than {limits.max_bytes:,}; raise max_bytes if "
-                "that is right."
-            )
+        packed = min(info.compress_size, os.path.getsize(self._file.path))
+        self._file.limits.check(where, info.file_size, packed)
 
     @staticmethod
     def _read_header(stream: Any, where: str) -> ArrayHeader:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from .pieces import Limits, TextFile
+from .pieces import DataFile, Limits
 from .table import Kind, Source
 
 DEFAULT_MISSING = ("", "?", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None")
@@ -104,8 +104,9 @@ def open_source(
     >>> for block in source.blocks():  # doctest: +SKIP
     ...     block.features["age"], block.target
     """
+    _check_rules(names, missing, delimiter, n_features)
     where = Path(path)
-    file = TextFile(where, Limits(max_row_bytes, max_bytes, max_ratio))
+    file = DataFile(where, Limits(max_row_bytes, max_bytes, max_ratio))
     chosen = format or _format(file, bool(names or header is not None or delimiter))
     if chosen not in FORMATS:
         raise ValueError(f"format must be one of {list(FORMATS)}; got {format!r}.")
@@ -123,13 +124,26 @@ def open_source(
     if chosen == "parquet":
         from .parquet import ParquetSource
 
-        return ParquetSource(where, target=target, kinds=kinds)
+        return ParquetSource(file, target=target, kinds=kinds)
     from .npz import NpzSource
 
     return NpzSource(file, data=data, target=target)
 
 
-def _format(file: TextFile, looks_like_csv: bool) -> str:
+def _check_rules(names: Any, missing: Any, delimiter: Any, n_features: Any) -> None:
+    """Refuses what would be taken for something else: a string is a sequence of strings."""
+    for name, value in (("names", names), ("missing", missing)):
+        if isinstance(value, str):
+            raise ValueError(f"{name} must be a list of strings; got {value!r}.")
+    if delimiter is not None and (len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n\0'):
+        raise ValueError(
+            f"delimiter must be one ASCII character, no quote and no line end; got {delimiter!r}."
+        )
+    if n_features is not None and not 0 <= n_features < 1 << 31:
+        raise ValueError(f"n_features must be within 0..2147483647; got {n_features!r}.")
+
+
+def _format(file: DataFile, looks_like_csv: bool) -> str:
     """The format by the name's ending, or by the first bytes."""
     name = Path(file.path.name.lower())
     while name.suffix in (".gz", ".bz2"):
@@ -142,5 +156,7 @@ def _format(file: TextFile, looks_like_csv: bool) -> str:
         return "npz"
     if head.startswith(b"PAR1"):
         return "parquet"
+    if b"\n" not in head.strip():
+        head = head[: head.rfind(b" ")] if b" " in head else head  # an entry may be cut off
     line = next((line for line in head.splitlines() if line.strip() and line.strip()[:1] != b"#"), b"")
     return "libsvm" if not looks_like_csv and _LIBSVM_LINE.match(line) else "csv"

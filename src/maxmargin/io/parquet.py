@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from .csv_header import find_target, near
-from .table import BLOCK_ROWS, Block, Column, DataFormatError, Kind, Words
-
-BLOCK_BYTES = 64 << 20
+from .pieces import DataFile
+from .table import BLOCK_ROWS, Block, Column, DataFormatError, Kind, Words, rows_of_a_block
 
 
 def _pyarrow() -> tuple[Any, Any]:
@@ -33,17 +32,19 @@ class ParquetSource:
     included, are words. Nulls are missing values, and so are NaN.
     """
 
-    def __init__(self, path: Path, *, target: str | int | None, kinds: Mapping[str, Kind] | None) -> None:
+    def __init__(self, file: DataFile, *, target: str | int | None, kinds: Mapping[str, Kind] | None) -> None:
         self._arrow, self._parquet = _pyarrow()
-        self._path, self.name = path, str(path)
-        with self._open() as file:
-            schema = file.schema_arrow
+        self._file, self._path, self.name = file, file.path, str(file.path)
+        with self._open() as opened:
+            schema = opened.schema_arrow
+            groups = [opened.metadata.row_group(i) for i in range(opened.num_row_groups)]
+        file.limits.check(self.name, sum(g.total_byte_size for g in groups), os.path.getsize(file.path))
         names = schema.names
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
-            raise DataFormatError(f"{path}: two columns have the name {twice!r}; names must differ.")
+            raise DataFormatError(f"{self._path}: two columns have the name {twice!r}; names must differ.")
         self.names = tuple(names)  # the target included
-        position = find_target(path, target, names)
+        position = find_target(self._path, target, names)
         self.target = None if position is None else names[position]
         self.columns = tuple(
             Column(name, self._kind(name, schema.field(name).type)) for name in names if name != self.target
@@ -53,11 +54,10 @@ class ParquetSource:
 
     @contextmanager
     def _open(self) -> Iterator[Any]:
+        self._file.check_unchanged()
         try:
             with self._parquet.ParquetFile(self._path) as file:
                 yield file
-        except FileNotFoundError:
-            raise
         except (self._arrow.ArrowException, OSError) as error:
             raise DataFormatError(f"{self._path}: the file cannot be read as Parquet ({error}).") from error
 
@@ -104,7 +104,7 @@ class ParquetSource:
 
     def blocks(self, n_rows: int = BLOCK_ROWS) -> Iterator[Block]:
         """The rows, at most ``n_rows`` at a time; fewer where a block would take more than 64 MiB."""
-        n_rows, first = max(1, min(n_rows, BLOCK_BYTES // (8 * (1 + len(self.columns))))), 0
+        n_rows, first = rows_of_a_block(n_rows, 1 + len(self.columns)), 0
         with self._open() as file:
             for batch in file.iter_batches(batch_size=n_rows):
                 if batch.num_rows:

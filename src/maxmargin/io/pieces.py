@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import os
+import stat
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -30,6 +31,18 @@ class Limits:
     max_bytes: int = 1 << 40
     max_ratio: float = 200.0
 
+    def check(self, where: str, unpacked: int, packed: int | None = None) -> None:
+        """Raises if what takes so many bytes, compressed to ``packed`` of them, is beyond the limits."""
+        if unpacked > self.max_bytes:
+            raise DataFormatError(
+                f"{where}: {unpacked:,} bytes are more than {self.max_bytes:,}; raise max_bytes if so."
+            )
+        if packed is not None and unpacked > max(FREE_BYTES, self.max_ratio * packed):
+            raise DataFormatError(
+                f"{where}: {packed:,} compressed bytes become {unpacked:,}, more than {self.max_ratio:g} "
+                "times as many, as in a decompression bomb; raise max_ratio if you trust the file."
+            )
+
 
 def compression(head: bytes) -> str | None:
     """How a file with these first bytes is compressed: its content decides, not its name."""
@@ -39,7 +52,7 @@ def compression(head: bytes) -> str | None:
 
 
 @dataclass
-class TextFile:
+class DataFile:
     """A file to be gone through as often as needed, which must not change meanwhile."""
 
     path: Path
@@ -49,16 +62,21 @@ class TextFile:
         self._seen = self._signature()
 
     def _signature(self) -> tuple[int, int]:
-        if self.path.is_dir():
-            raise DataFormatError(f"{self.path}: this is a folder; give one of the files in it.")
         status = os.stat(self.path)
+        if not stat.S_ISREG(status.st_mode):
+            kind = "a folder" if stat.S_ISDIR(status.st_mode) else "no file that can be read twice"
+            raise DataFormatError(f"{self.path}: this is {kind}; give a file.")
         return status.st_size, status.st_mtime_ns
+
+    def check_unchanged(self) -> None:
+        """Raises if the file is not the one that was opened."""
+        if self._signature() != self._seen:
+            raise DataFormatError(f"{self.path}: the file has changed since it was opened; open it again.")
 
     @contextmanager
     def pieces(self, skip: int = 0) -> Iterator[Pieces]:
         """The text from its beginning, or without its first bytes; a byte order mark is no part of it."""
-        if self._signature() != self._seen:
-            raise DataFormatError(f"{self.path}: the file has changed since it was opened; open it again.")
+        self.check_unchanged()
         with open(self.path, "rb") as raw:
             kind = compression(raw.read(10))
             raw.seek(0)
@@ -72,7 +90,7 @@ class TextFile:
 class Pieces:
     """A window on the text: what a parser leaves of it is in front of what comes next."""
 
-    def __init__(self, file: TextFile, raw: BinaryIO, stream: Any, skip: int) -> None:
+    def __init__(self, file: DataFile, raw: BinaryIO, stream: Any, skip: int) -> None:
         self._file, self._raw, self._stream = file, raw, stream
         self._buffer = np.empty(min(PIECE_BYTES, file.limits.max_row_bytes), dtype=np.uint8)
         self._start = self._stop = 0
@@ -125,24 +143,18 @@ class Pieces:
         return True
 
     def _read(self, into: memoryview) -> int:
-        path, limits = self._file.path, self._file.limits
+        path = self._file.path
         try:
             n_bytes = self._stream.readinto(into)
         except (EOFError, OSError, zlib.error) as error:
+            if self._stream is self._raw:
+                raise
             raise DataFormatError(
                 f"{path}: the compressed data are damaged or cut off after {self._n_read:,} bytes of text "
                 f"({error}); get the file again."
             ) from error
-        size, packed = self._n_read + n_bytes, max(1, self._raw.tell())
-        if size > limits.max_bytes:
-            raise DataFormatError(
-                f"{path}: the text is longer than {limits.max_bytes:,} bytes; raise max_bytes if so."
-            )
-        if self._stream is not self._raw and size > max(FREE_BYTES, limits.max_ratio * packed):
-            raise DataFormatError(
-                f"{path}: {packed:,} compressed bytes became {size:,}, more than {limits.max_ratio:g} times "
-                "as many, as in a decompression bomb; raise max_ratio if you trust the file."
-            )
+        packed = None if self._stream is self._raw else self._raw.tell()
+        self._file.limits.check(str(path), self._n_read + n_bytes, packed)
         return n_bytes
 
 

@@ -14,10 +14,18 @@ import numpy as np
 
 Kind = Literal["number", "words"]
 BLOCK_ROWS = 1 << 16
+BLOCK_BYTES = 64 << 20
 
 
 class DataFormatError(ValueError):
     """A data file that cannot be read as asked: the message names file, line and column."""
+
+
+def rows_of_a_block(n_rows: int, n_columns: int) -> int:
+    """``n_rows``, or as many as have 64 MiB of doubles."""
+    if n_rows < 1:
+        raise ValueError(f"n_rows must be at least 1; got {n_rows}.")
+    return max(1, min(n_rows, BLOCK_BYTES // (8 * max(1, n_columns))))
 
 
 @dataclass(frozen=True)

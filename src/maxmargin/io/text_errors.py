@@ -24,10 +24,11 @@ _CSV = {
 }
 _LIBSVM = {
     "no label": "{found!r} stands where the label should be; a row is `label index:value index:value ...`",
-    "several labels": "{found!r} are several labels; rows of one label are accepted",
+    "several labels": "{found!r} are several labels; rows have one label. If the file is CSV, give "
+    "format='csv'",
     "missing label": "the label is missing: {found!r} is one of the values of `missing`",
     "qid": "{found!r}: ranking data with query numbers are not accepted; remove them",
-    "no colon": "{found!r} has no colon; entries are written index:value",
+    "no colon": "{found!r} has no colon; write index:value. If the file is CSV, give format='csv'",
     "index": "the index of {found!r} is no whole number",
     "negative index": "{found!r} has a negative index; indices are {first}, {second}, ...",
     "index 0": "{found!r}: indices begin with 1; give zero_based=True for a file in which they begin with 0",
@@ -51,6 +52,6 @@ def text_error(
 ) -> DataFormatError:
     """The error of that name at a place of a file; ``facts`` are what its sentence names."""
     sentences = _BOTH | (_CSV if "n_columns" in facts else _LIBSVM)
-    shown = found.decode("utf-8", errors="replace")
+    shown = found.decode("utf-8", errors="ignore")
     sentence = sentences[what].format(found=shown, byte=byte, hex=found[:1].hex().upper(), **facts)
     return DataFormatError(f"{path}, {where}: {sentence}.")

@@ -10,9 +10,17 @@ METHODS = ("decision_function", "predict", "predict_proba", "transform")
 
 
 def try_model(model: Any) -> None:
-    """Predict a row of zeros by every method there is; a ``ValueError`` where an answer is not finite."""
+    """Predict a row of zeros by every method there is; a ``ValueError`` where an answer is not finite.
+
+    What begins with a table of names is tried from its second step on.
+    """
+    steps = getattr(model, "steps", None)
+    if steps and getattr(steps[0][1], "layout_", "matrix") != "matrix":
+        for _, step in steps[1:]:
+            try_model(step)
+        return
     n_features = getattr(model, "n_features_in_", None)
-    if n_features is None or getattr(_first_step(model), "layout_", "matrix") != "matrix":
+    if n_features is None or getattr(model, "layout_", "matrix") != "matrix":
         return
     row = np.zeros((1, int(n_features)))
     for name in METHODS:
@@ -23,8 +31,3 @@ def try_model(model: Any) -> None:
         values = getattr(answer, "to_numpy", lambda answer=answer: answer)()
         if isinstance(values, np.ndarray) and values.dtype.kind == "f" and not np.isfinite(values).all():
             raise ValueError(f"{name} of a row of zeros is not finite")
-
-
-def _first_step(model: Any) -> Any:
-    steps = getattr(model, "steps", None)
-    return steps[0][1] if steps else model

@@ -35,7 +35,8 @@ class Encoder:
     """Fills ``arrays`` while it turns values into JSON.
 
     ``of_object`` encodes an object of another class, or refuses it. Without ``clocks`` whatever was measured
-    in seconds is 0.
+    in seconds is 0, and so is what was computed and cached on the way: a fit that was broken off and gone on
+    with has the same certificates, and computes some kernel values twice.
     """
 
     def __init__(self, of_object: Callable[[Encoder, Any, str], Any], clocks: bool = True) -> None:
@@ -99,9 +100,10 @@ class Encoder:
     def _history(self, columns: Any, path: str) -> dict[str, str]:
         checks = [check for column in columns for check in column]
         values = np.array([[getattr(c, name) for name in MEASURES] for c in checks], dtype=np.float64)
-        if not self.clocks:
-            values[:, MEASURES.index("seconds")] = 0.0
         counts = np.array([[getattr(c, name) for name in COUNTS] for c in checks], dtype=np.int64)
+        if not self.clocks:
+            values[:, [MEASURES.index(name) for name in ("seconds", "hit_rate")]] = 0.0
+            counts[:, COUNTS.index("kernel_values")] = 0
         return {
             "lengths": self._keep(np.array([len(column) for column in columns]), f"{path}/lengths"),
             "counts": self._keep(counts, f"{path}/counts"),

@@ -105,7 +105,7 @@ def _prepared(record: Mapping[str, Any]) -> list[Child]:
     if not (isinstance(n_in, int) and isinstance(n_out, int)):
         return []
     text = (
-        f"Its {count(n_in, 'column')} of features became {n_out:,} numbers a row: words as "
+        f"The {count(n_in, 'column')} of features became {n_out:,} numbers a row: words as "
         "indicators, numbers standardised, gaps filled with the mean and marked."
     )
     dropped = data.get("dropped") or {}

@@ -12,11 +12,12 @@ from ..io.table import Source
 from ..study.evaluation import Evaluation, evaluate
 from ..study.mistakes import Mistake
 from ..study.preparation import TablePreparation
+from ..study.record import digest_of
 from ..study.scoring import classifier_of, prepared
 from .influence import Influence, Weights, influential_features, influential_rows
 from .problems import Described, describe, fitted_inside
 from .progress import BudgetPath, GapHistory, budget_path, gap_history
-from .promises import MOST_ROWS, Promises, promises
+from .promises import MOST_ROWS, NO_TRAINING_ROWS, OTHER_FILE, OTHER_ROWS, Promises, promises
 from .seen_data import DataFacts, Watched, rows_by_number
 
 __all__ = ["Report", "ShownMistake", "build"]
@@ -102,8 +103,9 @@ def build(
     """
     record = dict(record or {})
     watched = Watched(source)
-    evaluation = evaluate(model, watched, **judged)
-    data = watched.facts()
+    with digest_of(source.name) as digest:
+        evaluation = evaluate(model, watched, **judged)
+        data = watched.facts(digest()["sha256"])
     seen = data.sha256 is not None and data.sha256 == record.get("data", {}).get("sha256")
     rows = rows_by_number(source, [m.row for m in evaluation.mistakes])
     classifier = classifier_of(model)
@@ -128,7 +130,7 @@ def build(
             evaluation.n_rows,
             1.0 - evaluation.majority_share,
             seen=seen,
-            training=None if training is None else _training_rows(model, training),
+            training=_training_rows(model, record, training),
         ),
         commands=() if command is None else (command,),
         fingerprint=record.get("fingerprint"),
@@ -139,7 +141,14 @@ def _fit(record: Mapping[str, Any]) -> Mapping[str, Any]:
     return record.get("fit") or {}
 
 
-def _training_rows(model: Any, training: Source) -> tuple[Any, Any]:
-    """The first rows, prepared; one more than bounds are computed for is enough to see that."""
-    block = next(training.blocks(MOST_ROWS + 1))
-    return prepared(model, block)[0], block.target
+def _training_rows(model: Any, record: Mapping[str, Any], training: Source | None) -> tuple[Any, Any] | str:
+    """The training rows, prepared, or why there are none; no more than show that they are too many."""
+    if training is None:
+        return NO_TRAINING_ROWS
+    if record.get("fitted_on", "all rows") != "all rows":
+        return OTHER_ROWS
+    known = (record.get("data") or {}).get("sha256")
+    with digest_of(training.name) as digest:
+        block = next(training.blocks(MOST_ROWS + 1))
+        rows = prepared(model, block)[0], block.target
+        return rows if known in (None, digest()["sha256"]) else OTHER_FILE

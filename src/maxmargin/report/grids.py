@@ -85,7 +85,7 @@ def _cell(
     text = f"{count:,}"
     if not count or len(text) * (5.5 if size < 30 else 7) > size:
         return [edge, box]
-    strong = " strong" if ink > 0.55 else ""
+    strong = " strong" if ink > (0.7 if right else 0.75) else ""
     small = " small" if size < 30 else ""
     return [edge, box, label(text, x + size / 2, y + size / 2 + 4, "middle", class_=f"count{strong}{small}")]
 

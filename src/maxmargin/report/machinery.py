@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from .content import Report
 from .markup import Child, Element, datum, formula, node
-from .progress import BudgetPath, Curve
+from .progress import BudgetPath, Curve, GapHistory
 from .promises import DELTA
 from .quality import mark
 from .svg import Axis, Line, line_chart
@@ -53,41 +54,31 @@ def path_section(report: Report) -> list[Child]:
     """Accuracy or loss against support vectors."""
     path = report.budget_path
     if path is None:
-        return [
-            node("p", "This model has no path over budgets: it was not grown one support vector at a time.")
-        ]
-    across = Axis("support vectors (logarithmic)", log=True)
+        return []
     figures = []
-    budgets = [float(b) for b in path.budget]
     if path.has_scores:
-        drawing = line_chart(
-            "path-score",
-            "Accuracy against support vectors",
-            _ends(budgets, path.score, "accuracy"),
-            [Line("accuracy", budgets, path.score)],
-            across,
-            Axis("accuracy on rows held out", share=True),
-        )
         words = "Where the line is flat, more support vectors make the model larger and no better."
-        figures.append(figure(drawing, "Accuracy against support vectors", words))
-    drawing = line_chart(
-        "path-loss",
-        "Loss against support vectors",
-        _ends(budgets, path.loss, "loss"),
-        [Line("mean training loss", budgets, path.loss)],
-        across,
-        Axis("mean training loss", log=min(path.loss, default=0) > 0),
-    )
+        up = Axis("accuracy on rows held out", share=True)
+        figures.append(_path_figure(path.budget, path.score, "accuracy", up, words))
     words = "What is minimised, without the penalty: lower is a closer fit to the training rows."
-    figures.append(figure(drawing, "Training loss against support vectors", words))
+    up = Axis("mean training loss", log=min(path.loss) > 0.0)
+    figures.append(_path_figure(path.budget, path.loss, "loss", up, words))
     figures.append(_path_table(path))
     return [
         node(
             "p",
-            "One fit contains smaller models: those of its first support vectors. This is what each is worth.",
+            "One fit contains smaller models: those of its first support vectors. What is each worth?",
         ),
         node("div", figures, class_="figures"),
     ]
+
+
+def _path_figure(budgets: list[int], values: list[float], what: str, up: Axis, words: str) -> Element:
+    title = f"{what.capitalize()} against support vectors"
+    across = Axis("support vectors (logarithmic)", log=True, whole=True)
+    line = Line(what, budgets, values)
+    drawing = line_chart(f"path-{what}", title, _ends(budgets, values, what), [line], across, up)
+    return figure(drawing, title, words)
 
 
 def _path_table(path: BudgetPath) -> Element:
@@ -100,7 +91,7 @@ def _path_table(path: BudgetPath) -> Element:
     return table(names, rows, caption="Some points of the path", numbers=range(len(names)))
 
 
-def _ends(x: list[float], y: list[float], what: str) -> str:
+def _ends(x: Sequence[float], y: Sequence[float], what: str) -> str:
     return f"from {number(y[0])} {what} at {number(x[0])} to {number(y[-1])} at {number(x[-1])}"
 
 
@@ -108,51 +99,49 @@ def gap_section(report: Report) -> list[Child]:
     """The duality gap against time and iterations."""
     gaps = report.gaps
     if gaps is None:
-        return [
-            node(
-                "p",
-                "This model has no certificates: its method does not bound how far it is from the optimum.",
-            )
-        ]
-    last = gaps.worst_by_time.gap[-1]
-    limit = ("asked for", gaps.tol) if gaps.tol else None
-    figures = []
-    for axis, name, curve in (
-        ("seconds", "Seconds", gaps.worst_by_time),
-        ("iterations", "Iterations", gaps.worst_by_iteration),
-    ):
-        drawing = line_chart(
-            f"gap-{axis}",
-            f"Duality gap against {axis}",
-            _ends(getattr(curve, axis), curve.gap, "gap"),
-            [_line(c, axis, faint=True) for c in gaps.columns] + [_line(curve, axis)],
-            Axis(axis if axis == "seconds" else "iterations (rounds, epochs or steps)", zero=True),
-            Axis("relative duality gap (logarithmic)", log=True),
-            limit=limit,
-        )
-        words = f"{name} since the fit began; the lower, the nearer to the optimum. Gaps below "
-        words += f"{number(gaps.floor, 1)} are drawn there."
-        if gaps.n_columns > 1:
-            words += f" Bold: the largest of {gaps.n_columns:,} columns; grey: {len(gaps.columns)} of them."
-        figures.append(figure(drawing, f"Gap against {axis}", words))
+        words = "This model has no certificates: its method does not bound how far it is from the optimum."
+        return [node("p", words)]
+    words = (
+        " For a model under a budget it is about the coefficients of the support vectors that were chosen, "
+        "so it rises again when one joins."
+    )
     return [
         node(
             "p",
             "The duality gap is a proof: no other coefficients make the objective lower by more than this "
             "share of it. This fit ended with a gap of ",
-            node("b", number(last, 2)),
+            node("b", number(report.model.facts.get("dual_gap_", gaps.worst_by_time.gap[-1]), 2)),
             f", where {number(gaps.tol, 2)} was asked for." if gaps.tol else ".",
-            " For a model under a budget it is about the coefficients of the support vectors that were "
-            "chosen, so it rises again when one joins."
-            if report.budget_path is not None
-            else None,
+            words if report.budget_path is not None else None,
         ),
-        node("div", figures, class_="figures"),
+        node("div", [_gap_figure(gaps, axis) for axis in ("seconds", "iterations")], class_="figures"),
     ]
 
 
-def _line(curve: Curve, axis: str, *, faint: bool = False) -> Line:
-    return Line(curve.name, getattr(curve, axis), curve.gap, faint)
+def _gap_figure(gaps: GapHistory, axis: str) -> Element:
+    curve = gaps.worst_by_time if axis == "seconds" else gaps.worst_by_iteration
+    name, factor = "iterations (rounds, epochs or steps)", 1.0
+    if axis == "seconds":
+        name, factor = ("milliseconds", 1e3) if curve.seconds[-1] < 1.0 else ("seconds", 1.0)
+
+    def line(each: Curve, faint: bool) -> Line:
+        return Line(each.name, [factor * v for v in getattr(each, axis)], each.gap, faint)
+
+    drawing = line_chart(
+        f"gap-{axis}",
+        f"Duality gap against {axis}",
+        _ends(getattr(curve, axis), curve.gap, "gap"),
+        [*(line(each, True) for each in gaps.columns), line(curve, False)],
+        Axis(name, zero=True, whole=axis == "iterations"),
+        Axis("relative duality gap (logarithmic)", log=True),
+        limit=("asked for", gaps.tol) if gaps.tol else None,
+    )
+    words = "The lower, the nearer to the optimum; the fit began at 0. "
+    if min(curve.gap) <= gaps.floor:
+        words += f"Gaps below {number(gaps.floor, 1)} are drawn there. "
+    if gaps.n_columns > 1:
+        words += f"Bold: the largest of {gaps.n_columns:,} columns; grey: {len(gaps.columns)} of them."
+    return figure(drawing, f"Gap against {axis}", words)
 
 
 def promise_section(report: Report) -> list[Child]:
@@ -171,20 +160,23 @@ def promise_section(report: Report) -> list[Child]:
         verdict = mark("no better than guessing", False) if each.vacuous else mark("says something", True)
         about = "" if each.of in ("error", "leave-one-out error") else f" (of the {each.of})"
         words = node("span", f"{each.words}{about}", class_="soft")
-        rows.append([each.name, sign + percent(each.value), chance, verdict, words])
+        value = percent(each.value) if each.value <= 1.0 else f"100 % ({number(each.value, 3)})"
+        rows.append([each.name, sign + value, chance, verdict, words])
     parts: list[Child] = [
         node(
             "p",
-            "How large can the error on new rows be? A bound holds with the probability named, over the "
-            "draw of the rows; an estimate promises nothing. Guessing the most frequent class errs "
-            f"{percent(p.majority_error)} of the time: a bound that is not below that is true and of no "
-            "use.",
+            "How large can the error on new rows be? A bound holds with the probability named, over the draw "
+            "of the rows; an estimate promises nothing. Guessing the most frequent class errs "
+            f"{percent(p.majority_error)} of the time: a bound that is not below that, or not below half, "
+            "is true and of no use.",
         )
     ]
     if rows:
         columns = ["bound", "error", "holds with", "verdict", "where it comes from"]
         parts.append(table(columns, rows, caption="Limits on the error for new rows", numbers=[1]))
     notes = dict.fromkeys(note for each in p.told for note in each.notes)
+    if any(each.name != "hold-out" for each in p.told):
+        notes["bounds from training rows take the preparation of the table as given beforehand."] = None
     parts += [node("p", f"Note: {note}", class_="note") for note in notes]
     parts += [node("p", f"Not told ({names}): {reason}", class_="note") for names, reason in p.not_told]
     if any(each.delta for each in p.told):

@@ -8,10 +8,12 @@ from typing import Any
 from .content import Report
 from .grids import bar_chart
 from .markup import Child, Element, datum, node
-from .tables import facts, figure, table
+from .seen_data import DataFacts
+from .tables import facts, figure
 from .text import count, number, percent
 
 MOST_COLUMNS = 60
+KINDS = {"number": "columns of numbers", "words": "columns of words"}
 MOST_CLASSES = 20
 
 
@@ -112,7 +114,7 @@ def data_section(report: Report) -> list[Child]:
             [
                 ("judged by", datum(data.file, 90)),
                 ("rows", count(data.n_rows, "row")),
-                ("columns", count(data.n_features, "feature column")),
+                ("features", count(data.n_features, "column")),
                 ("to predict", datum(data.target if data.target is not None else "–")),
                 (
                     "entries not 0",
@@ -136,24 +138,9 @@ def data_section(report: Report) -> list[Child]:
         unit="rows",
     )
     words = f"How many of the rows judged by belong to each class.{some}"
-    beside: list[Child] = [figure(drawing, "Rows of each class", words)]
     if data.columns:
-        some = (
-            f"; the first {MOST_COLUMNS} of {len(data.columns):,}" if len(data.columns) > MOST_COLUMNS else ""
-        )
-        rows = [
-            [datum(c.name), "numbers" if c.kind == "number" else "words", number(c.n_missing)]
-            for c in data.columns[:MOST_COLUMNS]
-        ]
-        beside.append(
-            table(
-                ["column", "holds", "missing"],
-                rows,
-                caption=f"Columns of features, and how many values are missing{some}",
-                numbers=[2],
-            )
-        )
-    parts.append(node("div", beside, class_="figures"))
+        parts.append(facts([_columns(data, kind, name) for kind, name in KINDS.items()]))
+    parts.append(node("div", figure(drawing, "Rows of each class", words), class_="figures"))
     notes = [*report.evaluation.notes]
     notes += [
         f"column {name}: {n:,} values never seen in training"
@@ -161,6 +148,17 @@ def data_section(report: Report) -> list[Child]:
     ]
     parts += [node("p", "Note: ", datum(note, 400), class_="note") for note in notes]
     return parts
+
+
+def _columns(data: DataFacts, kind: str, name: str) -> tuple[str, Child]:
+    """The columns of a kind, each with how many of its values are missing."""
+    own = [column for column in data.columns if column.kind == kind]
+    spans = [
+        node("span", datum(c.name), node("em", f" {c.n_missing:,} missing") if c.n_missing else None)
+        for c in own[:MOST_COLUMNS]
+    ]
+    more = f"and {len(own) - MOST_COLUMNS:,} more" if len(own) > MOST_COLUMNS else "" if own else "none"
+    return f"{name} ({len(own):,})", node("div", spans, node("span", more) if more else None, class_="pairs")
 
 
 def _code(text: Any) -> Element | None:

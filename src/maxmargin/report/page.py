@@ -34,6 +34,8 @@ SECTIONS: tuple[tuple[str, str, Callable[[Report], list[Child]]], ...] = (
 def page(report: Report) -> str:
     """The whole page as one file of HTML, without scripts and without anything from elsewhere.
 
+    Sections that a model has nothing to say in are left out.
+
     Parameters
     ----------
     report : Report
@@ -44,14 +46,16 @@ def page(report: Report) -> str:
         To be written as UTF-8. The same report gives the same bytes.
     """
     made = report.record.get("date") or report.record.get("created")
+    sections = [(anchor, title, show(report)) for anchor, title, show in SECTIONS]
+    sections = [each for each in sections if each[2]]
     body = [
         header(report),
-        contents([(anchor, title) for anchor, title, _ in SECTIONS]),
+        contents([(anchor, title) for anchor, title, _ in sections]),
         node(
             "main",
             [
-                node("section", node("h2", title), show(report), id=anchor, aria_label=title)
-                for anchor, title, show in SECTIONS
+                node("section", node("h2", title), parts, id=anchor, aria_label=title)
+                for anchor, title, parts in sections
             ],
         ),
         node(

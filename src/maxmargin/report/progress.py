@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..solvers.result import FLOAT_EPS
 from .problems import fitted_inside
 
 DEEPEST = 1e-2  # of what was asked for or reached: a gap of 0 on the way would hide the rest of the chart
@@ -55,7 +56,7 @@ def gap_history(model: Any) -> GapHistory | None:
     inner = fitted_inside(model)
     history, tol = getattr(inner, "history_", []), getattr(inner, "tol", None)
     ends = [checks[-1].gap for checks in history if len(checks)]
-    floor = DEEPEST * min([tol or 1.0, *(gap for gap in ends if 0.0 < gap < np.inf)])
+    floor = max(FLOAT_EPS, DEEPEST * min([tol or 1.0, *(gap for gap in ends if 0.0 < gap < np.inf)]))
     columns = [_curve(f"column {t}", checks, floor) for t, checks in enumerate(history)]
     columns = [column for column in columns if column.gap]
     if not columns:

@@ -14,11 +14,11 @@ MOST_ROWS = 5_000  # of training rows, for bounds that need all of them
 MEANINGS = {
     "hold-out": "counted on rows that the model has not seen; the number to quote",
     "margin": "from the margins and the size of the function",
-    "margin-a-priori": "from the margins, for a size that was fixed beforehand",
-    "margin-scaled": "from the margins, for the best scale of them",
+    "margin-a-priori": "from the margins and the largest size the problem allows",
+    "margin-scaled": "from the margins, for the best multiple of the function",
     "hinge": "from the mean hinge loss and the size of the function",
-    "pac-bayes": "for a randomised version of the model, near it",
-    "gibbs": "for a randomised version of the model",
+    "pac-bayes": "twice the limit for a random classifier around the model",
+    "pac-bayes-gibbs": "for a random classifier around the model, not for the model itself",
     "stability": "from how little one row can change the model",
     "support-vectors": "leaving a row out changes nothing unless it is a support vector",
     "xi-alpha": "from slacks and coefficients, without refitting",
@@ -28,6 +28,10 @@ MEANINGS = {
     "ecoc-printed": "on the training error, from errors of the code's columns",
     "ecoc-refined": "on the training error, from wrong outputs of the code's columns",
 }
+OTHER_FILE = (
+    "the file given as the training file is another one than the model was trained on, by its SHA-256."
+)
+OTHER_ROWS = "the model was learnt from a part of the training file only."
 NO_TRAINING_ROWS = (
     "bounds from margins, norms and leaving rows out need the training rows; give them with --training FILE."
 )
@@ -56,17 +60,26 @@ class Promises:
 
 
 def promises(
-    model: Any, n_errors: int, n_rows: int, majority_error: float, *, seen: bool, training: Any = None
+    model: Any,
+    n_errors: int,
+    n_rows: int,
+    majority_error: float,
+    *,
+    seen: bool,
+    training: tuple[Any, Any] | str = NO_TRAINING_ROWS,
 ) -> Promises:
-    """The hold-out bound for rows that were not seen, and all that the training rows (X, y) allow."""
+    """The hold-out bound for rows that were not seen, and all that the training rows allow.
+
+    ``training`` are these rows, X and y, or the reason why there are none.
+    """
     entries: dict[str, Entry] = {}
     if seen:
         reason = "these are the rows that the model was trained on; give rows that it has not seen."
         entries["hold-out"] = Inapplicable("hold-out", reason)
     else:
         entries["hold-out"] = hold_out_bound(n_errors, n_rows, DELTA, majority_error=majority_error)
-    if training is None:
-        entries["others"] = Inapplicable("others", NO_TRAINING_ROWS)
+    if isinstance(training, str):
+        entries["others"] = Inapplicable("others", training)
     else:
         entries |= _from_training(model, *training)
     told = [_promise(entry) for entry in entries.values() if not isinstance(entry, Inapplicable)]
@@ -85,7 +98,7 @@ def _from_training(model: Any, X: Any, y: Any) -> dict[str, Entry]:
         return {"others": Inapplicable("others", reason)}
     try:
         found = dict(bounds_report(model, X, y, delta=DELTA).entries)
-    except (ValueError, TypeError, AttributeError) as error:
+    except (ValueError, TypeError) as error:
         return {"others": Inapplicable("others", str(error))}
     found.pop("hold-out", None)
     return {name: entry for name, entry in found.items() if "rademacher" not in name}

@@ -141,9 +141,8 @@ def calibration_section(report: Report) -> list[Child]:
         return [
             node(
                 "p",
-                "This model gives scores, not probabilities, so there is nothing to calibrate. Train with "
-                "loss “log”, with a share of the rows held out for validation, or as CalibratedSVC for "
-                "probabilities.",
+                "This model gives scores, not probabilities, so there is nothing to calibrate. The models "
+                "“sparse-kernel” and “calibrated” of maxmargin train have probabilities.",
             )
         ]
     bins = [Bin(b.confidence, b.accuracy, *b.accuracy_interval, b.n_rows) for b in c.bins]

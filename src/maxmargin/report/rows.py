@@ -91,7 +91,8 @@ def mistake_section(report: Report) -> list[Child]:
         ]
         rows.append((cells + ([percent(m.probability)] if probable else []), each.values))
     some = f"The {len(rows)} of {wrong:,} mistakes that the model was surest of"
-    some = some if len(rows) < wrong else f"All {wrong:,} mistakes, the surest first"
+    if len(rows) == wrong:
+        some = "The only mistake" if wrong == 1 else f"All {wrong:,} mistakes, the surest first"
     caption = f"{some}; rows are counted from 1"
     return [
         node(

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -70,26 +68,16 @@ class Watched:
         elif is_sparse(block.features):
             self.n_stored = (self.n_stored or 0) + block.features.nnz
 
-    def facts(self) -> DataFacts:
-        """What has been seen so far."""
+    def facts(self, sha256: str | None) -> DataFacts:
+        """What has been seen so far, and the file's hash."""
         source = self.source
         columns = [ColumnFacts(c.name, c.kind, self.missing[c.name]) for c in source.columns or ()]
         size = self.n_rows * source.n_features
         density = None if self.n_stored is None or not size else self.n_stored / size
-        digest = sha256_of(source.name)
         counts = dict(sorted(self.classes.items(), key=lambda each: (-each[1], each[0])))
         return DataFacts(
-            str(source.name), digest, self.n_rows, source.n_features, source.target, columns, counts, density
+            str(source.name), sha256, self.n_rows, source.n_features, source.target, columns, counts, density
         )
-
-
-def sha256_of(file: str) -> str | None:
-    """Of the file's bytes as they lie there; None where there is no such file."""
-    path = Path(file)
-    if not path.is_file():
-        return None
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def rows_by_number(source: Source, numbers: Iterable[int]) -> dict[int, dict[str, Any]]:

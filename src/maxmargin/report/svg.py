@@ -39,6 +39,7 @@ class Axis:
     log: bool = False
     zero: bool = False
     share: bool = False  # numbers are written in per cent
+    whole: bool = False  # there is nothing between two whole numbers
 
     def scale(self, values: Sequence[float], start: float, end: float) -> Scale:
         """The scale on which all these values have a place."""
@@ -96,6 +97,8 @@ def frame(x: Scale, y: Scale, across: Axis, up: Axis) -> list[Element]:
         parts.append(node("line", x1=x.start, x2=x.end, y1=at, y2=at, class_="grid"))
         parts.append(label(text, x.start - 6, at + 4, "end", class_="tick"))
     for value, text in x.ticks(6):
+        if across.whole and value != round(value):
+            continue
         at = x(value)
         text = percent(value, 0) if across.share else text
         parts.append(node("line", x1=at, x2=at, y1=y.start, y2=y.start + 4, class_="axis"))
@@ -200,7 +203,6 @@ def reliability_diagram(name: str, title: str, description: str, bins: Sequence[
     across, up = Axis("how sure the model is", share=True), Axis("how often it is right", share=True)
     parts = frame(x, y, across, up)
     parts.append(node("line", x1=x(low), y1=y(low), x2=x(1.0), y2=y(1.0), class_="limit"))
-    parts.append(label("dashed: as sure as right", x(1.0), y(low) - 8, "end", class_="limit-name"))
     most = max((b.n for b in bins), default=1)
     for b in bins:
         said = (

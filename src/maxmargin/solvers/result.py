@@ -148,8 +148,8 @@ class State(dict[str, Any]):
         self[name] = value
 
     def copy(self) -> State:
-        """A deep copy."""
-        return State(**{k: v.copy() if isinstance(v, np.ndarray) else v for k, v in self.items()})
+        """A deep copy, whose arrays have the same layout in memory: the order of sums may depend on it."""
+        return State(**{k: v.copy(order="K") if isinstance(v, np.ndarray) else v for k, v in self.items()})
 
 
 @dataclass(frozen=True)

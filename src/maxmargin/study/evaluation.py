@@ -17,6 +17,7 @@ from .intervals import Interval, share_interval
 from .labels import LabelMatch
 from .mistakes import Mistake, MistakeTally
 from .ranking import Ranking, RankingTally
+from .read_ahead import ahead
 from .record import plain
 from .reliability import Calibration, ReliabilityTally
 from .scoring import Answers, answers, classifier_of, prepared
@@ -105,7 +106,7 @@ def evaluate(
     unknown_labels: str = "error",
     progress: Callable[[int], None] | None = None,
 ) -> Evaluation:
-    """Judge a fitted model by the rows of a source, block by block.
+    """Judge a fitted model by the rows of a source, block by block; the next are read in the meantime.
 
     Memory does not grow with the number of rows: all but the area under the ROC curve and the average
     precision are counts and sums, and these two are computed from all scores up to four million, beyond that
@@ -135,7 +136,7 @@ def evaluate(
     classes = classifier_of(model).classes_
     n_rows = max(256, min(BLOCK_ROWS, SCORES_AT_ONCE // len(classes))) if batch is None else batch
     tally = _Tally(model, LabelMatch(classes, labels, unknown_labels), top_k)
-    blocks = ((block, block.target, block.first_row) for block in source.blocks(n_rows))
+    blocks = ((block, block.target, block.first_row) for block in ahead(source.blocks(n_rows)))
     return tally.over(blocks, source.name, progress)
 
 

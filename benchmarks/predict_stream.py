@@ -1,0 +1,69 @@
+"""``maxmargin predict`` from a file to a file beside ``model.predict`` on the same rows in memory.
+
+Reading CSV costs more than predicting with a few hundred support vectors, so the same share of the throughput
+is asked of a model for which prediction is the larger part, and of a file that needs no parsing.
+"""
+
+import contextlib
+import io as text_io
+import tempfile
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from clock import interleaved, row
+
+from maxmargin import io
+from maxmargin.cli import main
+
+SHARE = 0.8  # of the throughput on arrays
+N_ROWS, N_FEATURES = 25_000, 30
+CASES = {  # file; times the rows, in quick runs once; model; target
+    "CSV, 200 support vectors": ("all.csv", 20, ["--budget", 200, "--set", "alpha=1e-4"], None),
+    "npz, 200 support vectors": ("all.npz", 20, ["--budget", 200, "--set", "alpha=1e-4"], SHARE),
+    "CSV, exact kernel SVM": ("all.csv", 4, ["--model", "kernel", "--set", "C=10"], SHARE),
+}
+
+
+def _write(folder, name, times, n_train=4000):
+    """A file whose rows are the same again and again, and a small one to train on."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((N_ROWS, N_FEATURES))
+    y = np.where(np.sin(X[:, 0]) + X[:, 1] * X[:, 2] > 0, "yes", "no")
+    if name.endswith("npz"):
+        np.savez(folder / "train.npz", X=X[:n_train], y=y[:n_train])
+        np.savez(folder / name, X=np.tile(X, (times, 1)), y=np.tile(y, times))
+        return folder / "train.npz"
+    head = ",".join([*(f"x{j}" for j in range(N_FEATURES)), "y"]) + "\n"
+    lines = [",".join([*(f"{v:.6g}" for v in values), label]) + "\n" for values, label in zip(X, y)]
+    (folder / "train.csv").write_text(head + "".join(lines[:n_train]))
+    with (folder / name).open("w") as file:
+        file.write(head)
+        for _ in range(times):
+            file.writelines(lines)
+    return folder / "train.csv"
+
+
+def _command(*arguments):
+    with contextlib.redirect_stdout(text_io.StringIO()):
+        assert main([*map(str, arguments), "--quiet"]) == 0
+
+
+def _measured(title, repeats, quick):
+    name, times, recipe, target = CASES[title]
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        training = _write(folder, name, 1, 800) if quick else _write(folder, name, times)
+        model, data, out = folder / "m.mm", folder / name, folder / "p.csv"
+        _command("train", training, "--target", "y", "--validate", 0, *recipe, "--out", model)
+        fitted = io.load(model)
+        block = io.read_all(io.open_source(data, target="y"))
+        rows = block if name.endswith("csv") else block.features
+        command = partial(_command, "predict", model, data, "--out", out)
+        ours, arrays = interleaved([command, partial(fitted.predict, rows)], repeats)
+    what = f"maxmargin predict, {block.n_rows:,} x {N_FEATURES} {title}"
+    return row(what, ours, "model.predict on arrays", arrays, target)
+
+
+def run(repeats, quick):
+    return [_measured(title, repeats, quick) for title in CASES]
