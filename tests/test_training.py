@@ -7,6 +7,8 @@ import gzip
 import hashlib
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -201,6 +203,40 @@ def test_a_sample_is_told(monkeypatch):
     assert trained.record["fitted_on"] == f"a sample of {data['n_rows_kept']} rows"
     table, y = rings(400, seed=1)
     assert (trained.model.predict(pd.DataFrame(table)) == y).mean() > 0.93
+
+
+RISING = """
+import resource
+import numpy as np
+from maxmargin.io.table import Block
+from maxmargin.study.training import train
+
+class Drawn:
+    name, columns, n_features, target = "drawn", None, 30, "y"
+
+    def __init__(self, n_blocks):
+        self.n_blocks = n_blocks
+
+    def blocks(self):
+        rng = np.random.default_rng(0)
+        for k in range(self.n_blocks):
+            X = rng.normal(size=(8192, 30))
+            yield Block(X, np.where(X[:, 0] > 0, "a", "b"), 8192 * k, 8192)
+
+    def options(self):
+        return {}
+
+for n_blocks in (10, 10, 50):
+    trained = train(Drawn(n_blocks), model="least-squares", refit=False, memory_mb=64)
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, trained.record["data"]["n_rows_kept"])
+"""
+
+
+def test_memory_does_not_grow_with_the_file():
+    told = subprocess.run([sys.executable, "-c", RISING], capture_output=True, text=True, check=True).stdout
+    peaks, kept = np.array([line.split() for line in told.splitlines()], dtype=int).T
+    assert kept.max() < 80_000
+    assert peaks[2] - peaks[1] < 25_000  # KiB, where 328,000 more rows would take 77,000
 
 
 def test_a_broken_training_goes_on_to_the_same_bits(tmp_path):

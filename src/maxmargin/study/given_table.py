@@ -52,7 +52,7 @@ class GivenTable:
 
 
 def is_table(X: Any) -> bool:
-    """Whether X has named columns: a block of a file, a data frame of pandas or polars, a mapping."""
+    """Whether X has named columns: a block of a file, a data frame, a table of pyarrow, a mapping."""
     if isinstance(X, Block) or sparse.issparse(X):
         return isinstance(X, Block)
     return isinstance(X, Mapping) or (hasattr(X, "columns") and hasattr(X, "__getitem__"))
@@ -66,9 +66,10 @@ def given_table(X: Any) -> GivenTable:
         return GivenTable(None, None, X.features, X.n_rows, of_file=True)
     if isinstance(X, Mapping):
         return _of_columns(X, None)
-    names = [str(name) for name in X.columns]
+    keys = getattr(X, "column_names", X.columns)  # pyarrow's columns are no names
+    names = [str(key) for key in keys]
     _refuse_twice(names)
-    return _of_columns({name: X[key] for name, key in zip(names, X.columns)}, len(X))
+    return _of_columns({name: X[key] for name, key in zip(names, keys)}, len(X))
 
 
 def given_matrix(X: Any) -> GivenTable:

@@ -14,7 +14,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ..checks import check_choice, check_number
 from .given_table import GivenTable, given_matrix, given_table, is_table
 from .matched_table import Notices, matched, matched_sparse
-from .prepared_columns import NumberPlan, WordsPlan, plan_from_state, plan_state, plans_of
+from .preparation_state import state_of, with_state
+from .prepared_columns import NumberPlan, WordsPlan, plans_of
 from .running import RunningTable
 from .table_matrix import TableMatrix
 
@@ -32,13 +33,15 @@ class TableWarning(UserWarning):
 class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """A table as a matrix: words one-hot, numbers standardised, gaps filled and marked.
 
-    A column of numbers becomes ``(x - mean) / deviation``, by the values present in training; a missing
-    number becomes the mean, which is 0, and where any was missing in training a column of its own marks the
-    gaps. A column of words becomes one column for each word seen in training, sorted; beyond ``max_words`` of
-    them the most frequent stay and one column stands for all others; where a word was missing in training,
-    there is a column for that. A word that training had not goes to the column of all others, or is all zeros
-    without one. Columns that are constant, without any value, or whose words are all different, are dropped
-    and named in ``dropped_``.
+    A column of numbers becomes ``(x - mean) / scale``, by the values present in training; ``scale`` is the
+    standard deviation over the root of the share of values that are not the least (or not the largest, if
+    that is the more frequent), so that zeros and ones, or numbers that are mostly zero, are not blown up. A
+    missing number becomes the mean, which is 0, and where any was missing in training a column of its own
+    marks the gaps. A column of words becomes one column for each word seen in training, sorted; beyond
+    ``max_words`` of them the most frequent stay and one column stands for all others; where a word was
+    missing in training, there is a column for that. A word that training had not goes to the column of all
+    others, or is all zeros without one. Columns that are constant, without any value, or whose words are all
+    different, are dropped and named in ``dropped_``.
 
     A CSR matrix stays one: each column is divided by its largest absolute value, zeros stay zeros, and no
     column is dropped. Otherwise the matrix is dense with at most 512 columns, or where a quarter of the
@@ -227,10 +230,10 @@ class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def row_bytes_(self) -> float:
-        """Memory of a row of the matrix, nearly; 0 where it is that of the matrix given."""
-        if self.layout_ == "sparse":
-            return 0.0
+        """Memory of a row of the matrix, nearly, while rows are learnt from."""
         size = np.dtype(self.dtype).itemsize
+        if self.layout_ == "sparse":
+            return self._running.extent.n_stored / self.n_samples_seen_ * (size + 4)
         return float(self.n_features_out_ * size if self.is_dense_ else len(self.plans_) * (size + 4))
 
     @property
@@ -290,18 +293,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         dict
         """
         check_is_fitted(self, "layout_")
-        names = getattr(self, "feature_names_in_", None)
-        return {
-            "max_words": int(self.max_words),
-            "dtype": self.dtype,
-            "layout": self.layout_,
-            "n_features": int(self.n_features_in_),
-            "n_samples": int(self.n_samples_seen_),
-            "names": None if names is None else names.tolist(),
-            "plans": [plan_state(plan) for plan in self.plans_],
-            "dropped": dict(self.dropped_),
-            "scale": self.scale_,
-        }
+        return state_of(self)
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> TablePreparation:
@@ -316,21 +308,5 @@ class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         -------
         TablePreparation
         """
-        out = cls(max_words=state["max_words"], dtype=state["dtype"])
-        check_choice("dtype", out.dtype, DTYPES)
-        check_choice("layout", state["layout"], ("table", "matrix", "sparse"))
-        out.layout_, out.n_features_in_ = state["layout"], int(state["n_features"])
-        out.n_samples_seen_, out.dropped_ = int(state["n_samples"]), dict(state["dropped"])
-        out.plans_ = [plan_from_state(plan) for plan in state["plans"]]
-        out.scale_ = np.asarray(state["scale"], dtype=np.float64)
-        is_sparse, names = out.layout_ == "sparse", state["names"]
-        lengths = len(out.plans_), len(out.scale_), -1 if names is None else len(names)
-        n = out.n_features_in_
-        wanted = (0 if is_sparse else n, n if is_sparse else 0, n if out.layout_ == "table" else -1)
-        if lengths != wanted or not ((out.scale_ > 0.0) & np.isfinite(out.scale_)).all():
-            raise ValueError(f"the state of a TablePreparation does not fit its {n} columns.")
-        if names is not None:
-            if len(set(names)) < n or not all(isinstance(name, str) for name in names):
-                raise ValueError("the state of a TablePreparation must have different strings as names.")
-            out.feature_names_in_ = np.array(names, dtype=object)
-        return out
+        check_choice("dtype", state["dtype"], DTYPES)
+        return with_state(cls(max_words=state["max_words"], dtype=state["dtype"]), state)
