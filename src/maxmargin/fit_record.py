@@ -58,11 +58,9 @@ class FileRecord(FitRecord):
         self.checkpoint = checkpoint
         self.before = self._read()
         self.now = Kept(entries={} if self.before is None else self.before.entries)
-        journal = Journal(self.now.entries, self._changed, every_copy=checkpoint.every_seconds == 0.0)
-        self.now.entries = journal.entries
-        self.lock = journal.lock
+        self.journal = Journal(self.now.entries, self._changed, every_copy=checkpoint.every_seconds == 0.0)
         self.next_write = time.perf_counter() + checkpoint.every_seconds
-        super().__init__(Part(journal, "fit"))
+        super().__init__(Part(self.journal, "fit"))
 
     def _read(self) -> Kept | None:
         path = self.checkpoint.path
@@ -101,9 +99,9 @@ class FileRecord(FitRecord):
             self.write()
 
     def write(self) -> None:
-        """Write the file, unless nothing is known yet; where that fails the fit goes on, with a warning."""
-        with self.lock:
-            if not (self.now.identity and self.now.entries):
+        """Write the file, unless no solve has begun; where that fails the fit goes on, with a warning."""
+        with self.journal.lock:
+            if not self.journal.opened:  # refused, perhaps: then the file is another fit's
                 return
             start = time.perf_counter()
             try:

@@ -39,7 +39,7 @@ class Journal:
     Parameters
     ----------
     entries : dict of Entry, optional
-        Those of the run that is gone on with.
+        Those of the run that is gone on with; they are replaced in it.
     changed : callable, optional
         Called, by one thread at a time, after an entry was replaced.
     every_copy : bool
@@ -52,7 +52,7 @@ class Journal:
         changed: Callable[[], None] = lambda: None,
         every_copy: bool = False,
     ) -> None:
-        self.entries = dict(entries or {})
+        self.entries = {} if entries is None else entries
         self.changed, self.every_copy = changed, every_copy
         self.lock = threading.RLock()
         self.opened: set[str] = set()
