@@ -24,13 +24,10 @@ def killed(n_kills: int) -> Counter[str]:
     from maxmargin import LinearSVC, io
 
     rng, folder = np.random.default_rng(0), Path(tempfile.mkdtemp())
-    path, wide = folder / "model.mm", rng.standard_normal((40, 20_000))
-    models = [LinearSVC(C=C, n_jobs=1).fit(wide, np.arange(40) % 2) for C in (0.01, 1.0)]
+    path, wide = folder / "model.mm", rng.standard_normal((20, 100_000))
+    models = [LinearSVC(C=C, n_jobs=1).fit(wide, np.arange(20) % 2) for C in (0.01, 1.0)]
     prints = [io.fingerprint(model) for model in models]
-    start = time.perf_counter()
-    for _ in range(3):
-        io.save(models[0], path)
-    seconds = time.perf_counter() - start  # of three
+    io.save(models[0], path)
     counts: Counter[str] = Counter()
     for _ in range(n_kills):
         before = io.fingerprint(io.load(path))
@@ -38,7 +35,10 @@ def killed(n_kills: int) -> Counter[str]:
         if child == 0:
             for k in range(1_000_000):
                 io.save(models[(prints.index(before) + k + 1) % 2], path)
-        time.sleep(float(rng.uniform(0.0, seconds)))
+        deadline = time.perf_counter() + 5.0
+        while not any(folder.glob(".*.part")) and time.perf_counter() < deadline:
+            pass  # until the child writes
+        time.sleep(float(rng.exponential(0.003)))
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
         after = io.fingerprint(io.load(path))
