@@ -34,7 +34,7 @@ def dataset():
 def own_interrupt():
     """Ctrl-C raises KeyboardInterrupt, whatever was there before.
 
-    A shell script that starts the tests in the background has SIGINT ignored, and so have they: Python installs
-    its handler only where the signal is not ignored.
+    A shell script that starts the tests in the background has SIGINT ignored, and so have they: Python
+    installs its handler only where the signal is not ignored.
     """
     signal.signal(signal.SIGINT, signal.default_int_handler)
