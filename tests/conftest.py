@@ -32,5 +32,9 @@ def dataset():
 
 @pytest.fixture(autouse=True)
 def own_interrupt():
-    """Ctrl-C raises KeyboardInterrupt, whatever handler an earlier test's library has left behind."""
+    """Ctrl-C raises KeyboardInterrupt, whatever was there before.
+
+    A shell script that starts the tests in the background has SIGINT ignored, and so have they: Python
+    installs its handler only where the signal is not ignored.
+    """
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -117,6 +117,28 @@ def test_a_malformed_file_is_named_with_its_line(run, tmp_path):
     assert not (tmp_path / "bad.mm").exists()
 
 
+def test_errors_of_readers_name_options(run, tmp_path):
+    data = tmp_path / "t.csv"
+    data.write_text("a,b,y\n1,2,u\n3,x,v\n4,5,u\n")
+    ran = run("train", data, "--target", "y", "--numbers", "b", "--out", tmp_path / "t.mm")
+    assert ran.code == 1
+    assert "line 3" in ran.err
+    assert "--words b" in ran.err
+    assert "kinds" not in ran.err
+    assert run("train", data, "--target", "y", "--numbers", "b", "--words", "a,b").code == 2
+    assert "--names a,b,c" in run("train", data, "--target", "q").err
+
+
+def test_numbers_can_be_words(run, tmp_path):
+    data = tmp_path / "t.csv"
+    data.write_text("zip,x,y\n" + "".join(f"{i % 3},{i % 7},{'uv'[i % 3 > 1]}\n" for i in range(60)))
+    options = ["--target", "y", "--words", "zip", "--model", "linear", "--out", tmp_path / "t.mm", "--json"]
+    ran = run("train", data, *options)
+    assert [column["kind"] for column in ran.json["data"]["columns"]] == ["words", "number"]
+    assert ran.json["data"]["n_features_out"] == 4
+    assert run("evaluate", tmp_path / "t.mm", data, "--json").json["accuracy"] == 1.0
+
+
 def test_predictions_are_those_of_the_model(flowers, run, tmp_path):
     write_flowers(tmp_path / "new.csv", n=40, seed=1)
     ran = run("predict", "flowers.mm", "new.csv", "--scores", "--probabilities")

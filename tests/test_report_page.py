@@ -154,7 +154,7 @@ def test_a_page_is_bounded_for_many_classes_and_columns():
     assert "The 20 of 1,000 classes with most mistakes are shown." in text
     assert text.count('class="cell ') == 400
     assert len(found.support.rows) == 20 < found.support.n_support
-    assert "and 16 more" in text
+    assert "and 24 more" in text
 
 
 @pytest.mark.parametrize("kind", [LinearSVC, KernelSVC])

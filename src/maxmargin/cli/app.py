@@ -27,6 +27,7 @@ from cyclopts import App, CycloptsError, Parameter
 from .. import __version__
 from .invocation import given
 from .notices import collected, fail
+from .option_names import as_options
 from .problems import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE, Interrupted, UsageError
 
 COMMANDS = ("train", "predict", "evaluate", "inspect", "path", "compare", "report", "reproduce", "demo")
@@ -94,7 +95,7 @@ def _guarded(arguments: list[str], failed: Callable[[str, int], int]) -> int:
     except SystemExit as ended:  # rich's word for the same, while it prints the help
         raise BrokenPipeError from ended
     except EXPECTED as error:
-        return failed(_text_of(error), EXIT_FAILED)
+        return failed(as_options(_text_of(error)), EXIT_FAILED)
 
 
 def _where_to_read(arguments: list[str]) -> str:

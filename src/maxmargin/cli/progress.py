@@ -46,13 +46,12 @@ def bar(show: Show) -> Iterator[Bar]:
         yield Bar(None)
         return
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
     with Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         TextColumn("{task.fields[remark]}", markup=False),
-        TimeElapsedColumn(),
         TextColumn("left:"),
         TimeRemainingColumn(),
         console=Console(stderr=True),
@@ -65,7 +64,7 @@ WORDS = {
     "read": "reading",
     "gather": "reading",
     "choose": "choosing",
-    "fit": "training on the rows not held out",
+    "fit": "training to validate",
     "learn": "training",
     "validate": "validating",
     "refit": "training on all rows",

@@ -40,6 +40,12 @@ class Reading:
         str | None, Parameter(help="Words that stand for a missing value, separated by commas.")
     ] = None
 
+    words: Annotated[
+        str | None, Parameter(help="Columns to be taken as words whatever they look like, such as zip,code.")
+    ] = None
+    numbers: Annotated[str | None, Parameter(help="Columns in which anything but a number is an error.")] = (
+        None
+    )
     array: Annotated[
         str | None, Parameter(help="The array of the features in an npz file [X, or X_train].")
     ] = None
@@ -56,10 +62,18 @@ class Reading:
             "header": self.header,
             "delimiter": "\t" if self.delimiter in ("tab", "\\t") else self.delimiter,
             "missing": None if self.missing is None else self.missing.split(","),
+            "kinds": self._kinds() or None,
             "data": self.array,
             "zero_based": self.zero_based,
         }
         return {name: value for name, value in given.items() if value is not None}
+
+    def _kinds(self) -> dict[str, str]:
+        words = dict.fromkeys(_listed(self.words or ""), "words")
+        numbers = dict.fromkeys(_listed(self.numbers or ""), "number")
+        if both := sorted(words.keys() & numbers.keys()):
+            raise UsageError(f"--words and --numbers both name {', '.join(both)}; name it in one of them.")
+        return words | numbers
 
     def open(self, path: Path) -> Source:
         """The file, read as these options say."""
@@ -82,7 +96,7 @@ class Reading:
 def _listed(names: str) -> list[str]:
     """``a,b,c`` or ``@FILE``: the names in a file are separated by commas or lines."""
     if not names.startswith("@"):
-        return [name.strip() for name in names.split(",")]
+        return [name.strip() for name in names.split(",")] if names else []
     file = Path(names[1:])
     try:
         text = file.read_text(encoding="utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass, field
 from glob import escape
 from pathlib import Path
@@ -20,7 +21,8 @@ from .reading import Reading
 if TYPE_CHECKING:
     from ..io.table import Source
 
-OPEN_ENDINGS = (".gz", ".bz2")
+PACKED = (".gz", ".bz2")
+LIKELY_TARGETS = ("target", "class", "label", "y", "species", "outcome", "diagnosis")
 
 
 @Parameter(name="*")
@@ -132,19 +134,17 @@ def _unfinished(checkpoint: Path) -> list[Path]:
 def model_file(data: Path) -> Path:
     """``folder/data.csv.gz`` gives ``data.mm`` in the present folder."""
     name = data.name
-    for ending in OPEN_ENDINGS:
+    for ending in PACKED:
         name = name.removesuffix(ending)
     return Path(Path(name).stem + ".mm")
 
 
 def _without_target(source: Source) -> str:
     """Which columns there are, and one to try."""
-    if source.columns is None:
-        return f"{source.name}: say which column is to be predicted: --target."
-    names = [column.name for column in source.columns]
-    likely = [
-        name for name in names if name.lower() in ("target", "class", "label", "y", "species", "outcome")
-    ]
-    guess = (likely or names)[-1]
+    names = list(getattr(source, "names", ()))
+    if not names:
+        return f"{source.name}: say what is to be predicted: --target."
+    likely = [name for name in names if name.lower() in LIKELY_TARGETS]
+    guess = shlex.quote((likely or names)[-1])
     shown = ", ".join(names if len(names) <= 40 else [*names[:20], "...", *names[-20:]])
     return f"{source.name}: say which column is to be predicted, such as --target {guess}; there are: {shown}"

@@ -10,7 +10,7 @@ from .tables import shown, table, values_list
 from .text import number, percent
 
 MOST_COLUMNS = 8  # of a table; rows with more values are lists
-MOST_LISTED = 24  # values of a list; where there are more, zeros are left out
+MOST_LISTED = 16  # values of a list; where there are more, zeros are left out
 
 
 def influence_section(report: Report) -> list[Child]:

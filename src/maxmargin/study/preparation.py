@@ -33,13 +33,15 @@ class TableWarning(UserWarning):
 class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """A table as a matrix: words one-hot, numbers standardised, gaps filled and marked.
 
-    A column of numbers becomes ``(x - mean) / deviation``, by the values present in training; a missing
-    number becomes the mean, which is 0, and where any was missing in training a column of its own marks the
-    gaps. A column of words becomes one column for each word seen in training, sorted; beyond ``max_words`` of
-    them the most frequent stay and one column stands for all others; where a word was missing in training,
-    there is a column for that. A word that training had not goes to the column of all others, or is all zeros
-    without one. Columns that are constant, without any value, or whose words are all different, are dropped
-    and named in ``dropped_``.
+    A column of numbers becomes ``(x - mean) / scale``, by the values present in training; ``scale`` is the
+    standard deviation over the root of the share of values that are not the least (or not the largest, if
+    that is the more frequent), so that zeros and ones, or numbers that are mostly zero, are not blown up. A
+    missing number becomes the mean, which is 0, and where any was missing in training a column of its own
+    marks the gaps. A column of words becomes one column for each word seen in training, sorted; beyond
+    ``max_words`` of them the most frequent stay and one column stands for all others; where a word was
+    missing in training, there is a column for that. A word that training had not goes to the column of all
+    others, or is all zeros without one. Columns that are constant, without any value, or whose words are all
+    different, are dropped and named in ``dropped_``.
 
     A CSR matrix stays one: each column is divided by its largest absolute value, zeros stay zeros, and no
     column is dropped. Otherwise the matrix is dense with at most 512 columns, or where a quarter of the

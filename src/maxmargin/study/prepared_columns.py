@@ -68,12 +68,18 @@ Plan = NumberPlan | WordsPlan
 
 
 def plan_numbers(moments: Moments, n_rows: int, j: int) -> tuple[NumberPlan, str | None]:
-    """The plan of a column of numbers, and why it is dropped if it is."""
+    """The plan of a column of numbers, and why it is dropped if it is.
+
+    The squared scale is the mean squared deviation over the share of values apart from that end of the range
+    which has the most. Where a single value is there, it is the sample's variance; a column of zeros and ones
+    keeps nearly its range, as those of words do, and pixels that are rarely on are not blown up.
+    """
     n = int(moments.count[j])
     if n == 0:
         return NumberPlan(0.0, 1.0, False, False), ALL_MISSING
     kept = bool(moments.low[j] < moments.high[j])
-    scale = float(np.sqrt(moments.squares[j] / n)) if kept else 1.0
+    n_apart = n - max(int(moments.at_low[j]), int(moments.at_high[j]))
+    scale = float(np.sqrt(moments.squares[j] / n_apart)) if kept else 1.0
     plan = NumberPlan(float(moments.mean[j]), scale or 1.0, kept, n < n_rows)
     return plan, None if plan.width else CONSTANT
 

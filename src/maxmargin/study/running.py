@@ -16,20 +16,26 @@ MOST_WORDS = 100_000  # different words that a column's counts hold; later ones 
 
 @dataclass(frozen=True)
 class Moments:
-    """Of the values present in each column; ``squares`` are summed squared squaress from the mean."""
+    """Of the values present in each column; ``squares`` are summed squared deviations from the mean.
+
+    ``at_low`` and ``at_high`` count the values that equal the least and the largest.
+    """
 
     count: np.ndarray
     mean: np.ndarray
     squares: np.ndarray
     low: np.ndarray
     high: np.ndarray
+    at_low: np.ndarray
+    at_high: np.ndarray
 
     @classmethod
     def of(cls, values: np.ndarray) -> Moments:
         """Of a whole chunk, NaN where a value is missing."""
         if not len(values):
             none = np.zeros(values.shape[1])
-            return cls(none.astype(np.int64), none, none, none + np.inf, none - np.inf)
+            n = none.astype(np.int64)
+            return cls(n, none, none, none + np.inf, none - np.inf, n, n)
         if not np.isnan(values.sum()):
             return cls._of_whole(values)
         present = ~np.isnan(values)
@@ -40,7 +46,7 @@ class Moments:
             squares = np.square(np.where(present, values - mean, 0.0)).sum(axis=0)
         low = np.where(present, values, np.inf).min(axis=0)
         high = np.where(present, values, -np.inf).max(axis=0)
-        return cls(count, mean, squares, low, high)
+        return cls(count, mean, squares, low, high, *_at_ends(values, low, high))
 
     @classmethod
     def _of_whole(cls, values: np.ndarray) -> Moments:
@@ -49,7 +55,8 @@ class Moments:
         with np.errstate(over="ignore"):
             squares = np.square(values - mean).sum(axis=0)
         count = np.full(values.shape[1], len(values))
-        return cls(count, mean, squares, values.min(axis=0), values.max(axis=0))
+        low, high = values.min(axis=0), values.max(axis=0)
+        return cls(count, mean, squares, low, high, *_at_ends(values, low, high))
 
     def joined(self, later: Moments) -> Moments:
         """Of both together (Chan, Golub and LeVeque 1979)."""
@@ -62,7 +69,13 @@ class Moments:
             self.squares + later.squares + np.square(step) * (self.count * share),
             np.minimum(self.low, later.low),
             np.maximum(self.high, later.high),
+            self.at_low * (self.low <= later.low) + later.at_low * (later.low <= self.low),
+            self.at_high * (self.high >= later.high) + later.at_high * (later.high >= self.high),
         )
+
+
+def _at_ends(values: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return (values == low).sum(axis=0), (values == high).sum(axis=0)
 
 
 class RunningMoments:
