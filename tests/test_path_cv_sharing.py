@@ -76,7 +76,11 @@ def test_probabilities_that_a_model_does_not_have_are_told_by_its_name():
         PathCV(KernelSVC(), Cs=[1.0], gammas=[0.1], scoring="neg_log_loss").fit(X, y)
 
 
-@pytest.mark.parametrize("kernel", ["linear", "precomputed", RBF(0.1), lambda X, Z: X @ Z.T], ids=str)
+@pytest.mark.parametrize(
+    "kernel",
+    ["linear", "precomputed", RBF(0.1), lambda X, Z: X @ Z.T],
+    ids=["linear", "precomputed", "rbf", "function"],
+)
 def test_gammas_without_effect_are_refused(kernel):
     X, y = unequal_features()
     with pytest.raises(ValueError, match="takes no gamma from the estimator"):
