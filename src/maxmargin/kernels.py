@@ -11,11 +11,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from . import _native
+from ._native import effective_n_threads
 from .bandwidth import median_gamma, scale_gamma
 from .checks import check_number
 from .grouped import GroupedMatrix
 from .layout import as_rows, same_features, sqnorms
-from .threads import effective_n_threads
 
 __all__ = [
     "RBF",

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from .._blas import one_blas_thread
+from .._native import one_blas_thread
 from ..checks import check_choice, check_number
 from ..codes.family import Code
 from ..folds import stratified_folds
