@@ -306,7 +306,7 @@ def test_a_swap_lowers_the_objective_or_leaves_no_trace(pool, loss, dtype):
     outcomes = set()
     for k in range(24):
         fit.state.round += 1
-        fit.fitted = fit._present()
+        fit.fitted = fit.present()
         before, state = fit.fitted, fit.state.copy()
         phi, factor, points = fit.panel.phi.copy(), fit.panel.factor.copy(), fit.panel.points.copy()
         better = swap(fit, (5, 2, 1)[k % 3])
@@ -314,14 +314,14 @@ def test_a_swap_lowers_the_objective_or_leaves_no_trace(pool, loss, dtype):
         assert fit.panel.size == len(fit.state.support) == len(set(fit.state.support.tolist())) == 16
         np.testing.assert_array_equal(fit.panel.points, X[fit.state.support])
         if better:
-            assert fit._present().primal.sum() < before.primal.sum()
+            assert fit.present().primal.sum() < before.primal.sum()
             continue
         assert fit.state.keys() == state.keys()
         for name in state:
             np.testing.assert_array_equal(fit.state[name], state[name])
         for now, then in ((fit.panel.phi, phi), (fit.panel.factor, factor), (fit.panel.points, points)):
             np.testing.assert_array_equal(now, then)
-        np.testing.assert_array_equal(fit._present().F, before.F)
+        np.testing.assert_array_equal(fit.present().F, before.F)
     assert outcomes == {True, False}
 
 

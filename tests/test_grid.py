@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 from reference_kernels import reference
 
-from maxmargin import _native
+from maxmargin import _core, _native
 from maxmargin.grouped import GroupedMatrix
 from maxmargin.kernels import RBF, Laplacian, Linear, Polynomial, Sigmoid
 
@@ -179,10 +179,10 @@ def test_large_products_without_statistics_are_looked_at(layout, dtype, monkeypa
     A = np.random.default_rng(0).normal(size=(40, 3)).astype(dtype)
 
     def step(X, Z):
-        return _native._arguments(X, Z, RBF(0.1), None, None, (None, None))[0][-1]
+        return _native.kernels._arguments(X, Z, RBF(0.1), None, None, (None, None))[0][-1]
 
     assert step(X, Z) == 0
-    monkeypatch.setattr(_native, "WORTH_A_LOOK", 0)
+    monkeypatch.setattr(_native.row_statistics, "WORTH_A_LOOK", 0)
     assert step(X, Z) == step(Z, X) == pytest.approx(1 / 255, rel=1e-6)
     assert step(X, Z * dtype(0.77)) == 0
     for kernel in kernels(31):
@@ -202,11 +202,9 @@ def test_columns_in_groups_take_products_in_integers(d, layout, dtype, monkeypat
     A, dense = GroupedMatrix(starts, columns, blocks, 3), np.zeros((90, 3), dtype)
     dense[:40, [2, 0]], dense[40:, [1, 2]] = blocks
     seen = []
-    core = _native._core.kernel_grouped_matmul
-    monkeypatch.setattr(_native, "WORTH_A_LOOK", 0)
-    monkeypatch.setattr(
-        _native._core, "kernel_grouped_matmul", lambda *args: (seen.append(args[11]), core(*args))
-    )
+    core = _core.kernel_grouped_matmul
+    monkeypatch.setattr(_native.row_statistics, "WORTH_A_LOOK", 0)
+    monkeypatch.setattr(_core, "kernel_grouped_matmul", lambda *args: (seen.append(args[11]), core(*args)))
     for kernel in kernels(d)[:-1]:
         assert_close(kernel.matmul(X, Z, A), reference(kernel, u / 255, v / 255) @ dense, dtype)
         assert seen.pop() == pytest.approx(1 / 255, rel=1e-6)

@@ -272,7 +272,7 @@ def test_out_is_filled_and_checked():
 )
 def test_the_core_never_fills_a_copy_of_a_result(bad):
     X = rows(5, 3)
-    arguments, *_ = _native._arguments(X, X, Linear(), None, None, (None, None))
+    arguments, *_ = _native.kernels._arguments(X, X, Linear(), None, None, (None, None))
     for function, values in ((_core.kernel_block, [bad]), (_core.kernel_matmul, [np.eye(5), bad])):
         with pytest.raises((TypeError, ValueError), match=r"incompatible|same dtype"):
             function(*arguments, *values, 1)

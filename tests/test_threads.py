@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 import threadpoolctl
 
-from maxmargin import _blas
+from maxmargin._native import blas, effective_n_threads
 from maxmargin.kernels import RBF
-from maxmargin.threads import effective_n_threads
 
 N_CORES = joblib.cpu_count()
 
@@ -66,8 +65,8 @@ def test_blas_is_held_to_one_thread_and_given_back():
         return [lib["num_threads"] for lib in threadpoolctl.threadpool_info() if lib["user_api"] == "blas"]
 
     before = counts()
-    with _blas.one_blas_thread():
-        with _blas.one_blas_thread():
+    with blas.one_blas_thread():
+        with blas.one_blas_thread():
             pass
         assert set(counts()) == {1}
     assert counts() == before
@@ -99,7 +98,7 @@ class _Blas:
 def _use_twice():
     """Whether a Ctrl-C came."""
     try:
-        with _blas.one_blas_thread(), _blas.one_blas_thread():
+        with blas.one_blas_thread(), blas.one_blas_thread():
             pass
     except KeyboardInterrupt:
         return True
@@ -110,7 +109,7 @@ def _use_twice():
 def test_blas_gets_its_threads_back_when_ctrl_c_hits_a_library(obeys, monkeypatch):
     for call in itertools.count(1):
         library = _Blas(call, obeys)
-        monkeypatch.setattr(_blas, "_libraries", [(library.get, library.set)] * 2)
+        monkeypatch.setattr(blas, "_libraries", [(library.get, library.set)] * 2)
         interrupted, library.interrupted_call = _use_twice(), None
         assert library.n_threads == 7
         assert not _use_twice()
@@ -124,11 +123,11 @@ def test_blas_gets_its_threads_back_when_ctrl_c_hits_a_function(monkeypatch):
     """Python looks for signals where a function starts: there, one after the other, comes a Ctrl-C."""
     for call in itertools.count(1):
         library = _Blas(None, True)
-        monkeypatch.setattr(_blas, "_libraries", [(library.get, library.set)])
+        monkeypatch.setattr(blas, "_libraries", [(library.get, library.set)])
         n_calls = itertools.count(1)
 
         def trace(frame, event, _, call=call, n_calls=n_calls):
-            if frame.f_code.co_filename == _blas.__file__ and next(n_calls) == call:
+            if frame.f_code.co_filename == blas.__file__ and next(n_calls) == call:
                 raise KeyboardInterrupt
 
         previous = sys.gettrace()

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ._native import effective_n_threads
 from .callbacks import CallbackSupport, with_callbacks
 from .checkpoints import CheckpointSupport
 from .checks import check_number
@@ -24,7 +25,6 @@ from .rows import WeightedRows, canonical
 from .solvers.columns import solve_columns
 from .solvers.drive import Callback
 from .solvers.result import SolverResult, Status, Stop, worst_status
-from .threads import effective_n_threads
 
 LAYOUT = {  # of rows that the core takes: what scikit-learn's validation is asked for
     "accept_sparse": "csr",

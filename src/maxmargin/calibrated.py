@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from ._native import effective_n_threads
 from .calibration import CalibratedScores, check_method
 from .checkpoints import CheckpointSupport
 from .decoders.coupling import CoupledPairs, is_pairwise
@@ -22,7 +23,6 @@ from .kernel_folds import outputs_without_folds
 from .kernel_svc import KernelSVC
 from .rows import WeightedRows
 from .solvers.result import Status
-from .threads import effective_n_threads
 
 
 class CalibratedSVC(CheckpointSupport, ClassifierMixin, BaseEstimator):  # type: ignore[misc]

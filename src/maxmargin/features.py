@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ._native import effective_n_threads
 from .base import LAYOUT
 from .checks import check_choice, check_number, check_sample_weight
 from .eigen_features import METHODS, EigenFeatures, eigen_features
@@ -18,7 +19,6 @@ from .kernel_machine import KernelRows, object_array
 from .kernels import Precomputed
 from .layout import as_rows, is_sparse
 from .rows import WeightedRows
-from .threads import effective_n_threads
 
 
 class KernelEigenMap(KernelRows, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]

@@ -14,7 +14,8 @@ from scipy import sparse
 
 from . import _native
 from .checks import check_kernel_sums
-from .kernels import RBF, Kernel, Laplacian, Precomputed, _Compiled
+from .kernels import RBF, Kernel, Laplacian, Precomputed
+from .kernels.compiled import Compiled
 from .layout import is_sparse
 
 __all__ = ["KernelData", "join_points", "n_points", "points_of"]
@@ -67,7 +68,7 @@ class KernelData:
     @property
     def compiled(self) -> bool:
         """Whether the kernel engine computes these values."""
-        return isinstance(self.kernel, _Compiled)
+        return isinstance(self.kernel, Compiled)
 
     @property
     def dtype(self) -> Any:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ._native import effective_n_threads
 from .decoders.fold_outputs import FoldOutputs
 from .rows import WeightedRows
 from .solvers.columns import solve_columns
 from .solvers.drive import Callback
 from .solvers.out_of_fold import FoldFits, memory, out_of_fold
 from .solvers.result import Stop, worst_status
-from .threads import effective_n_threads
 
 if TYPE_CHECKING:
     from .kernel_svc import KernelSVC

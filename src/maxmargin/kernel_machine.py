@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_consistent_length
 
+from ._native import effective_n_threads
 from .base import NOT_GIVEN, CodedClassifier
 from .checks import check_scale, check_symmetric, check_weights
 from .folds import stratified_folds
@@ -17,7 +18,6 @@ from .kernels import FromFunction, Kernel, Precomputed, kernel_from_name
 from .layout import is_sparse
 from .rows import Rows, WeightedRows, canonical
 from .solvers.result import SolverResult
-from .threads import effective_n_threads
 
 
 class KernelRows:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ._native import effective_n_threads
 from .checks import check_choice, check_costs, check_flag, check_number, check_scale
 from .eigen_features import eigen_features
 from .kernel_machine import KernelClassifier
@@ -17,7 +18,6 @@ from .solvers.columns import solve_columns
 from .solvers.drive import Callback
 from .solvers.lagrangian import row_mu
 from .solvers.result import SolverResult, Stop
-from .threads import effective_n_threads
 
 LARGEST_KERNEL = 4000  # different rows of which "auto" holds the kernel matrix
 LARGEST_HELD = 20_000  # and of which it is held at all

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from ._native import effective_n_threads
 from .base import CodedClassifier
 from .checks import check_costs, check_flag, check_number, check_sample_weight, check_scale
 from .decoders.registry import decision_values, predicted_classes
@@ -21,7 +22,6 @@ from .solvers.result import SolverResult, Stop
 from .solvers.squares_columns import SquaresAtCost, SquaresOnRows
 from .solvers.squares_data import SquaresData
 from .solvers.squares_problem import Penalty
-from .threads import effective_n_threads
 
 PENALTIES: dict[Any, Penalty] = {None: "none", "ridge": "ridge", "lasso": "lasso"}
 

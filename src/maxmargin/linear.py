@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ._native import effective_n_threads
 from .base import CodedClassifier
 from .checks import check_choice, check_costs, check_flag, check_number, check_scale
 from .layout import is_sparse
@@ -17,7 +18,6 @@ from .solvers.margins import Intercept, MarginProblem
 from .solvers.newton import newton
 from .solvers.result import SolverResult, Stop
 from .solvers.truncated_newton import truncated_newton
-from .threads import effective_n_threads
 
 SOLVERS = ("auto", "newton", "dual-cd", "truncated-newton")
 LARGEST_NEWTON = 2000  # order of the largest Newton system that solver="auto" takes on

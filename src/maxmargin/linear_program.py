@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ._native import effective_n_threads
 from .checks import check_choice, check_costs, check_flag, check_number, check_scale
 from .eigen_features import METHODS, EigenFeatures, eigen_features
 from .kernel_machine import KernelClassifier
@@ -20,7 +21,6 @@ from .solvers.lp_features import Features, KernelColumns, RawFeatures
 from .solvers.lp_pairs import Pairs, TwoClasses, WrongClasses
 from .solvers.lp_warm import WorkingSet
 from .solvers.result import SolverResult, Stop
-from .threads import effective_n_threads
 
 OF_SOME_FITS = ("coef_", "support_", "support_vectors_", "dual_coef_", "n_support_", "trace_captured_")
 

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_consistent_length
 
+from ._native import effective_n_threads
 from .callbacks import with_callbacks
 from .checks import check_scale, check_weights
 from .kernel_machine import KernelClassifier
@@ -16,7 +17,6 @@ from .layout import is_sparse
 from .rows import Rows, WeightedRows
 from .solvers.drive import Callback
 from .solvers.result import SolverResult
-from .threads import effective_n_threads
 
 
 class StreamingKernelClassifier(KernelClassifier):

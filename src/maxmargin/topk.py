@@ -7,6 +7,7 @@ from typing import Any, cast
 import numpy as np
 from sklearn.utils import column_or_1d
 
+from ._native import effective_n_threads
 from .checks import check_alpha, check_choice, check_flag, check_number
 from .kernel_data import KernelData
 from .kernel_machine import KernelClassifier
@@ -18,7 +19,6 @@ from .solvers.indefinite import without_bound_words
 from .solvers.result import SolverResult, State, Status, Stop
 from .solvers.topk import SAMPLING, SOLVERS, Method, topk
 from .solvers.topk_problem import TopKProblem, TopKResult
-from .threads import effective_n_threads
 from .top_k_score import top_k_accuracy
 
 FITTED = ("coef_", "support_", "support_vectors_", "dual_coef_")

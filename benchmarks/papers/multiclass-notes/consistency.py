@@ -12,6 +12,7 @@ import sys
 import time
 
 import disc
+from verdict import verdict
 
 from maxmargin import KernelSVC
 
@@ -91,4 +92,4 @@ def lines(means):
         yield f"| {schedule} | {condition} | " + " | ".join(f"{m:.2f} ± {s:.2f}" for m, s in cells) + " |"
     yield ""
     for text, margin in margins(means).items():
-        yield f"- {text}: {'holds' if margin >= 0.0 else '**does not hold**'}, {margin:+.2f}"
+        yield f"- {text}: {verdict(margin)}"

@@ -2,6 +2,7 @@
 
 import consistency
 import cross_validation
+from verdict import verdict
 
 
 def markdown(cells, found, heading):
@@ -26,8 +27,7 @@ def _claims(found):
     yield "Margins are points of training error (of Hamming decoding), not negative where a claim holds."
     yield from ("", "| claim | set | columns | | numbers |", "|---|---|---|---|---|")
     for c in found:
-        verdict = "holds" if c.margin >= 0.0 else "**does not hold**"
-        yield f"| {c.text} | {c.set} | {c.columns} | {verdict}, {c.margin:+.2f} | {c.numbers} |"
+        yield f"| {c.text} | {c.set} | {c.columns} | {verdict(c.margin)} | {c.numbers} |"
 
 
 def _table(codes):

@@ -1,5 +1,7 @@
 """The report of a run as Markdown: claims, then a table for each set."""
 
+from verdict import verdict
+
 
 def markdown(records, found, heading):
     """Everything a run has to say."""
@@ -15,8 +17,7 @@ def _claims(found):
     yield 'Margins are points of accuracy, positive where a claim holds; "close" is within 1.5 points.'
     yield from ("", "| claim | set | | accuracies |", "|---|---|---|---|")
     for claim in found:
-        verdict = "holds" if claim.margin >= 0.0 else "**does not hold**"
-        yield f"| {claim.text} | {claim.set} | {verdict}, {claim.margin:+.2f} | {claim.numbers} |"
+        yield f"| {claim.text} | {claim.set} | {verdict(claim.margin)} | {claim.numbers} |"
 
 
 def _table(records):

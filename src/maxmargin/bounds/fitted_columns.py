@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from .._native import effective_n_threads
 from ..base import CodedClassifier
 from ..baselines import KernelMatchingPursuit
 from ..budget.classifier import SparseKernelClassifier
@@ -21,7 +22,6 @@ from ..layout import is_sparse
 from ..linear import LinearSVC
 from ..rows import WeightedRows
 from ..streaming import StreamingKernelClassifier
-from ..threads import effective_n_threads
 from .kinds import DoesNotApply, FloatArray, MarginSample, check_counts
 
 Intercept = Literal["none", "free", "penalised"]

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._native import effective_n_threads
 from ..rows import WeightedRows
 from ..solvers.greedy import Greedy, greedy
 from ..solvers.result import Status
-from ..threads import effective_n_threads
 from .data import held_out_last, with_support
 
 if TYPE_CHECKING:

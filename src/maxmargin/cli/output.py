@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import io
 import json
-import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
+from ..json_values import plain
 from . import notices
 from .plain_text import printable
 
@@ -46,23 +45,6 @@ class Show:
         """Something by the way, on standard error."""
         if not self.quiet:
             notices.say(text)
-
-
-def plain(value: Any) -> Any:
-    """``value`` in the types that JSON has: arrays as lists, NaN and infinite numbers as null."""
-    if isinstance(value, Mapping):
-        return {str(plain(key)): plain(entry) for key, entry in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(entry) for entry in value]
-    if hasattr(value, "tolist"):
-        return plain(value.tolist())
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if value is None or isinstance(value, (bool, int, str)):
-        return value
-    if isinstance(value, PurePath):
-        return str(value)
-    raise TypeError(f"a {type(value).__name__} cannot be part of a JSON answer")
 
 
 def facts(title: str, pairs: Mapping[str, object]) -> Any:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._blas import one_blas_thread
+from .._native import one_blas_thread
 from .columns import Columns, all_columns, column_pool, n_existing, usable
 
 __all__ = ["designed_matrix", "pair_weights"]

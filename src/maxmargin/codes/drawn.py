@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from .._blas import one_blas_thread
+from .._native import one_blas_thread
 from .columns import column_pool, usable
 from .distances import minimum_distance, row_margins
 

@@ -177,9 +177,7 @@ class Code:
         -------
         Code
         """
-        _check_n_classes(n_classes)
-        n_columns = checked_n_columns(n_classes, n_columns, 10, False, "dense random")
-        return cls(random_matrix(n_classes, n_columns, False, _generator(random_state)), "dense-random")
+        return cls._random("dense", n_classes, n_columns, random_state)
 
     @classmethod
     def sparse_random(cls, n_classes: int, n_columns: int | None = None, random_state: Any = 0) -> Code:
@@ -201,9 +199,14 @@ class Code:
         -------
         Code
         """
+        return cls._random("sparse", n_classes, n_columns, random_state)
+
+    @classmethod
+    def _random(cls, kind: str, n_classes: int, n_columns: int | None, random_state: Any) -> Code:
         _check_n_classes(n_classes)
-        n_columns = checked_n_columns(n_classes, n_columns, 15, True, "sparse random")
-        return cls(random_matrix(n_classes, n_columns, True, _generator(random_state)), "sparse-random")
+        zeros, columns_per_bit = kind == "sparse", {"dense": 10, "sparse": 15}[kind]
+        n_columns = checked_n_columns(n_classes, n_columns, columns_per_bit, zeros, f"{kind} random")
+        return cls(random_matrix(n_classes, n_columns, zeros, _generator(random_state)), f"{kind}-random")
 
     @classmethod
     def designed(

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .._blas import one_blas_thread
+from .._native import one_blas_thread
 from ..codes.family import Code
 
 __all__ = ["newton_finish"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ..checks import check_number, check_sample_weight
 from ..codes.family import Code
+from ..folds import stratified_folds
 from ..solvers.result import Check, Status
 from .margin_sums import checked_outputs
 from .protocol import Decoder
@@ -21,6 +22,7 @@ __all__ = ["DecoderReport", "LabelledOutputs", "LearnedWeights", "checked_labels
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
+FOLDS = 3  # in which values of a parameter are compared
 LARGEST = 1e100  # outputs beyond are taken for this large
 
 
@@ -159,6 +161,37 @@ def warn_unless_converged(decoder: Any, report: DecoderReport) -> None:
             ConvergenceWarning,
             stacklevel=3,
         )
+
+
+class JudgedRows(Protocol):
+    """Rows on which values of a parameter are compared."""
+
+    @property
+    def labels(self) -> IntArray:
+        """Of each row, its class."""
+        ...
+
+    @property
+    def cost(self) -> FloatArray:
+        """Of each row, what its loss counts."""
+        ...
+
+    def take(self, which: IntArray) -> Self:
+        """Some of the rows."""
+        ...
+
+
+Rows = TypeVar("Rows", bound=JudgedRows)
+
+
+def judging_folds(rows: Rows, most: int) -> list[tuple[Rows, Rows]]:
+    """Rows to train on and rows left out, for each fold of the first ``most`` rows that has both."""
+    judged = rows.take(np.arange(min(len(rows.labels), most)))
+    fold = stratified_folds(judged.labels, FOLDS)
+    parts = [
+        (judged.take(np.flatnonzero(fold != k)), judged.take(np.flatnonzero(fold == k))) for k in range(FOLDS)
+    ]
+    return [(train, test) for train, test in parts if train.cost.any() and len(test.labels)]
 
 
 def tied_or_wrong(S: FloatArray, labels: IntArray) -> NDArray[np.bool_]:

@@ -8,9 +8,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from .._blas import one_blas_thread
+from .._native import one_blas_thread
 from ..codes.family import Code
-from ..folds import stratified_folds
 from ..rows import canonical
 from ..solvers.prior_program import PriorProgram
 from ..solvers.prior_weights import prior_weights
@@ -20,6 +19,7 @@ from .learned_weights import (
     LabelledOutputs,
     LearnedWeights,
     check_learning,
+    judging_folds,
     labelled_outputs,
     tied_or_wrong,
     warn_unless_converged,
@@ -33,7 +33,6 @@ __all__ = ["PriorDecoder"]
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
 NUS = (10.0, 1.0, 0.1, 0.01, 0.001, 0.0001)  # of equally good ones the first
-FOLDS = 3
 MOST_JUDGED = 3000  # rows on which nus are compared
 SMALLEST = 1e-140  # divisor of outputs, which leaves weights finite
 LARGEST = 1e150  # outputs beyond are scored as this large
@@ -158,12 +157,7 @@ def _scaled(data: LabelledOutputs, focus: str | None, floor: float) -> tuple[_Sc
 
 def _chosen_nu(scaled: _Scaled) -> float:
     """The nu with the fewest errors on rows left out."""
-    judged = scaled.take(np.arange(min(len(scaled.F), MOST_JUDGED)))
-    fold = stratified_folds(judged.labels, FOLDS)
-    parts = [
-        (judged.take(np.flatnonzero(fold != k)), judged.take(np.flatnonzero(fold == k))) for k in range(FOLDS)
-    ]
-    parts = [(train, test) for train, test in parts if train.cost.any() and len(test.F)]
+    parts = judging_folds(scaled, MOST_JUDGED)
     states: list[Any] = [None] * len(parts)
     errors = []
     for nu in NUS:

@@ -8,10 +8,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from .._blas import one_blas_thread
+from .._native import one_blas_thread
 from ..checks import check_choice, check_number
 from ..codes.family import Code
-from ..folds import stratified_folds
 from ..solvers.result import Stop
 from ..solvers.weights_lp import learn_weights
 from ..solvers.weights_program import WeightsProgram, column_accuracy
@@ -20,6 +19,7 @@ from .learned_weights import (
     LabelledOutputs,
     LearnedWeights,
     check_learning,
+    judging_folds,
     labelled_outputs,
     tied_or_wrong,
     warn_unless_converged,
@@ -34,7 +34,6 @@ __all__ = ["WeightedDecoder"]
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
 MARGINS = (0.3, 0.2, 0.1, 0.05)  # of equally good ones the first
-FOLDS = 3
 MOST_JUDGED = 1500  # patterns on which margins are compared
 DECIMALS = 12  # scores that agree to so many are equal
 METHODS = ("lp", "prior")
@@ -209,13 +208,8 @@ def _patterns(data: LabelledOutputs, focus: str | None, floor: float) -> _Patter
 
 def _chosen_margin(patterns: _Patterns, epsilon: float) -> float:
     """The margin with the fewest errors on patterns left out."""
-    judged = patterns.take(np.arange(min(len(patterns.H), MOST_JUDGED)))
-    fold = stratified_folds(judged.labels, FOLDS)
     errors = np.zeros(len(MARGINS))
-    for k in range(FOLDS):
-        train, test = judged.take(np.flatnonzero(fold != k)), judged.take(np.flatnonzero(fold == k))
-        if not train.cost.any() or not len(test.H):
-            continue
+    for train, test in judging_folds(patterns, MOST_JUDGED):
         for j, margin in enumerate(MARGINS):
             stop = Stop(tol=0.01, max_iter=50, max_seconds=3600.0)
             state, _, _ = learn_weights(train.program(margin), train.start(), epsilon=epsilon, stop=stop)

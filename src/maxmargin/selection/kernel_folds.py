@@ -17,6 +17,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 
 from .. import _native
+from .._native import effective_n_threads
 from ..checks import check_costs, class_weights
 from ..codes.family import code_from_name
 from ..decoders.registry import DECODERS, decision_values, decoder_from_name, predicted_classes
@@ -29,7 +30,6 @@ from ..solvers.columns import solve_columns
 from ..solvers.indefinite import without_bound_words
 from ..solvers.result import SolverResult, Status, Stop
 from ..solvers.svm_path import svm_path
-from ..threads import effective_n_threads
 from .fold_rows import Split, canonical_index
 from .grid import Grid
 from .held_kernel import HeldData, HeldKernel

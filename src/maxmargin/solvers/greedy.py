@@ -12,30 +12,25 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .all_rows import refit_on_all_rows
 from .alpha_search import better_alpha, first_alpha
 from .budget_problem import BudgetProblem, BudgetResult, stated_budgets
 from .drive import Callback, Certificate, drive
 from .feature_panel import FeaturePanel
 from .gain import pick_by_gain
+from .greedy_finish import finish
+from .greedy_path import PATH_TOL, no_progress, record, result, rewrite_path
 from .growth_sample import GrowthSample
 from .move_centers import move_centers
 from .reduced_newton import ReducedProblem, Refit, own_bounds, refit
-from .result import Check, State, Status, Stop
+from .result import State, Status, Stop
 from .row_pool import RowPool
-from .swaps import swap
+from .swaps import swap_round
 
-PATH_TOL = 3e-2  # relative gap of the models along the path; the last one is solved to the caller's
 AFFORDABLE = 3e6  # budget squared times columns up to which a full set is tuned and improved by swaps
-SWAP_WORK = 5000  # rounds of them times budget, at most
-SWAP_PATIENCE = 8  # tries for a single swap that fail before they end
 FIRST_SAMPLE = 64  # budget that the first sample is made for; later ones are made for four times as many
 TUNED_AT = (16, 64, 256, 512, 1024, 4096, 16384)  # support vectors at which alpha is chosen anew
 POOL = 8  # support vectors chosen from each draw of n_candidates, when several are added at once
 PROMISE_WORK = 1 << 21  # kernel values spent on one round's promises
-ENOUGH_TO_CALIBRATE = 1000  # held-out rows; with fewer, all rows are used, out of fold
-FOLDS = 5  # where no rows are held out, outputs for calibration come from so many refits
-PATIENCE = 6  # stated budgets (two doublings) without progress on the held-out part that end the growth
 
 Pick = Callable[[np.ndarray, np.ndarray, int, np.random.Generator], np.ndarray]
 
@@ -83,7 +78,7 @@ def greedy(
         fit = GreedyFit(problem, how, stop.tol, seed, pool, stop.resumed(state))
         never = replace(stop, tol=-1.0)
         status, history = drive(fit.state, fit.step, fit.certify, never, callback)
-        return fit.result(status, history), fit.state
+        return result(fit, status, history), fit.state
 
 
 class GreedyFit:
@@ -106,7 +101,7 @@ class GreedyFit:
             self._begin(seed)
         else:
             self._replay()
-        self.fitted = self._present()
+        self.fitted = self.present()
         if "final_bounds" in self.state:
             primal, gap = self.state.final_bounds
             self.fitted = replace(self.fitted, primal=primal, gap=gap, smoothed=False)
@@ -122,7 +117,7 @@ class GreedyFit:
         anew = self.how.choose_alpha and not (len(self.sample.start) and self.sample.can_tune)
         state.alpha = first_alpha(self.problem) if anew else self.problem.alpha
         if self.how.choose_alpha and not anew:  # it was that of all rows
-            state.alpha /= self._share_of_weight()
+            state.alpha /= self.share_of_weight()
         state.support = np.zeros(0, dtype=np.int64)  # positions in the sample
         state.V, state.factor = np.zeros((0, n_columns)), np.zeros((0, 0))
         state.ends = np.zeros(0, dtype=np.int64)
@@ -170,7 +165,7 @@ class GreedyFit:
         points = state.centres if "centres" in state else self.kernel.points(state.support)
         self.panel.fill(points, state.factor, state.ends.tolist())
 
-    def _present(self) -> Refit:
+    def present(self) -> Refit:
         """The bounds at the present coefficients, with outputs computed afresh."""
         V = self.state.V
         F = self.panel.dot(V) if len(V) else np.zeros(self.sample.targets.shape)
@@ -193,7 +188,7 @@ class GreedyFit:
         self.state.best_dual = -np.inf  # each round has a problem of its own
         self.state.round += 1
         if self.state.phase == "finish":
-            return self._finish()
+            return finish(self)
         {"grow": self._grow, "swap": self._swap, "move": self._move}[self.state.phase]()
         return None
 
@@ -211,9 +206,9 @@ class GreedyFit:
         state, b = self.state, self.panel.size
         if b >= state.sampled_for < self.capacity:
             self._enlarge()
-        self.fitted = self._present()
+        self.fitted = self.present()
         room = [s for s in stated_budgets(self.how.budget) if s > b]
-        if not room or self._no_progress():
+        if not room or no_progress(self):
             if state.round == 1:  # full from the start
                 self._tune()
             if self._may_swap():
@@ -231,7 +226,7 @@ class GreedyFit:
         self.take(refit(self.reduced(), self.grown(), self.fitted.F, PATH_TOL))
         if self._time_to_tune(b, ends):
             self._tune()
-        self._record(self.panel.size)
+        record(self, self.panel.size)
         if ends:
             self._end_choice()
 
@@ -285,155 +280,27 @@ class GreedyFit:
         return pick_by_gain(self.reduced(), self.fitted.F, n_rows, rows, candidates, n_picks)
 
     def _swap(self) -> None:
-        """One try to exchange the cheapest support vectors for the most promising candidates."""
-        state = self.state
-        self.fitted = self._present()
-        state.swap_size = state.swap_size or max(1, self.how.budget // 8)
-        better = swap(self, state.swap_size)
-        state.n_swaps += 1
-        if not better:
-            state.empty += 1
-            if state.swap_size > 1:
-                state.swap_size, state.empty = state.swap_size // 2, 0
-        if state.empty >= SWAP_PATIENCE or state.n_swaps >= np.clip(SWAP_WORK // self.how.budget, 2, 100):
+        """One try to exchange support vectors."""
+        self.fitted = self.present()
+        if not swap_round(self):
             self._end_choice()
 
     def _end_choice(self) -> None:
         """The set is chosen: what is left is to move it, and to refit."""
         if self.state.n_swaps or len(self.sample.start):
-            self._rewrite_path()
+            rewrite_path(self)
         self.state.phase = "move" if self.how.move and self.panel.size else "finish"
 
     def _move(self) -> None:
         """Some iterations that move the support vectors off the data."""
-        self.fitted = self._present()
+        self.fitted = self.present()
         if not move_centers(self):
             self.state.phase = "finish"
 
-    def _finish(self) -> Status:
-        """Refit on all rows; the rows held out for choosing alpha take part again."""
-        state, judge = self.state, self.sample.judge
-        self.fitted = self._present()
-        if judge.stop - judge.start >= ENOUGH_TO_CALIBRATE:
-            state.judged, state.judged_outputs = self.sample.rows[judge], self.fitted.F[judge]
-        elif self.problem.n_samples >= FOLDS:
-            state.judged = self.sample.rows[: self.sample.n_trained]
-            state.judged_outputs = self._out_of_fold()
-        full = self._on_all_rows()
-        self.fitted = full
-        state.final_coef = self.panel.coef(full.V)
-        state.final_bounds = np.stack([full.primal, full.gap])
-        self._record_last(full)
-        if full.relative_gap > self.tol:
-            return Status.STALLED
-        return Status.BUDGET_FULL if self.panel.size >= self.how.budget else Status.NO_LOSS_LEFT
-
-    def _out_of_fold(self) -> np.ndarray:
-        """Outputs on each fold of the rows, of coefficients refitted without it."""
-        n, out = self.sample.n_trained, np.zeros_like(self.fitted.F[: self.sample.n_trained])
-        for fold in range(FOLDS):
-            problem = self.reduced()
-            problem.cost = self.sample.without(np.arange(fold, n, FOLDS))
-            there = refit(problem, self.state.V, self.fitted.F, PATH_TOL)
-            out[fold::FOLDS] = there.F[fold:n:FOLDS]
-        return out
-
-    def _on_all_rows(self) -> Refit:
-        state, sample, problem = self.state, self.sample, self.problem
-        n_trained = problem.n_samples - self.how.n_held_out
-        if sample.covers(n_trained):
-            sample.train_on(n_trained)
-            return refit(self.reduced(), state.V, self.panel.dot(state.V), self.tol, exact=True)
-        if self.how.choose_alpha:
-            state.alpha *= self._share_of_weight()
-        limits = (self.how.cache_bytes, self.tol)
-        rows = (sample.n_trained, n_trained)
-        return refit_on_all_rows(problem, self.panel, *rows, (state.V, state.alpha), limits)
-
-    def _share_of_weight(self) -> float:
+    def share_of_weight(self) -> float:
         """What alpha of the sample becomes on all rows: C = 1 / (n alpha) is what was chosen."""
         n_trained = self.problem.n_samples - self.how.n_held_out
         if self.sample.covers(n_trained):
             return 1.0
         sampled = self.sample.weight[: self.sample.n_trained].sum()
         return float(sampled / self.problem.weight[:n_trained].sum())
-
-    # ---- the path ----
-
-    def _record(self, b: int, fitted: Refit | None = None) -> None:
-        """Keep the model for the first b support vectors, as it stands."""
-        if b == 0:
-            return
-        fitted = self.fitted if fitted is None else fitted
-        loss = float(self.reduced().losses(self.problem.loss, fitted.F).sum())
-        score = np.nan
-        if self.how.score is not None:
-            held_out = self.sample.held_out
-            score = self.how.score(fitted.F[held_out], self.sample.rows[held_out])
-        held_out_loss = self.sample.judged_loss(self.problem.loss, fitted.F)
-        self.state[f"path_{b}"] = np.array([loss, fitted.relative_gap, score, held_out_loss])
-        self.state[f"path_coef_{b}"] = self.panel.coef(fitted.V)
-
-    def _record_last(self, full: Refit) -> None:
-        """The path's last model is that of all rows, with its own loss and gap."""
-        name = f"path_{self.panel.size}"
-        if name not in self.state:
-            return
-        values, V = self.state[name].copy(), full.V
-        values[0] = float(full.primal.sum() - 0.5 * self.state.alpha * np.square(V).sum())
-        values[1] = full.relative_gap
-        if self.how.score is not None:
-            held_out = self.sample.held_out
-            values[2] = self.how.score(self.panel.dot(V)[held_out], self.sample.rows[held_out])
-        self.state[name] = values
-
-    def _rewrite_path(self) -> None:
-        """After swaps the first b support vectors are others than those that were first.
-
-        Beyond 64, one budget in each doubling is enough.
-        """
-        if not self.how.path:
-            return
-        V, size = self.state.V, self.panel.size
-        stated = {b for b in stated_budgets(self.how.budget) if b <= size} | {size}
-        for b in sorted(stated.union(self._recorded()) - {0}):
-            if b > 64 and b != size and b.bit_count() > 1:
-                self.state.pop(f"path_{b}", None)
-                self.state.pop(f"path_coef_{b}", None)
-                continue
-            start = V[:b].copy()
-            self._record(b, refit(self.reduced(), start, self.panel.dot(start), PATH_TOL))
-
-    def _recorded(self) -> list[int]:
-        names = (name.removeprefix("path_coef_") for name in self.state if name.startswith("path_coef_"))
-        return sorted(int(name) for name in names)
-
-    def _no_progress(self) -> bool:
-        """Whether the held-out loss has not fallen for two doublings of the budget."""
-        if not self.how.n_held_out or len(budgets := self._recorded()) <= PATIENCE + 16:
-            return False
-        losses = [float(self.state[f"path_{b}"][3]) for b in budgets]
-        return min(losses[-PATIENCE:]) > (1.0 - 1e-3) * min(losses[:-PATIENCE])
-
-    def result(self, status: Status, history: tuple[Check, ...]) -> BudgetResult:
-        """The model and its path, whose last entry is the model itself where the fit came to its end."""
-        state, panel = self.state, self.panel
-        coef = state.final_coef if len(state.final_coef) else panel.coef(state.V)
-        moved = "centres" in state
-        budgets = [b for b in self._recorded() if b <= len(coef) and not (moved and b < len(coef))]
-        path = {b: state[f"path_coef_{b}"] for b in budgets}
-        if len(coef) in path:
-            path[len(coef)] = coef
-        values = np.array([state[f"path_{b}"][:3] for b in budgets]).reshape(-1, 3)
-        return BudgetResult(
-            coef,
-            0.0,
-            status,
-            history,
-            support=self.sample.rows[state.support],
-            points=panel.points if moved else None,
-            calibration=(state.judged, state.judged_outputs) if "judged" in state else None,
-            path=path,
-            path_values={"loss": values[:, 0], "gap": values[:, 1], "score": values[:, 2]},
-            alpha=state.alpha,
-        )

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from .greedy import GreedyFit
 
 SWAP_TOL = 3e-3  # relative gap at which two sets are compared
+SWAP_WORK = 5000  # rounds of them times budget, at most
+SWAP_PATIENCE = 8  # tries for a single swap that fail before they end
 
 
 class Removal:
@@ -50,6 +52,23 @@ class Removal:
             a[:, t] -= half.T @ (some @ np.linalg.lstsq(some.T @ some, self.a[leaving, t], rcond=None)[0])
         a[leaving] = 0.0
         return a
+
+
+def swap_round(fit: GreedyFit) -> bool:
+    """One try to exchange the cheapest support vectors for the most promising candidates.
+
+    Returns whether to try again. Several go at once, half as many after each try that fails.
+    """
+    state = fit.state
+    state.swap_size = state.swap_size or max(1, fit.how.budget // 8)
+    better = swap(fit, state.swap_size)
+    state.n_swaps += 1
+    if not better:
+        state.empty += 1
+        if state.swap_size > 1:
+            state.swap_size, state.empty = state.swap_size // 2, 0
+    most = np.clip(SWAP_WORK // fit.how.budget, 2, 100)
+    return bool(state.empty < SWAP_PATIENCE and state.n_swaps < most)
 
 
 def swap(fit: GreedyFit, n_swaps: int) -> bool:

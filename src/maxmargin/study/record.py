@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import json_values
 from ..io.table import Source
 from .gathering import Gathered
 from .preparation import TablePreparation
@@ -100,12 +101,4 @@ def versions() -> dict[str, str]:
 
 def plain(value: Any) -> Any:
     """A value as JSON has it; what JSON has not becomes its text."""
-    if isinstance(value, dict):
-        return {str(key): plain(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(entry) for entry in value]
-    if isinstance(value, np.ndarray | np.generic):
-        return plain(value.tolist())
-    if isinstance(value, float) and not np.isfinite(value):
-        return None
-    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
+    return json_values.plain(value, otherwise=str)

@@ -1,4 +1,4 @@
-"""BLAS on one thread while our own threads call it."""
+"""The BLAS that the core calls is SciPy's, and runs on one thread while our own threads call it."""
 
 from __future__ import annotations
 
@@ -9,10 +9,16 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 import threadpoolctl
+from scipy.linalg import cython_blas, cython_lapack
 
-from . import _core
+from .. import _core
 
 __all__ = ["one_blas_thread"]
+
+_core.set_blas(
+    *(cython_blas.__pyx_capi__[name] for name in ("sgemm", "dgemm", "ssyrk", "dsyrk")),
+    cython_lapack.__pyx_capi__["dgesv"],
+)
 
 _lock = threading.Lock()
 _inside: set[Any] = set()  # the guards at work

@@ -10,7 +10,7 @@ from typing import Any
 import joblib
 import threadpoolctl
 
-from . import _core
+from .. import _core
 
 __all__ = ["effective_n_threads"]
 

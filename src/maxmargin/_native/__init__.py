@@ -1,0 +1,87 @@
+"""The one door to the compiled core: dtypes, layouts and shapes are checked here, nowhere else."""
+
+from .arguments import NEVER
+from .blas import one_blas_thread
+from .codes import code_sums
+from .incremental import add_support, back_fit
+from .kernels import (
+    CompiledKernel,
+    RowFiller,
+    exp,
+    kernel_block,
+    kernel_grouped_matmul,
+    kernel_matmul,
+    simd_name,
+)
+from .linear import best_intercept, dual_cd_epoch, lasso_epochs, squared_hinge_step, step_length
+from .losses import loss_conjugate, loss_slope, loss_value
+from .online import lasvm_block, lasvm_reprocess, online_block
+from .pairs import pairs_step, pairs_sweep
+from .row_statistics import RowStats, row_stats
+from .rows import hash_rows, rows_dot, rows_equal, rows_gram, rows_sqnorm, rows_sum
+from .text import CsvParser, LibsvmParser, csv_first_row
+from .threads import effective_n_threads
+from .topk import topk_look, topk_project, topk_prox, topk_sweep, topk_tile
+from .working_sets import (
+    compact_rows,
+    gather_rows,
+    smo_block,
+    subtract_rows,
+    svm_look,
+    svm_polish,
+    svm_rounds,
+    svm_small_rounds,
+)
+
+__all__ = [
+    "NEVER",
+    "CompiledKernel",
+    "CsvParser",
+    "LibsvmParser",
+    "RowFiller",
+    "RowStats",
+    "add_support",
+    "back_fit",
+    "best_intercept",
+    "code_sums",
+    "compact_rows",
+    "csv_first_row",
+    "dual_cd_epoch",
+    "effective_n_threads",
+    "exp",
+    "gather_rows",
+    "hash_rows",
+    "kernel_block",
+    "kernel_grouped_matmul",
+    "kernel_matmul",
+    "lasso_epochs",
+    "lasvm_block",
+    "lasvm_reprocess",
+    "loss_conjugate",
+    "loss_slope",
+    "loss_value",
+    "one_blas_thread",
+    "online_block",
+    "pairs_step",
+    "pairs_sweep",
+    "row_stats",
+    "rows_dot",
+    "rows_equal",
+    "rows_gram",
+    "rows_sqnorm",
+    "rows_sum",
+    "simd_name",
+    "smo_block",
+    "squared_hinge_step",
+    "step_length",
+    "subtract_rows",
+    "svm_look",
+    "svm_polish",
+    "svm_rounds",
+    "svm_small_rounds",
+    "topk_look",
+    "topk_project",
+    "topk_prox",
+    "topk_sweep",
+    "topk_tile",
+]

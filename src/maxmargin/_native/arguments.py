@@ -1,0 +1,75 @@
+"""Arguments as the core takes them: what is wrong is refused here, by name, and nothing is copied in vain."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import _core
+from ..layout import is_sparse
+
+__all__ = [
+    "NEVER",
+    "as_matrix",
+    "as_output",
+    "as_real",
+    "as_row_numbers",
+]
+
+NEVER = np.zeros(1, dtype=np.uint8)  # a cancel flag that nobody sets
+
+
+def as_matrix(X: Any) -> Any:
+    """X as the core takes it: a view of a C-contiguous array or of canonical CSR.
+
+    Nothing is copied, but for parts of a CSR matrix that are not contiguous or number in two dtypes.
+    """
+    if not is_sparse(X) and not isinstance(X, np.ndarray):
+        raise TypeError(f"rows must be a NumPy array or a SciPy CSR matrix; got {type(X).__name__}.")
+    if X.dtype not in (np.float32, np.float64):
+        raise TypeError(f"rows must be float32 or float64; got {X.dtype}.")
+    if not is_sparse(X):
+        if X.ndim != 2 or not X.flags.c_contiguous:
+            raise TypeError(f"rows must be 2-d and C-contiguous; got shape {X.shape}, strides {X.strides}.")
+        return _core.Matrix(X)
+    if X.format != "csr" or not X.has_canonical_format:
+        raise TypeError(
+            "sparse rows must be CSR with sorted indices and no duplicates; call sum_duplicates()."
+        )
+    indices, indptr = X.indices, X.indptr
+    if indices.dtype != indptr.dtype or indices.dtype not in (np.int32, np.int64):
+        indices, indptr = indices.astype(np.int64), indptr.astype(np.int64)
+    data, indices, indptr = (np.ascontiguousarray(part) for part in (X.data, indices, indptr))
+    return _core.Matrix(data, indices, indptr, X.shape[1])
+
+
+def as_real(name: str, values: Any, dtype: Any) -> np.ndarray:
+    """Values that are only read: converted where need be, but not from what is no real number."""
+    values = np.asarray(values)
+    if values.dtype.kind not in "biuf":
+        raise TypeError(f"{name} must hold real numbers; got an array of {values.dtype}.")
+    return np.ascontiguousarray(values, dtype=dtype)
+
+
+def as_row_numbers(rows: Any, n_rows: int) -> np.ndarray | None:
+    """Row numbers, if they are; None means all rows."""
+    if rows is None:
+        return None
+    rows = np.asarray(rows)
+    if rows.size and rows.dtype.kind not in "iu":
+        raise IndexError(f"row numbers must be integers; got an array of {rows.dtype}.")
+    rows = np.ascontiguousarray(rows, dtype=np.int64)
+    if rows.ndim != 1 or (rows.size and (rows.min() < 0 or rows.max() >= n_rows)):
+        raise IndexError(f"row numbers must be a 1-d array within 0..{n_rows - 1}.")
+    return rows
+
+
+def as_output(out: Any, shape: tuple[int, int], dtype: Any) -> np.ndarray:
+    """The caller's array, if it can be written to, or a new one."""
+    if out is None:
+        return np.empty(shape, dtype=dtype)
+    fits = isinstance(out, np.ndarray) and out.shape == shape and out.dtype == dtype
+    if not fits or not out.flags.c_contiguous or not out.flags.writeable:
+        raise ValueError(f"out must be a writeable C-contiguous {np.dtype(dtype)} array of shape {shape}.")
+    return out

@@ -1,0 +1,32 @@
+"""Steps of incremental approximation under a budget of support vectors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import NDArray
+
+from .. import _core
+
+__all__ = [
+    "add_support",
+    "back_fit",
+]
+
+
+def add_support(j: int, y: NDArray[Any], u: NDArray[Any], problem: Any, state: Any) -> None:
+    """One step of every column with y not 0, by which support vector j joins with its update u.
+
+    ``state`` (a, scale, t) is changed in place; the coefficients of column c are ``scale[c] * a[c]``.
+    """
+    _core.add_support(j, y, u, problem.alpha, state.a, state.scale, state.t)
+
+
+def back_fit(K: NDArray[Any], targets: NDArray[Any], problem: Any, state: Any, cancel: NDArray[Any]) -> None:
+    """One back-fitting update for each row of K, in order; ``state`` (a, scale, t) is changed in place.
+
+    ``K[r, j] = k(x_r, z_j)`` for the drawn samples r, whose targets (n_drawn, n_columns) are in {-1, 0, 1},
+    and the support vectors j, whose coefficients are ``scale[c] * a[c, j]`` in column c; what a holds beyond
+    them stays as it is. ``problem`` has a loss and an alpha.
+    """
+    _core.back_fit(K, targets, problem.loss.name, problem.alpha, state.a, state.scale, state.t, cancel)

@@ -1,0 +1,174 @@
+"""Kernel matrices, their products, and single rows of them."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _core
+from ..grouped import GroupedMatrix
+from ..layout import is_sparse
+from .arguments import NEVER, as_matrix, as_output, as_real, as_row_numbers
+from .blas import one_blas_thread
+from .row_statistics import RowStats, checked_centre, checked_sqnorms, step_of_both, useful_centre
+from .threads import effective_n_threads
+
+__all__ = [
+    "CompiledKernel",
+    "RowFiller",
+    "exp",
+    "kernel_block",
+    "kernel_grouped_matmul",
+    "kernel_matmul",
+    "simd_name",
+]
+
+simd_name = _core.simd_name
+exp = _core.exp  # checks its arguments itself: a wrapper here would take longer than a short array
+
+
+class CompiledKernel(Protocol):
+    """What the kernel engine needs to know: a name it has a loop for, and numbers."""
+
+    @property
+    def native(self) -> tuple[str, float, float, float]:
+        """Name, gamma, coef0, degree."""
+        ...
+
+
+def _arguments(
+    X: Any, Z: Any, kernel: CompiledKernel, x_rows: Any, z_rows: Any, stats: Any, n_threads: int = 1
+) -> tuple[list[Any], int, int]:
+    """The arguments that kernel_block and kernel_matmul share, checked, and the shape of the result."""
+    x_matrix, z_matrix = as_matrix(X), as_matrix(Z)
+    if X.shape[1] != Z.shape[1]:
+        raise ValueError(
+            f"X has {X.shape[1]} features and Z has {Z.shape[1]}; they must have the same features."
+        )
+    if X.dtype != Z.dtype:
+        raise TypeError(f"X and Z must share a dtype; got {X.dtype} and {Z.dtype}.")
+    x_rows, z_rows = as_row_numbers(x_rows, X.shape[0]), as_row_numbers(z_rows, Z.shape[0])
+    x_stats, z_stats = stats
+    known = [s for s in (x_stats, z_stats) if s is not None]
+    if known:
+        centre = known[0].centre
+        if any(s.centre is not centre for s in known):
+            raise ValueError("x_stats and z_stats have different centres; compute one with like= the other.")
+        if centre is not None and (is_sparse(X) or is_sparse(Z)):
+            raise ValueError(
+                "sparse rows are never centred; take their row_stats first, the others' like it."
+            )
+    elif kernel.native[0] in ("rbf", "squared-distance") and not is_sparse(X) and not is_sparse(Z):
+        centre = useful_centre(Z, z_rows)
+    else:
+        centre = None
+    sqnorms = [
+        None if s is None else checked_sqnorms(s.sqnorms, rows.shape[0])
+        for s, rows in ((x_stats, X), (z_stats, Z))
+    ]
+    n = X.shape[0] if x_rows is None else len(x_rows)
+    m = Z.shape[0] if z_rows is None else len(z_rows)
+    step = 0.0
+    if kernel.native[0] != "laplacian":
+        step = step_of_both(((X, x_rows, x_stats), (Z, z_rows, z_stats)), known, n_threads)
+    return (
+        [x_matrix, z_matrix, *kernel.native, x_rows, z_rows, *sqnorms, checked_centre(X, centre), step],
+        n,
+        m,
+    )
+
+
+def kernel_block(
+    X: Any,
+    Z: Any,
+    kernel: CompiledKernel,
+    *,
+    x_rows: Any = None,
+    z_rows: Any = None,
+    x_stats: RowStats | None = None,
+    z_stats: RowStats | None = None,
+    out: np.ndarray | None = None,
+    n_threads: int | None = None,
+) -> np.ndarray:
+    """``K[i, j] = k(X[x_rows[i]], Z[z_rows[j]])`` for dense or CSR rows of one dtype.
+
+    ``x_stats`` and ``z_stats`` (from :func:`row_stats`, over all rows of X and Z) save work when the same
+    rows come again and again. The bits of the result do not depend on ``n_threads``.
+    """
+    threads = effective_n_threads(n_threads)
+    arguments, n, m = _arguments(X, Z, kernel, x_rows, z_rows, (x_stats, z_stats), threads)
+    out = as_output(out, (n, m), X.dtype)
+    with one_blas_thread():
+        _core.kernel_block(*arguments, out, threads)
+    return out
+
+
+class RowFiller:
+    """Fills kernel rows among the rows of one X again and again: what does not change is checked once."""
+
+    def __init__(self, X: Any, kernel: CompiledKernel, stats: RowStats) -> None:
+        none = np.zeros(0, dtype=np.int64)
+        arguments, _, _ = _arguments(X, X, kernel, none, none, (stats, stats))
+        self.source = _core.RowSource(arguments[0], *kernel.native, *arguments[9:])
+
+    def fill(
+        self,
+        which: NDArray[Any],
+        others: NDArray[Any],
+        out: tuple[NDArray[Any], NDArray[Any], int],
+        n_threads: int,
+        cancel: NDArray[Any],
+    ) -> None:
+        """``rows[slots, first : first + len(others)] = k(X[which], X[others])``; out: rows, slots, first."""
+        _core.kernel_fill(self.source, which, others, *out, n_threads, cancel)
+
+
+def kernel_matmul(
+    X: Any,
+    Z: Any,
+    A: np.ndarray,
+    kernel: CompiledKernel,
+    *,
+    x_rows: Any = None,
+    z_rows: Any = None,
+    x_stats: RowStats | None = None,
+    z_stats: RowStats | None = None,
+    out: np.ndarray | None = None,
+    n_threads: int | None = None,
+    cancel: np.ndarray = NEVER,
+) -> np.ndarray:
+    """``kernel_block(X, Z, kernel) @ A`` for A of shape (m, c), without ever holding the kernel matrix."""
+    threads = effective_n_threads(n_threads)
+    arguments, n, m = _arguments(X, Z, kernel, x_rows, z_rows, (x_stats, z_stats), threads)
+    A = as_real("A", A, X.dtype)
+    if A.ndim != 2 or A.shape[0] != m:
+        raise ValueError(f"A must have shape ({m}, c), one row for each row of Z; got {A.shape}.")
+    out = as_output(out, (n, A.shape[1]), X.dtype)
+    with one_blas_thread():
+        _core.kernel_matmul(*arguments, A, out, threads, cancel)
+    return out
+
+
+def kernel_grouped_matmul(
+    X: Any, Z: Any, A: GroupedMatrix, kernel: CompiledKernel, *, n_threads: int | None = None
+) -> np.ndarray:
+    """``kernel_matmul`` for an A in groups of rows: a group costs as much as it has columns."""
+    threads = effective_n_threads(n_threads)
+    arguments, n, m = _arguments(X, Z, kernel, None, None, (None, None), threads)
+    starts, widths = as_real("starts", A.starts, np.int64), [len(columns) for columns in A.columns]
+    if starts[0] != 0 or starts[-1] != m or len(starts) != 1 + len(widths):
+        raise ValueError(f"the groups of A must cover {m} rows, one for each row of Z; got {starts}.")
+    shapes = list(zip(np.diff(starts).tolist(), widths))
+    if [block.shape for block in A.blocks] != shapes or min(np.diff(starts), default=0) < 0:
+        raise ValueError("each block of A must have a row for each row of its group, and its columns.")
+    columns = as_real("columns", np.concatenate([*A.columns, []]), np.int64)
+    if columns.size and (columns.min() < 0 or columns.max() >= A.n_columns):
+        raise IndexError(f"columns must be within 0..{A.n_columns - 1}.")
+    values = as_real("A", np.concatenate([*(block.ravel() for block in A.blocks), []]), X.dtype)
+    column_starts = np.cumsum([0, *widths], dtype=np.int64)
+    out = np.empty((n, A.n_columns), dtype=X.dtype)
+    with one_blas_thread():
+        _core.kernel_grouped_matmul(*arguments, starts, column_starts, columns, values, out, threads)
+    return out

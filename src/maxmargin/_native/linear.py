@@ -1,0 +1,86 @@
+"""Steps of the linear solvers: dual coordinate descent, the rounds of Newton, and the lasso."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import NDArray
+
+from .. import _core
+from .arguments import NEVER, as_matrix
+
+__all__ = [
+    "best_intercept",
+    "dual_cd_epoch",
+    "lasso_epochs",
+    "squared_hinge_step",
+    "step_length",
+]
+
+
+def best_intercept(iteration: Any, start: float) -> float:
+    """The b at which the shares of both signs balance in the present round of a ``NewtonIteration``."""
+    return float(_core.best_intercept(*_round(iteration), iteration.state.scores, start))
+
+
+def step_length(iteration: Any, along: NDArray[Any], linear: float, quadratic: float) -> float:
+    """How far to go along a step: the present round's derivative there has fallen to a tenth."""
+    scores = iteration.state.scores + iteration.state.b[0]
+    free = iteration.problem.intercept == "free"
+    return float(_core.step_length(*_round(iteration), scores, along, free, linear, quadratic))
+
+
+def squared_hinge_step(
+    y: NDArray[Any],
+    cost: NDArray[Any],
+    scores: NDArray[Any],
+    along: NDArray[Any],
+    linear: float,
+    quadratic: float,
+) -> float:
+    """How far to go: 1, or where ``linear t + quadratic t^2 / 2`` plus losses at scores + t along is flat."""
+    return float(
+        _core.step_length(y, cost, cost, 1.0, False, scores, along, False, linear, quadratic)
+    )  # anchors (the second cost) are of the hinge alone
+
+
+def _round(iteration: Any) -> tuple[Any, ...]:
+    problem, state = iteration.problem, iteration.state
+    return problem.y, problem.cost, state.anchor, state.sharpness, iteration.hinge
+
+
+def dual_cd_epoch(problem: Any, descent: Any, state: Any, cancel: NDArray[Any]) -> None:
+    """One epoch of dual coordinate descent on a ``MarginProblem``; ``state`` is changed in place."""
+    _core.dual_cd_epoch(
+        as_matrix(problem.rows.X),
+        problem.rows.index,
+        problem.y,
+        descent.upper,
+        descent.ridge,
+        descent.sqnorm,
+        descent.bias_weight,
+        state.a,
+        state.w,
+        state.bias,
+        state.order,
+        state.n_active,
+        state.violation,
+        state.seed,
+        state.epoch,
+        cancel,
+    )
+
+
+def lasso_epochs(
+    G: NDArray[Any],
+    w: NDArray[Any],
+    gradient: NDArray[Any],
+    n_epochs: int,
+    still: float,
+    cancel: NDArray[Any] = NEVER,
+) -> float:
+    """Epochs of coordinate descent on ``||w||_1 + 1/2 w'Gw - q'w``; w and ``q - Gw`` change in place.
+
+    Ends early once no coordinate's move is worth more than ``still``; returns the last epoch's largest.
+    """
+    return float(_core.lasso_epochs(G, w, gradient, n_epochs, still, cancel))

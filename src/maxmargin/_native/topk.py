@@ -1,0 +1,117 @@
+"""The top-k hinge: projections onto its domain, and steps of its solvers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _core
+from .arguments import NEVER, as_matrix
+from .blas import one_blas_thread
+
+__all__ = [
+    "topk_look",
+    "topk_project",
+    "topk_prox",
+    "topk_sweep",
+    "topk_tile",
+]
+
+
+def topk_project(a: NDArray[Any], k: int, include: bool = True, rho: float = 1.0) -> NDArray[Any]:
+    """The u that minimises ``||u||^2 / 2 + rho (sum u)^2 / 2 - a'u`` over the domain of the top-k hinge.
+
+    That is ``u >= 0, sum u <= 1, u_j <= min(1/k, sum u / kappa)``, kappa being k - 1, or k with the true
+    class left out.
+    """
+    a = np.ascontiguousarray(a)
+    u = np.empty_like(a)
+    _core.topk_project(a, k, include, rho, u)
+    return u
+
+
+def _blocks(problem: Any, state: Any, method: str) -> tuple[Any, ...]:
+    loss = problem.loss
+    return (
+        problem.labels,
+        problem.cost,
+        problem.sqnorms,
+        loss.k,
+        loss.true_class == "include",
+        problem.constant,
+        state.passed_over,
+        method,
+        state.A,
+        state.gaps,
+        state.moved,
+    )
+
+
+def topk_sweep(
+    problem: Any, state: Any, method: str, order: NDArray[Any], cancel: NDArray[Any] = NEVER
+) -> None:
+    """One step for each sample of ``order`` of a linear ``TopKProblem``; ``state`` is changed in place.
+
+    ``method`` is "exact" or "frank-wolfe". ``state.gaps`` and ``state.moved`` say what each sample's loss was
+    above its share of the dual, and whether its step changed anything.
+    """
+    with one_blas_thread():
+        _core.topk_sweep(
+            as_matrix(problem.data.X),
+            problem.data.index,
+            *_blocks(problem, state, method),
+            state.W,
+            state.offset,
+            order,
+            cancel,
+        )
+
+
+def topk_look(problem: Any, state: Any, cancel: NDArray[Any] = NEVER) -> None:
+    """Into ``state.gaps`` those of all samples of a linear ``TopKProblem`` at the present W."""
+    labels, cost, sqnorms, k, include, constant, _, _, *arrays = _blocks(problem, state, "exact")
+    with one_blas_thread():
+        _core.topk_look(
+            as_matrix(problem.data.X),
+            problem.data.index,
+            *(labels, cost, sqnorms, k, include, constant, *arrays),
+            state.W,
+            state.offset,
+            problem.data.n_threads,
+            cancel,
+        )
+
+
+def topk_prox(
+    problem: Any, centre: NDArray[Any], Z: NDArray[Any], tau: float, cancel: NDArray[Any] = NEVER
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """For each sample the a that maximises ``a_y - <a, z> - tau/2 ||a - centre||^2`` over its domain.
+
+    Returns A, the maxima, and how A moves with Z: entries marked 1 by the same amount less their mean, those
+    marked 2 in the proportions that the domain's cone holds them in, others not at all.
+    """
+    A, value, faces = np.empty(Z.shape), np.empty(len(Z)), np.empty(Z.shape, dtype=np.uint8)
+    include, n_threads = problem.loss.true_class == "include", problem.data.n_threads
+    _core.topk_prox(
+        problem.labels, problem.loss.k, include, centre, Z, tau, A, value, faces, n_threads, cancel
+    )
+    return A, value, faces
+
+
+def topk_tile(
+    problem: Any,
+    state: Any,
+    method: str,
+    which: NDArray[Any],
+    products: tuple[NDArray[Any], NDArray[Any]],
+    n_passes: int = 1,
+) -> NDArray[Any]:
+    """Steps for the samples of a tile from ``products``: G among them, with the constant, and scores Z.
+
+    Z is scratch. Returns the change of their coefficients c_i a_i.
+    """
+    change = np.zeros((len(which), problem.n_classes))
+    _core.topk_tile(*_blocks(problem, state, method), which, *products, change, n_passes)
+    return change
