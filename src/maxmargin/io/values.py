@@ -65,7 +65,7 @@ class Encoder:
 
     def _collection(self, value: Any, path: str) -> Any:
         if type(value) in (list, tuple):
-            if value and all(_is_history(item) for item in value):
+            if value and all(is_history(item) for item in value):
                 return {"history": {"list": type(value) is list, **self._history(value, path)}}
             items = [self(item, f"{path}/{i}") for i, item in enumerate(value)]
             return items if type(value) is list else {"tuple": items}
@@ -209,7 +209,8 @@ def check_csr(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, n_rows:
             raise ValueError("the columns of a CSR matrix must be in order within each row")
 
 
-def _is_history(item: Any) -> bool:
+def is_history(item: Any) -> bool:
+    """Whether it is the certificates of one solve."""
     return type(item) is tuple and len(item) > 0 and all(type(check) is Check for check in item)
 
 
