@@ -122,6 +122,23 @@ def test_headers_of_other_types_are_refused(key, value, path):
             read(path)
 
 
+@pytest.mark.parametrize("where", ["dict", "objects"])
+def test_integers_of_one_hash_are_refused_before_they_are_hashed(where, path):
+    same = [k * (2**61 - 1) for k in range(5_000)]
+    assert len(set(map(hash, same))) == 1
+
+    def edit(content, arrays):
+        if where == "dict":
+            content["model"]["parameters"]["class_weight"] = {"dict": [[k, 1.0] for k in same]}
+        else:
+            content["model"]["fitted"]["classes_"] = {"objects": same}
+            del arrays["model/classes_"]
+
+    forged(path, mm.LinearSVC().fit(*data()), edit)
+    with pytest.raises(ModelFormatError, match="numbers of 64 bits"):
+        load(path)
+
+
 def test_histories_are_certificates(path):
     def edit(content, arrays):
         content["model"]["fitted"]["history_"] = [1]
