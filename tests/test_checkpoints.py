@@ -1,5 +1,6 @@
 """Fits that are broken off and gone on with: the same bits, or a clear error."""
 
+import functools
 import os
 import pickle
 import signal
@@ -201,6 +202,48 @@ def test_other_classes_and_versions_are_refused(monkeypatch, tmp_path):
         new("calibrated").set_checkpoint(checkpoint).fit(*problem())
 
 
+class Bump:
+    """A kernel with its width in a slot, as an object and as a method."""
+
+    __slots__ = ("gamma",)
+
+    def __init__(self, gamma):
+        self.gamma = gamma
+
+    def __call__(self, X, Z):
+        return mm.kernels.RBF(self.gamma)(X, Z)
+
+    def method(self, X, Z):
+        return self(X, Z)
+
+
+def bump(X, Z, gamma):
+    return mm.kernels.RBF(gamma)(X, Z)
+
+
+def closed(gamma):
+    return lambda X, Z: bump(X, Z, gamma)
+
+
+KERNELS = {
+    "object": Bump,
+    "method": lambda gamma: Bump(gamma).method,
+    "partial": lambda gamma: functools.partial(bump, gamma=gamma),
+    "closure": closed,
+    "lines": lambda gamma: (lambda X, Z: bump(X, Z, 0.1)) if gamma == 0.1 else (lambda X, Z: bump(X, Z, 0.5)),
+}
+
+
+@pytest.mark.parametrize("kind", KERNELS)
+def test_another_kernel_function_of_the_same_name_is_refused(kind, tmp_path):
+    checkpoint = Checkpoint(tmp_path / "checkpoint", resume=True)
+    X, y = problem()
+    mm.KernelSVC(kernel=KERNELS[kind](0.1)).set_checkpoint(checkpoint).fit(X, y)
+    mm.KernelSVC(kernel=KERNELS[kind](0.1)).set_checkpoint(checkpoint).fit(X, y)
+    with pytest.raises(CheckpointError, match=r"another fit: kernel is .* there and .* here"):
+        mm.KernelSVC(kernel=KERNELS[kind](0.5)).set_checkpoint(checkpoint).fit(X, y)
+
+
 def test_a_damaged_file_is_refused(tmp_path):
     checkpoint = Checkpoint(tmp_path / "checkpoint", resume=True)
     new("linear-newton").set_checkpoint(checkpoint).fit(*problem())
@@ -222,6 +265,9 @@ def test_a_model_file_is_no_checkpoint_and_a_folder_is_needed(tmp_path):
         model.set_checkpoint(Checkpoint(tmp_path / "model", resume=True)).fit(*problem())
     with pytest.raises(CheckpointError, match="there is no folder"):
         model.set_checkpoint(tmp_path / "nowhere" / "checkpoint").fit(*problem())
+    for resume in (False, True):
+        with pytest.raises(CheckpointError, match="is a folder; give the name of a file"):
+            model.set_checkpoint(Checkpoint(tmp_path, resume=resume)).fit(*problem())
 
 
 def test_clones_and_pickles_leave_the_file_behind(tmp_path):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from saved_models import EVERY, WORDS, data, quiet, special
+from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, Normalizer, PolynomialFeatures, StandardScaler
 
@@ -78,6 +79,15 @@ def test_isotonic_curves_between_and_beyond_the_knots():
     model = mm.CalibratedSVC(method="isotonic", cv=3).fit(X, y)
     rng = np.random.default_rng(0)
     assert_agree(model, rng.standard_normal((200, 4)) * 3.0)
+
+
+@pytest.mark.parametrize("fill", [0, 1.5, None])
+def test_gaps_that_an_imputer_fills(fill):
+    X, y = data()
+    X = X.copy()
+    X[::5, 1] = np.nan
+    imputer = SimpleImputer() if fill is None else SimpleImputer(strategy="constant", fill_value=fill)
+    assert_agree(make_pipeline(imputer, mm.LinearSVC()).fit(X, y), X)
 
 
 def test_gaps_in_tables_of_numbers():

@@ -6,6 +6,7 @@ import dataclasses
 import hashlib
 from collections.abc import Mapping
 from numbers import Real
+from types import CodeType, FunctionType, MethodType
 from typing import Any
 
 import numpy as np
@@ -59,6 +60,10 @@ def description(value: Any) -> str:
         return "{" + ", ".join(f"{k!r}: {description(v)}" for k, v in sorted(value.items(), key=str)) + "}"
     if isinstance(value, list | tuple | np.ndarray):
         return "[" + ", ".join(description(v) for v in value) + "]"
+    if isinstance(value, MethodType):
+        return f"{description(value.__func__)} of {description(value.__self__)}"
+    if isinstance(value, FunctionType):
+        return f"{value.__module__}.{value.__qualname__} {_digest_of(value)[:16]}"
     if hasattr(value, "__qualname__"):
         return f"{value.__module__}.{value.__qualname__}"
     return f"{type(value).__name__}({description(_parts(value))[1:-1]})"
@@ -69,4 +74,26 @@ def _parts(value: Any) -> dict[str, Any]:
         return dict(value.get_params(deep=False))
     if dataclasses.is_dataclass(value):
         return {f.name: getattr(value, f.name) for f in dataclasses.fields(value) if f.compare}
-    return dict(getattr(value, "__dict__", {}))
+    try:
+        made_from = value.__reduce_ex__(4)  # all that a copy needs
+    except Exception:  # that of a class which refuses copies can be any
+        return dict(getattr(value, "__dict__", {}))
+    return {"made from": made_from if isinstance(made_from, str) else made_from[1:3]}
+
+
+def _digest_of(function: FunctionType) -> str:
+    """SHA-256 of what a function does, as far as its own lines say; functions that it has are names."""
+    cells = [cell.cell_contents for cell in function.__closure__ or ()]
+    values = [*cells, *(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
+    texts = [v.__qualname__ if callable(v) and hasattr(v, "__qualname__") else description(v) for v in values]
+    return hashlib.sha256("\n".join([_code_text(function.__code__), *texts]).encode()).hexdigest()
+
+
+def _code_text(code: CodeType) -> str:
+    constants = [_code_text(c) if isinstance(c, CodeType) else _constant_text(c) for c in code.co_consts]
+    return f"{code.co_code.hex()} {code.co_names} {constants}"
+
+
+def _constant_text(value: Any) -> str:
+    """The order of a set changes from process to process."""
+    return str(sorted(map(repr, value))) if isinstance(value, frozenset) else repr(value)

@@ -66,6 +66,8 @@ class FileRecord(FitRecord):
         path = self.checkpoint.path
         if not path.parent.is_dir():
             raise CheckpointError(f"{path}: there is no folder {path.parent}; make it, or give another path.")
+        if path.is_dir():
+            raise CheckpointError(f"{path} is a folder; give the name of a file.")
         if not (self.checkpoint.resume and path.exists()):
             return None
         try:

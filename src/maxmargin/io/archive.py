@@ -72,7 +72,7 @@ def archive_digest(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) 
 
 def read_archive(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """What ``write_archive`` wrote to ``path``: the header and the arrays, or a ``ModelFormatError``."""
-    with open(path, "rb") as file:
+    with _opened(path) as file:
         try:
             return _read(file)
         except ModelFormatError as error:
@@ -81,13 +81,19 @@ def read_archive(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str
 
 def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
     """The header that ``write_archive`` was given, without reading the arrays."""
-    with open(path, "rb") as file:
+    with _opened(path) as file:
         try:
             text, whole = _read_header(file)
             _check_size(file, text, _layouts(whole))
         except ModelFormatError as error:
             raise ModelFormatError(f"{os.fspath(path)}: {error}") from None
     return whole["content"]
+
+
+def _opened(path: str | os.PathLike[str]) -> BufferedReader:
+    """The file, open; a pipe that nobody writes to is not waited for."""
+    no_wait = getattr(os, "O_NONBLOCK", 0)
+    return open(path, "rb", opener=lambda name, flags: os.open(name, flags | no_wait))
 
 
 def _refuse_names(arrays: Mapping[str, np.ndarray]) -> None:

@@ -38,12 +38,14 @@ from .model_checks import (
     check_search,
     check_top_k,
 )
+from .values import is_history
 
 REAL = Real(finite=False)
 NAMES: Fields = {"feature_names_in_": Labels("features", least=1, ascending=False)}
 STATUS = Word(tuple(str(status) for status in Status))
 HISTORY = Such(
-    lambda value, sizes: isinstance(value, list) and len(value) > 0, "must be a list of certificates"
+    lambda value, sizes: isinstance(value, list) and len(value) > 0 and all(map(is_history, value)),
+    "must be a list of certificates",
 )
 
 CODED: Fields = {  # every classifier that has a code

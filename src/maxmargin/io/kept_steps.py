@@ -56,6 +56,8 @@ def check_pipeline(pipeline: Any, sizes: Sizes) -> None:
 
 
 def _width_after(step: Any) -> int | None:
+    if type(step).__name__ == "SimpleImputer" and not step.keep_empty_features:
+        return int(np.sum(~np.isnan(step.statistics_.astype(float))))  # what has no value is left out
     for name in ("n_features_out_", "n_components_"):
         if hasattr(step, name):
             return int(getattr(step, name))
@@ -63,8 +65,16 @@ def _width_after(step: Any) -> int | None:
 
 
 def _imputed_type(model: Any) -> None:
-    model._fit_dtype = model.statistics_.dtype
-    model._fill_dtype = model.statistics_.dtype
+    found = model.statistics_.dtype
+    model._fit_dtype = model._fill_dtype = found if found.kind == "f" else np.dtype(np.float64)
+
+
+def _are_statistics(value: Any, sizes: Sizes) -> bool:
+    """Floats; a constant is kept by scikit-learn as Python's number, one for each feature."""
+    if not isinstance(value, np.ndarray) or value.ndim != 1 or not sizes.agree("features", len(value)):
+        return False
+    floats = value.dtype in (np.float32, np.float64)
+    return floats or (value.dtype.hasobject and all(type(item) in (int, float) for item in value))
 
 
 def _pack_table(table: Any) -> dict[str, Any]:
@@ -115,7 +125,7 @@ STEPS: dict[str, Kept] = {
         "sklearn.impute",
         fitted={
             **FEATURES,
-            "statistics_": Floats(("features",), finite=False),
+            "statistics_": Such(_are_statistics, "must be a number for each feature"),
             "indicator_": Such(lambda value, sizes: value is None, "must be null: no indicators are kept"),
         },
         optional=NAMES,

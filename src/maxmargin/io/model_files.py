@@ -72,7 +72,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     header, arrays = read_archive(path)
     try:
         return decode_model(_of_model(header)["model"], arrays)
-    except ModelFormatError as error:
+    except ValueError as error:
         raise ModelFormatError(f"{os.fspath(path)}: {error}") from None
 
 
@@ -88,9 +88,10 @@ def read_record(path: str | os.PathLike[str]) -> dict[str, Any]:
     dict
         Empty where none was given.
     """
+    header = read_header(path)
     try:
-        return record_from_json(_of_model(read_header(path))["record"])
-    except ModelFormatError as error:
+        return record_from_json(_of_model(header)["record"])
+    except ValueError as error:
         raise ModelFormatError(f"{os.fspath(path)}: {error}") from None
 
 
@@ -132,4 +133,6 @@ def _check_readable(tree: Any, arrays: dict[str, np.ndarray]) -> None:
 def _of_model(header: Mapping[str, Any]) -> Mapping[str, Any]:
     if header.get("kind") != "model" or set(header) != {"kind", "maxmargin", "model", "record"}:
         raise ModelFormatError(f"the file holds a {header.get('kind')!r:.40}, not a model.")
+    if not isinstance(header["record"], dict) or not isinstance(header["maxmargin"], str):
+        raise ModelFormatError("a model must have a record and the version of maxmargin that wrote it.")
     return header

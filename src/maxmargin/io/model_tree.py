@@ -29,6 +29,7 @@ NOT_DATA = {  # attributes of any estimator that are about how it is called, not
     "_sklearn_version",
 }
 OUTPUT = "_sklearn_output_config"  # of set_output
+MOST_PIPELINES = 4  # within one another: scikit-learn's time doubles with each
 
 
 def kept_of(value: Any) -> Kept | None:
@@ -121,18 +122,27 @@ def decode_model(tree: Any, arrays: dict[str, np.ndarray]) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # they were given when the model was fitted
         try:
+            if _pipelines_deep(tree) > MOST_PIPELINES:
+                raise ValueError(f"more than {MOST_PIPELINES} pipelines are within one another")
             decoder = Decoder(arrays, _make)
             model = decoder(tree)
             if type(model).__name__ not in MODELS or decoder.used != set(arrays):
                 raise ValueError("the header must describe one model that has all arrays of the file")
             _visit(model, Sizes(_visit))
-            try_model(model)
+            try_model(model, sum(array.size for array in arrays.values()))
         except MemoryError:
             raise
         except Exception as error:
             text = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
             raise ModelFormatError(f"the model does not fit together: {text}") from None
     return model
+
+
+def _pipelines_deep(tree: Any) -> int:
+    """How many pipelines are within one another, anywhere in what a file describes."""
+    parts = tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ()
+    own = isinstance(tree, dict) and tree.get("kind") == "Pipeline"
+    return own + max(map(_pipelines_deep, parts), default=0)
 
 
 def _make(name: str, parameters: dict[str, Any], fitted: dict[str, Any] | None) -> Any:

@@ -63,9 +63,10 @@ def _normalizer(graph: Graph, step: Any, X: str) -> str:
 
 def _imputer(graph: Graph, step: Any, X: str) -> str:
     missing = isinstance(step.missing_values, float) and np.isnan(step.missing_values)
-    if not missing or not np.isfinite(step.statistics_).all() or step.add_indicator:
+    filled = np.asarray(step.statistics_, dtype=np.float64)
+    if not missing or not np.isfinite(filled).all() or step.add_indicator:
         raise ValueError("SimpleImputer can be exported where NaN is missing and every column has a value.")
-    return graph.add("Where", graph.add("IsNaN", X), graph.constant(step.statistics_), X)
+    return graph.add("Where", graph.add("IsNaN", X), graph.constant(filled), X)
 
 
 def _eigen(graph: Graph, step: Any, X: str) -> str:

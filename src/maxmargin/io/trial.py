@@ -7,20 +7,25 @@ from typing import Any
 import numpy as np
 
 METHODS = ("decision_function", "predict", "predict_proba", "transform")
+FEW = 1 << 20  # features that a row may always have
 
 
-def try_model(model: Any) -> None:
+def try_model(model: Any, n_values: int = 0) -> None:
     """Predict a row of zeros by every method there is; a ``ValueError`` where an answer is not finite.
 
-    What begins with a table of names is tried from its second step on.
+    What begins with a table of names is tried from its second step on. What has more features than
+    ``n_values``, the numbers in the model, is not tried: CSR matrices and kernels of numbers can claim any
+    width, and a row would take the memory that a file of a few bytes asks for.
     """
     steps = getattr(model, "steps", None)
     if steps and getattr(steps[0][1], "layout_", "matrix") != "matrix":
         for _, step in steps[1:]:
-            try_model(step)
+            try_model(step, n_values)
         return
     n_features = getattr(model, "n_features_in_", None)
     if n_features is None or getattr(model, "layout_", "matrix") != "matrix":
+        return
+    if n_features > max(FEW, n_values):
         return
     row = np.zeros((1, int(n_features)))
     for name in METHODS:
