@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from .option_names import as_options
 from .plain_text import printable
 from .problems import EXIT_INTERRUPTED
 
@@ -54,4 +55,4 @@ def fail(text: str, code: int, *, json: bool) -> int:
 
 
 def _show(message: Any, *_: Any, **__: Any) -> None:
-    warn(str(message))
+    warn(as_options(str(message)))
