@@ -1,5 +1,9 @@
 """What a stranger to the command line types: the wrong file, delimiter, option or kind of number."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 from command_line import running, write_flowers
 
@@ -132,3 +136,37 @@ def test_a_picture_without_matplotlib_is_refused_before_the_work(run, flowers, t
     said = run("path", flowers, "--target", "flower", "--plot", tmp_path / "path.svg")
     assert said.code == 2
     assert "pip install 'maxmargin[plots]'" in said.err
+
+
+def test_an_interrupt_outside_a_command_has_no_traceback(run, monkeypatch):
+    def stopped(arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("maxmargin.cli.app.run", stopped)
+    said = run("--help")
+    assert (said.code, said.out, said.err) == (130, "", "interrupted\n")
+
+
+def test_no_file_that_is_read_is_written_over(run, flowers):
+    model, text = flowers.with_suffix(".mm"), flowers.read_bytes()
+    for command in (
+        ["train", flowers, "--target", "flower", "--budget", 3, "--out", flowers],
+        ["predict", model, flowers, "--out", flowers],
+        ["predict", model, flowers, "--out", model],
+        ["report", model, flowers, "--out", flowers.parent / "." / "flowers.csv"],
+    ):
+        said = run(*command)
+        assert said.code == 2
+        assert "would be lost" in said.err
+    assert flowers.read_bytes() == text
+
+
+@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="no device that is always full")
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_a_full_disk_is_one_line(flowers, options):
+    command = [sys.executable, "-m", "maxmargin", "inspect", flowers.with_suffix(".mm"), *options]
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 1
+    assert "No space left" in done.stderr
+    assert "Traceback" not in done.stderr
