@@ -25,10 +25,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         0 done; 1 failed, with ``error: ...`` on standard error; 2 wrong usage; 130 interrupted by Ctrl-C.
     """
     try:
+        return _run(sys.argv[1:] if arguments is None else list(arguments))
+    except KeyboardInterrupt:  # while Python was still importing, or already saying goodbye
+        print("interrupted", file=sys.stderr)
+        return 130
+
+
+def _run(arguments: list[str]) -> int:
+    try:
         from .app import run
     except ModuleNotFoundError as absent:
         if absent.name not in ("cyclopts", "rich"):
             raise
         print(f"error: the command line needs {absent.name}: pip install 'maxmargin[cli]'", file=sys.stderr)
         return 1
-    return run(sys.argv[1:] if arguments is None else list(arguments))
+    return run(arguments)

@@ -34,6 +34,10 @@ COMMANDS = ("train", "predict", "evaluate", "inspect", "path", "compare", "repor
 
 EPILOGUE = "Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted."
 
+STANDARD_INPUT = (
+    "- for standard input is not accepted: data files are gone through twice. Write the rows to a file first."
+)
+
 # What a file, a model or a parameter can be wrong in. Anything else is a bug, and keeps its traceback.
 EXPECTED = (ValueError, TypeError, OSError, ImportError, MemoryError)
 
@@ -83,7 +87,8 @@ def _guarded(arguments: list[str], failed: Callable[[str, int], int]) -> int:
         sys.stdout.flush()
         return code if isinstance(code, int) else EXIT_OK
     except CycloptsError as error:
-        return failed(f"{error}{_where_to_read(arguments)}", EXIT_USAGE)
+        text = STANDARD_INPUT if str(error).endswith("Unknown option: -.") else error
+        return failed(f"{text}{_where_to_read(arguments)}", EXIT_USAGE)
     except UsageError as error:
         return failed(f"{error}{_where_to_read(arguments)}", EXIT_USAGE)
     except Interrupted as stop:

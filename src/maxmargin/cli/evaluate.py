@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
+from .notices import warn
 from .output import Show
 from .problems import UsageError
 from .progress import bar
@@ -44,10 +45,17 @@ def evaluate(
     """
     from .. import io
     from ..study.evaluation import evaluate as judge
+    from ..study.record import is_training_file
     from .evaluation_text import parts_of
 
     fitted = io.load(model)
-    source = reading.open_for(data, fitted, io.read_record(model))
+    record = io.read_record(model)
+    source = reading.open_for(data, fitted, record)
+    if is_training_file(source.name, record):
+        warn(
+            f"{data} is the file that the model was trained on: these numbers say how well it remembers, not "
+            "how well it does on new rows."
+        )
     with bar(show) as line:
         found = judge(
             fitted,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from .output import facts, table
+from .output import facts, short, table
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -60,7 +60,7 @@ def _facts(found: Evaluation) -> dict[str, object]:
     if (rank := found.ranking) is not None:
         low, high = rank.roc_auc_interval
         told["area under ROC curve"] = f"{rank.roc_auc:.4f}   (95 %: {low:.4f} - {high:.4f})"
-        told["average precision"] = f"{rank.average_precision:.4f} for {rank.positive!r}"
+        told["average precision"] = f"{rank.average_precision:.4f} for {short(rank.positive)!r}"
     if (p := found.calibration) is not None:
         told["log loss"] = f"{p.log_loss:.4f}"
         told["Brier score"] = f"{p.brier:.4f}"
@@ -79,7 +79,7 @@ def _classes(found: Evaluation) -> Table:
         columns,
         [
             (
-                row.label,
+                short(row.label),
                 percent(row.precision),
                 percent(row.recall),
                 between(row.recall_interval) if row.support else "-",
@@ -95,9 +95,11 @@ def _classes(found: Evaluation) -> Table:
 def _confusions(found: Evaluation) -> Table | str:
     names = found.classes
     if len(names) <= MOST_COLUMNS:
+        names = [short(name) for name in names]
         rows = [[name, *counts] for name, counts in zip(names, found.confusion.tolist())]
         return table("Confusions: true classes down, predicted ones across", ["", *names], rows)
-    return table("Most frequent confusions", ("true", "predicted", "rows"), found.most_confused, words=2)
+    pairs = [(short(true), short(predicted), n) for true, predicted, n in found.most_confused]
+    return table("Most frequent confusions", ("true", "predicted", "rows"), pairs, words=2)
 
 
 def _reliability(p: Calibration) -> Table:
@@ -117,7 +119,7 @@ def _reliability(p: Calibration) -> Table:
 
 def _mistakes(found: Evaluation) -> Table:
     rows = [
-        (f"{m.row:,}", m.label, m.predicted, number(m.margin, ".3f"), percent(m.probability))
+        (f"{m.row:,}", short(m.label), short(m.predicted), number(m.margin, ".3f"), percent(m.probability))
         for m in found.mistakes[:MOST_MISTAKES]
     ]
     columns = ("row (from 0)", "true", "predicted", "margin", "probability")

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from .option_names import as_options
 from .plain_text import printable
 from .problems import EXIT_INTERRUPTED
 
@@ -49,9 +50,18 @@ def fail(text: str, code: int, *, json: bool) -> int:
     """Say an error, with ``--json`` on standard output too; the exit code."""
     say(text if code == EXIT_INTERRUPTED else f"error: {text}")
     if json:
-        print(json_format.dumps({"error": text, "exit_code": code, "warnings": warned()}, indent=2))
+        _print_whole(json_format.dumps({"error": text, "exit_code": code, "warnings": warned()}, indent=2))
     return code
 
 
+def _print_whole(text: str) -> None:
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        raise
+    except OSError:  # a full disk, which the error may be about
+        pass
+
+
 def _show(message: Any, *_: Any, **__: Any) -> None:
-    warn(str(message))
+    warn(as_options(str(message)))

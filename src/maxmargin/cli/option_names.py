@@ -8,6 +8,7 @@ _WORDS = (
     (r"\(names=\[\.\.\.\], header=True\)", "(--names a,b,c --header)"),
     (r"\(names=\[\.\.\.\]\)", "(--names a,b,c)"),
     (r"\(data=\.\.\.\)", "(--array)"),
+    (r"\(delimiter=('.+?'|\".+?\")\)", r"(--delimiter \1)"),
     (r"`missing`", "--missing"),
     (r"zero_based=True", "--zero-based"),
     (r"\(open_source takes kinds=\{(['\"])(.+?)\1: 'words'\}\)", r"(--words \2)"),

@@ -22,6 +22,7 @@ from .plain_text import printable
 if TYPE_CHECKING:
     from rich.table import Table
 
+LONGEST_LABEL = 40  # characters in a table for people
 PIPE_WIDTH = 1 << 14  # a line in a pipe or a file is never folded
 
 
@@ -75,6 +76,11 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], 
     for row in rows:
         grid.add_row(*(Text("" if cell is None else printable(cell)) for cell in row))
     return _titled(title, grid)
+
+
+def short(label: str) -> str:
+    """A label with its middle left out where it is long: labels may differ at either end."""
+    return label if len(label) <= LONGEST_LABEL else f"{label[:24]}…{label[-15:]}"
 
 
 def _titled(title: str, grid: Table) -> Any:

@@ -51,6 +51,8 @@ def path(
     """Follow the error over budgets of support vectors, or over C, and say which to take."""
     if plot is not None and plot.suffix.lower() not in PLOTS:
         raise UsageError(f"--plot takes a file that ends in {', '.join(PLOTS)}; got {plot}.")
+    if plot is not None:
+        _check_plots()
     of_budgets: dict[str, Any] = {"budget": budget, "validate": validate, "tolerance": tolerance}
     of_costs: dict[str, Any] = {"folds": folds, "rule": rule, "values": values}
     given, others = (of_budgets, of_costs) if model == BUDGETED else (of_costs, of_budgets)
@@ -76,6 +78,14 @@ def _found(
         if model == BUDGETED:
             return budget_path(source, seed=seed, **given)
         return cost_path(source, named_estimator(model, seed), seed=seed, **given)
+
+
+def _check_plots() -> None:
+    """Before the work, not after it: pictures need an extra."""
+    from importlib.util import find_spec
+
+    if find_spec("matplotlib") is None:
+        raise UsageError("--plot needs matplotlib, which is not installed: pip install 'maxmargin[plots]'.")
 
 
 def _draw(found: StudiedPath, file: Path) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 from cyclopts import Parameter
 
 from .output import Show, facts
+from .problems import check_out
 from .progress import Bar, bar
 from .reading import Reading
 
@@ -43,6 +44,7 @@ def predict(
     from ..study.prediction import predictions
     from .csv_text import PredictionText
 
+    check_out(out, model, data)
     fitted = io.load(model)
     source = reading.open_for(data, fitted, io.read_record(model), target=False)
     text = PredictionText(fitted.classes_, scores=scores, probabilities=probabilities)

@@ -10,6 +10,7 @@ from cyclopts import Parameter
 from .evaluate import Renaming, UnknownLabels, renamed
 from .invocation import again
 from .output import Show, facts
+from .problems import check_out
 from .progress import bar
 from .reading import Reading
 
@@ -39,6 +40,7 @@ def report(
     from ..report import build, page
 
     out = out or model.with_suffix(".html")
+    check_out(out, model, data, training)
     fitted, record = io.load(model), io.read_record(model)
     source = reading.open_for(data, fitted, record)
     rows = None if training is None else reading.open_for(training, fitted, record)

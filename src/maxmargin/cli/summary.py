@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from .invocation import command
-from .output import facts
+from .output import facts, short
 
 Record = Mapping[str, Any]
 SHOWN_CLASSES = 12
@@ -97,7 +97,7 @@ def seconds_text(seconds: Mapping[str, float]) -> str | None:
 
 def classes_text(counts: Mapping[str, int]) -> str:
     """How many classes, and which."""
-    shown = [f"{name} {count:,}" for name, count in list(counts.items())[:SHOWN_CLASSES]]
+    shown = [f"{short(name)} {count:,}" for name, count in list(counts.items())[:SHOWN_CLASSES]]
     return f"{len(counts)}: {', '.join(shown)}{', ...' if len(counts) > SHOWN_CLASSES else ''}"
 
 

@@ -14,7 +14,7 @@ from ..study.models import DEFAULT_MODEL, MODELS, parameters_from_text
 from . import summary
 from .invocation import again
 from .output import Show
-from .problems import Interrupted, UsageError
+from .problems import Interrupted, UsageError, check_out
 from .progress import TrainingProgress, bar
 from .reading import Reading
 
@@ -82,6 +82,7 @@ def train(
     if source.target is None:
         raise UsageError(_without_target(source))
     out = out or model_file(data)
+    check_out(out, data)
     checkpoint = checkpoint or out.with_name(out.name + ".checkpoint")
     replaced = out.exists()
     trained = _trained(source, recipe, memory, checkpoint, resume, show)

@@ -44,7 +44,9 @@ class CsvSource:
         self._missing = list(missing)
         self._position = find_target(file.path, target, self._header.names)
         self._names_given = names is not None
-        self._kinds = self._declared(kinds or {})
+        self.declared = dict(kinds or {})  # what the caller says of columns
+        self.fixed: frozenset[str] = frozenset()  # columns whose kind a model has decided
+        self._kinds = self._declared(self.declared)
 
     def _declared(self, kinds: Mapping[str, Kind]) -> list[str]:
         """A kind or "guess" for each column; the target is one of words."""
@@ -160,9 +162,16 @@ class CsvSource:
             "count": count,
             "n_columns": len(names),
             "delimiter": self._header.delimiter,
-            "name": names[min(column, len(names) - 1)],
+            **self._remedy(names[min(column, len(names) - 1)]),
         }
         return text_error(self._file.path, where, what, found=found, byte=offset + byte, **facts)
+
+    def _remedy(self, name: str) -> dict[str, str]:
+        """What to do about a value that is no number; what a model was trained with is no choice."""
+        if name in self.fixed:
+            return {"why": " that the model was trained with", "remedy": " or add it to `missing`"}
+        words = f"kinds={{{name!r}: 'words'}}"
+        return {"why": "", "remedy": f", add it to `missing` or declare the column as words: {words}"}
 
     def _blocks(self, kinds: Sequence[str], n_rows: int) -> Iterator[Block]:
         n_rows = rows_of_a_block(n_rows, len(kinds))

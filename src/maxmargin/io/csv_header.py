@@ -15,6 +15,7 @@ from .table import DataFormatError
 from .text_errors import text_error
 
 DELIMITERS = (",", ";", "\t")
+OTHERS = (*DELIMITERS, "|", ":", "~", "^", " ")  # in the order in which they are likely
 MAX_COLUMNS = 1 << 20
 IF_DATA = "If the first row is data, give the columns' names (names=[...])"
 
@@ -113,6 +114,12 @@ def read_header(
     return Header(tuple(names), delimiter, True, skipped + n_bytes, line)
 
 
+def _another_delimiter(names: Sequence[str]) -> str:
+    """What to try where the first row is one field that others may be hidden in."""
+    found = next((sign for sign in OTHERS if len(names) == 1 and sign in names[0]), None)
+    return "" if found is None else f"If {found!r} stands between fields, say so (delimiter={found!r})"
+
+
 def find_target(path: Path, target: Any, names: Sequence[str]) -> int | None:
     """The target's position: a name, or a position from 0, from the end if negative."""
     if target is None:
@@ -123,7 +130,8 @@ def find_target(path: Path, target: Any, names: Sequence[str]) -> int | None:
         position = int(target)
     except ValueError:
         raise DataFormatError(
-            f"{path}: there is no column {target!r} to be the target. {near(target, names)} {IF_DATA}."
+            f"{path}: there is no column {target!r} to be the target. {near(target, names)} "
+            f"{_another_delimiter(names) or IF_DATA}."
         ) from None
     if not -len(names) <= position < len(names):
         raise DataFormatError(

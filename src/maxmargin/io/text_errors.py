@@ -11,10 +11,8 @@ _CSV = {
     "short row": "the row has {count} of {n_columns} fields; every row needs all of them, empty if need be",
     "long row": "the row has {count} fields instead of {n_columns}; put a field that contains the delimiter "
     "{delimiter!r} into double quotes",
-    "not a number": "{found!r} is no number, and the column is one of numbers. Correct it, add it to "
-    "`missing` or declare the column as words: kinds={{{name!r}: 'words'}}",
-    "not finite": "{found!r} is no finite number: it must be within ±1.8e308. Correct it, add it to "
-    "`missing` or declare the column as words: kinds={{{name!r}: 'words'}}",
+    "not a number": "{found!r} is no number, and the column is one of numbers{why}. Correct it{remedy}",
+    "not finite": "{found!r} is no finite number: it must be within ±1.8e308. Correct it{remedy}",
     "missing label": "the label is missing: {found!r} is one of the values of `missing`. Remove the row, or "
     "give `missing` without it if it is a label",
     "carriage return": "a carriage return without a line feed; lines end in \\n or \\r\\n. Put the field "
@@ -33,7 +31,8 @@ _LIBSVM = {
     "negative index": "{found!r} has a negative index; indices are {first}, {second}, ...",
     "index 0": "{found!r}: indices begin with 1; give zero_based=True for a file in which they begin with 0",
     "index too large": "the index of {found!r} is too large; at most 2147483647 features are accepted",
-    "more features": "{found!r} lies outside the {n_features} features that were asked for (n_features)",
+    "more features": "{found!r} lies outside the {n_features} features that a model was trained with, or "
+    "that were asked for (n_features)",
     "repeated index": "the index of {found!r} appears twice in the row",
     "index out of order": "the index of {found!r} is smaller than the one before; indices must ascend",
     "not a number": "the value of {found!r} is no number",

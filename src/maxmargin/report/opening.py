@@ -26,12 +26,13 @@ def header(report: Report) -> Element:
     """The title, the answer in a sentence or two, and cards of numbers."""
     e = report.evaluation
     rows = "rows that it was trained on" if report.seen else "rows"
+    low, high = map(percent, e.accuracy_interval)
+    sure = "" if report.seen else f"; with 95 % confidence between {low} and {high} on new rows like these"
     lead: list[Child] = [
         f"On {e.n_rows:,} {rows} the model names the right class ",
         node("b", f"{percent(e.accuracy)} of the time"),
-        f"; with 95 % confidence between {percent(e.accuracy_interval[0])} and "
-        f"{percent(e.accuracy_interval[1])} on new rows like these. Always naming the most frequent class "
-        f"would be right {percent(e.majority_share)} of the time.",
+        f"{sure}. Always naming the most frequent class would be right {percent(e.majority_share)} of the "
+        "time.",
     ]
     parts: list[Child] = [
         node("p", "maxmargin report", class_="over"),

@@ -10,6 +10,8 @@ from typing import Any
 from ..io import open_source
 from ..io.table import DataFormatError, Source
 
+KINDS = {"number": "numbers", "words": "words"}
+
 __all__ = ["open_like_training"]
 
 
@@ -85,9 +87,19 @@ def _with_kinds(path: str | os.PathLike[str], options: dict[str, Any], model: An
     if names is None:  # a matrix: what was recorded is about labels
         kinds = options.get("kinds")
     else:
-        expected = {**dict(options.get("kinds") or {}), **_kinds_of(model)}
+        declared, trained = dict(options.get("kinds") or {}), _kinds_of(model)
+        for name in declared.keys() & trained.keys():
+            if declared[name] != trained[name]:
+                raise ValueError(
+                    f"column {name!r} cannot be taken as {KINDS[declared[name]]}: the model was trained with "
+                    f"{KINDS[trained[name]]} in it. Train another so, or leave the option out."
+                )
+        expected = {**declared, **trained}
         kinds = {name: kind for name, kind in expected.items() if name in names and name != source.target}
-    return open_source(path, **{**_without_kinds(options), "kinds": kinds})
+    found = open_source(path, **{**_without_kinds(options), "kinds": kinds})
+    if hasattr(found, "fixed"):
+        found.fixed = frozenset(_kinds_of(model))
+    return found
 
 
 def _kinds_of(model: Any) -> dict[str, str]:

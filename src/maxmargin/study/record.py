@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import platform
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from importlib.metadata import version
@@ -46,6 +46,15 @@ def digest_of(name: str) -> Iterator[Callable[[], dict[str, Any]]]:
         except BaseException:
             stopped.append(True)
             raise
+
+
+def is_training_file(name: str, record: Mapping[str, Any] | None) -> bool:
+    """Whether the file has the bytes of the one that a model with this record was trained on."""
+    known, path = (record or {}).get("data") or {}, Path(name)
+    if known.get("sha256") is None or not path.is_file() or path.stat().st_size != known.get("n_bytes"):
+        return False
+    with digest_of(name) as digest:
+        return bool(digest()["sha256"] == known["sha256"])
 
 
 def data_record(source: Source, found: Gathered, preparation: TablePreparation) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from .preparation import TablePreparation
 from .progress import Progress, Reporter
 from .record import choice_record, data_record, digest_of, fit_record, plain, versions
 from .trained_rows import Outcome, Request, Training
+from .written_numbers import warn_of_written_numbers
 
 KEPT_SHARE = 0.4  # of the memory, for rows as they are read and as they are prepared
 
@@ -102,6 +103,7 @@ def train(
     with reporter.clock("total"), digest_of(source.name) as digest:
         limit = KEPT_SHARE * memory_mb * 2**20
         found = Gathering(held_out, preparation, limit, seed, reporter).read(source)
+        warn_of_written_numbers(preparation, getattr(source, "declared", ()))
         data = data_record(source, found, preparation)
         request = Request(kind, dict(parameters or {}), seed, memory_mb, refit, checkpoint, resume)
         outcome = Training(request, reporter).run(found, preparation)
