@@ -42,20 +42,20 @@ class SigmoidCalibrator:
         f, labels, weight = checked_rows(scores, y, sample_weight, ndim=1)
         n_of_class = np.bincount(labels, weight, minlength=2)
         w, t = weight / weight.sum(), ((np.array([0.0, n_of_class[1]]) + 1) / (n_of_class + 2))[labels]
-        self.center_ = float(w @ f)
-        self.scale_ = float(w @ np.abs(f - self.center_)) or 1.0
-        Z = np.column_stack([(f - self.center_) / self.scale_, np.ones(len(f))])
+        # Sums, and no products of BLAS, whose last bits may depend on its threads.
+        self.center_ = float((w * f).sum())
+        self.scale_ = float((w * np.abs(f - self.center_)).sum()) or 1.0
+        z = (f - self.center_) / self.scale_
 
         def log_loss(x: FloatArray) -> tuple[float, FloatArray, FloatArray]:
-            e = Z @ x
+            e = x[0] * z + x[1]
             p = expit(e)
-            return (
-                w @ (np.logaddexp(0, e) - t * e),
-                Z.T @ (w * (p - t)),
-                Z.T @ (Z * (w * p * (1 - p))[:, None]),
-            )
+            r, h = w * (p - t), w * p * (1 - p)
+            value, slanted = (w * (np.logaddexp(0, e) - t * e)).sum(), (h * z).sum()
+            hessian = np.array([[(h * z * z).sum(), slanted], [slanted, h.sum()]])
+            return value, np.array([(r * z).sum(), r.sum()]), hessian
 
-        flat = np.array([0.0, logit(w @ t)])  # the best with slope 0
+        flat = np.array([0.0, logit((w * t).sum())])  # the best with slope 0
         if log_loss(flat)[1][0] < 0:
             (self.slope_, self.offset_), self.gradient_norm_ = bounded_newton(log_loss, flat)
         else:  # convex, and no descent into slope > 0
