@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from reference import svm_primal
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.datasets import make_moons
+from sklearn.datasets import load_digits, make_moons
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import train_test_split
 from test_greedy import best
 
 from maxmargin import KernelMatchingPursuit, KernelPerceptron, LaSVM, SparseKernelClassifier
@@ -23,6 +24,7 @@ from maxmargin.selectors import SELECTORS
 from maxmargin.solvers import growth_sample
 from maxmargin.solvers.budget_problem import stated_budgets
 from maxmargin.solvers.greedy import PATH_TOL
+from maxmargin.study.evaluation import evaluate_rows
 
 OWN_LOSSES = ["squared-hinge", "log", "squared", "hinge"]
 
@@ -408,6 +410,31 @@ def test_probabilities_agree_with_predictions(parameters, n_classes):
         np.testing.assert_allclose(P[:, 1], 1 / (1 + np.exp(-f)), rtol=1e-12)
     twin = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(twin.predict_proba(X), P)
+
+
+def test_probabilities_of_many_classes_are_calibrated():
+    X, y = load_digits(return_X_y=True)
+    X, X_test, y, y_test = train_test_split(X, y, test_size=0.4, stratify=y, random_state=0)
+    model = SparseKernelClassifier(40, n_jobs=2, random_state=0).fit(X, y)
+    found = evaluate_rows(model, X_test, y_test).calibration
+    assert found.expected_calibration_error < 0.025
+    assert found.log_loss < 0.1
+    assert found.brier < 0.05
+    P = model.predict_proba(X_test)
+    np.testing.assert_array_equal(model.classes_[P.argmax(axis=1)], model.predict(X_test))
+    names = np.array([f"class {i}" for i in range(10)])
+    renamed = SparseKernelClassifier(40, n_jobs=1, random_state=0).fit(X, names[y])
+    np.testing.assert_array_equal(renamed.predict_proba(X_test), P)
+
+
+def test_weights_are_repetitions_for_probabilities_too():
+    X, y = noisy(150, 4)
+    weight = np.random.default_rng(1).integers(0, 4, size=150)
+    rows = np.random.default_rng(2).permutation(np.repeat(np.arange(150), weight))
+    weighted = fitted(X, y, 20, weight, alpha="auto").predict_proba(X)
+    np.testing.assert_allclose(
+        fitted(X[rows], y[rows], 20, alpha="auto").predict_proba(X), weighted, atol=1e-9
+    )
 
 
 def test_log_odds_near_zero_keep_their_side():

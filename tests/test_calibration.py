@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import LinearConstraint, minimize, minimize_scalar
-from scipy.special import log_softmax
+from scipy.special import log_softmax, softmax
 from sklearn.isotonic import IsotonicRegression
 
 from maxmargin.calibration import (
@@ -146,22 +146,61 @@ def test_a_curve_never_falls(Calibrator, rows, data):
     assert ((p >= 0) & (p <= 1)).all()
 
 
-def test_softmax_reaches_the_optimum_of_an_independent_minimiser():
-    S, y, w = many_classes()
-    n_of_class = np.bincount(y, w)
-    T = np.full((len(y), 4), 1.0) / (n_of_class[y] + 4)[:, None]
-    T[np.arange(len(y)), y] *= n_of_class[y] + 1
-    oracle = minimize_scalar(lambda a: -w @ (T * log_softmax(a * S, axis=1)).sum(axis=1), bracket=(0.1, 1.0))
-    fitted = SoftmaxCalibrator().fit(S, y, w)
+def overlapping_classes(n=400, n_classes=4, seed=0):
+    """Classes with high scores are equally likely, however high they are."""
+    rng = np.random.default_rng(seed)
+    S = rng.uniform(-3, 3, size=(n, n_classes))
+    P = 1 / (1 + np.exp(-3 * S))
+    y = (np.cumsum(P, axis=1) < P.sum(axis=1, keepdims=True) * rng.random((n, 1))).sum(axis=1)
+    return S, y, rng.integers(0, 4, size=n).astype(float)
+
+
+@pytest.mark.parametrize("origin", [0.0, -40.0])
+@pytest.mark.parametrize("make", [many_classes, overlapping_classes])
+def test_softmax_reaches_the_optimum_of_an_independent_minimiser(make, origin):
+    S, y, w = make()
+    fitted = SoftmaxCalibrator().fit(S + origin, y, w)
+    is_true = np.eye(S.shape[1])[y]
+    curve = SigmoidCalibrator().fit(S.ravel(), is_true.ravel(), np.repeat(w, S.shape[1]))
+    L = np.log(curve.predict(S.ravel())).reshape(S.shape)
+    T = np.where(is_true, 1 - 1 / (w.sum() + 2), 1 / (w.sum() + 2) / (S.shape[1] - 1))
+    loss = lambda x: -w @ (T * log_softmax(x[0] * S + x[1] * L, axis=1)).sum(axis=1)  # noqa: E731
+    oracle = minimize(loss, [1.0, 1.0], bounds=[(0, None)] * 2, options={"ftol": 1e-15, "gtol": 1e-9})
+    P = fitted.predict(S + origin)
     assert fitted.gradient_norm_ <= 1e-12
-    assert_allclose(fitted.slope_ / fitted.scale_, oracle.x, rtol=1e-6)
+    assert -w @ (T * np.log(P)).sum(axis=1) <= oracle.fun * (1 + 1e-12)
+    assert_allclose(P, softmax(oracle.x[0] * S + oracle.x[1] * L, axis=1), atol=1e-5)
+    assert (fitted.bend_ > 0.1) == (make is overlapping_classes)
 
 
-def test_two_columns_smooth_their_targets_as_platt_does():
-    f, y, w = two_classes()
-    fitted = SoftmaxCalibrator().fit(np.column_stack([-f, f]), y, w)
-    oracle = minimize_scalar(lambda a: platt_loss(1 / (1 + np.exp(-2 * a * f)), y, w), bracket=(0.1, 1.0))
-    assert_allclose(fitted.slope_ / fitted.scale_, oracle.x, rtol=1e-6)
+@given(data=st.data(), n_classes=st.integers(2, 4), n=st.integers(1, 12))
+def test_softmax_is_certified_on_anything(data, n_classes, n):
+    S = data.draw(arrays(float, (n, n_classes), elements=st.floats(-1e3, 1e3)))
+    y = data.draw(arrays(int, n, elements=st.integers(0, n_classes - 1)))
+    fitted = SoftmaxCalibrator().fit(S, y, data.draw(arrays(float, n, elements=st.integers(1, 3))))
+    assert fitted.gradient_norm_ < 1e-8
+    assert fitted.slope_ >= 0
+    assert fitted.bend_ >= 0
+
+
+@every_method
+def test_classes_that_never_occur_leave_the_others_as_sure_as_they_were(method):
+    S, y, _ = many_classes(n=400)
+    S[np.arange(400), y] += 1.8
+    more = np.column_stack([S, np.random.default_rng(1).normal(S.min() - 1, 0.5, size=(400, 22))])
+    alone = CalibratedScores(method).fit(S, y).predict_proba(S)
+    among = CalibratedScores(method).fit(more, y).predict_proba(more)
+    assert np.abs(among[:, :4] - alone).mean() < 0.01
+    assert abs(among.max(axis=1).mean() - alone.max(axis=1).mean()) < 0.02
+
+
+@every_method
+def test_the_order_of_classes_does_not_matter(method):
+    S, y, w = overlapping_classes()
+    order = np.random.default_rng(2).permutation(S.shape[1])
+    P = CalibratedScores(method).fit(S, y, w).predict_proba(S)
+    permuted = CalibratedScores(method).fit(S[:, order], np.argsort(order)[y], w).predict_proba(S[:, order])
+    assert_allclose(permuted, P[:, order], atol=1e-11)
 
 
 @every_method

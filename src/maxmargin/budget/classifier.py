@@ -387,9 +387,9 @@ class SparseKernelClassifier(BudgetStream):
         """Probabilities of the classes, whose argmax is ``predict``'s answer.
 
         With the log loss and one-vs-rest they are ``1 / (1 + exp(-f))``, divided by their sum for several
-        classes. Otherwise they come from a calibration on outputs for rows that were not trained on, and are
-        cautious where there are few such rows for each class: where probabilities matter, take the log loss.
-        A decoder that gives probabilities, as "probabilistic" does, gives these.
+        classes. Otherwise they come from a calibration on outputs for rows that were not trained on, see
+        :class:`~maxmargin.calibration.CalibratedScores`. A decoder that gives probabilities, as
+        "probabilistic" does, gives these.
 
         Parameters
         ----------

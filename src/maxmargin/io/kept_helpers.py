@@ -118,6 +118,11 @@ HELPERS: dict[str, Kept] = {
     "SoftmaxCalibrator": Kept(
         "maxmargin.calibration",
         fitted={"slope_": Real(), "scale_": Real(above=0.0), "gradient_norm_": REAL},
+        optional={
+            "bend_": Real(),
+            "bend_scale_": Real(above=0.0),
+            "curve_": Object(("SigmoidCalibrator",)),
+        },
     ),
     "IsotonicCalibrator": Kept(
         "maxmargin.calibration",

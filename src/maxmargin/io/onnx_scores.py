@@ -90,8 +90,7 @@ def _log1p_exp(graph: Graph, x: str) -> str:
 def calibrated(graph: Graph, scores: str, n_classes: int, calibrator: Any) -> str:
     """Probabilities (n, n_classes) from what a curve or a softmax makes of the scores."""
     if isinstance(calibrator, SoftmaxCalibrator):
-        below = graph.add("Sub", scores, graph.largest(scores, 1))
-        return graph.add("Softmax", graph.add("Mul", below, calibrator.slope_ / calibrator.scale_), axis=1)
+        return _softmax(graph, scores, calibrator)
     p = curve(graph, scores, calibrator)
     if n_classes == 2:
         return pair(graph, p, scores)
@@ -99,12 +98,25 @@ def calibrated(graph: Graph, scores: str, n_classes: int, calibrator: Any) -> st
     return normalised(graph, graph.add("Where", zero, 1.0, p))
 
 
+def _softmax(graph: Graph, scores: str, calibrator: SoftmaxCalibrator) -> str:
+    """``softmax(slope s / scale + bend log r(s) / bend_scale)``."""
+    below = graph.add("Sub", scores, graph.largest(scores, 1))
+    total = graph.add("Mul", below, calibrator.slope_ / calibrator.scale_)
+    if calibrator.bend_ > 0.0:
+        cost = _log1p_exp(graph, graph.add("Neg", _sigmoid_odds(graph, scores, calibrator.curve_)))
+        total = graph.add("Sub", total, graph.add("Mul", cost, calibrator.bend_ / calibrator.bend_scale_))
+    return graph.add("Softmax", total, axis=1)
+
+
+def _sigmoid_odds(graph: Graph, scores: str, sigmoid: SigmoidCalibrator) -> str:
+    z = graph.add("Div", graph.add("Sub", scores, sigmoid.center_), sigmoid.scale_)
+    return graph.add("Add", graph.add("Mul", z, sigmoid.slope_), sigmoid.offset_)
+
+
 def curve(graph: Graph, scores: str, calibrator: Any) -> str:
     """The probability that a sigmoid or an isotonic curve gives to each score."""
     if isinstance(calibrator, SigmoidCalibrator):
-        z = graph.add("Div", graph.add("Sub", scores, calibrator.center_), calibrator.scale_)
-        z = graph.add("Add", graph.add("Mul", z, calibrator.slope_), calibrator.offset_)
-        return graph.add("Sigmoid", z)
+        return graph.add("Sigmoid", _sigmoid_odds(graph, scores, calibrator))
     if not isinstance(calibrator, IsotonicCalibrator):
         raise ValueError(f"{type(calibrator).__name__} cannot be written with ONNX operators.")
     knots, values = calibrator.knots_, calibrator.values_
