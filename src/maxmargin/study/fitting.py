@@ -61,9 +61,24 @@ def prepared(preparation: TablePreparation, parts: list[Part]) -> LabelledRows:
 
 def judged(estimator: Any, data: LabelledRows) -> dict[str, Any]:
     """Accuracy on rows held out, with its interval, and that of always naming the most frequent class."""
+    told = confusion_of(estimator)
+    count_answers(told, estimator, data.X, data.y)
+    return judgement(told)
+
+
+def confusion_of(estimator: Any) -> Confusion:
+    """Of an estimator's classes, with nothing counted yet."""
+    return Confusion([str(label) for label in estimator.classes_])
+
+
+def count_answers(told: Confusion, estimator: Any, X: Any, y: np.ndarray) -> None:
+    """Count what an estimator says about rows whose classes are known to it."""
     classes = np.asarray(estimator.classes_)
-    told = Confusion([str(label) for label in classes])
-    told.add(np.searchsorted(classes, data.y), np.searchsorted(classes, estimator.predict(data.X)))
+    told.add(np.searchsorted(classes, y), np.searchsorted(classes, estimator.predict(X)))
+
+
+def judgement(told: Confusion) -> dict[str, Any]:
+    """What the record says about rows held out."""
     n, right = int(told.n_rows), int(told.n_right)
     return {
         "n_rows": n,

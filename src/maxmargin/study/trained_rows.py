@@ -11,6 +11,7 @@ import numpy as np
 from ..checkpoints import Checkpoint
 from .fitting import LabelledRows, held_out_of, judged, prepared
 from .gathering import Gathered
+from .held_out import HeldOut
 from .models import ModelKind
 from .preparation import TablePreparation
 from .progress import Reporter
@@ -26,9 +27,15 @@ class Request:
     parameters: Mapping[str, Any]
     seed: int
     memory_mb: float
+    validate: float
     refit: bool
     checkpoint: Any
+    checkpoint_seconds: float
     resume: bool
+
+    def held_out(self) -> HeldOut:
+        """Which rows are held out, as the rows go by."""
+        return HeldOut(self.validate, self.seed)
 
     def estimator(self) -> Any:
         """Not fitted; a cache that nothing is said about has its share of the memory."""
@@ -84,7 +91,8 @@ class Training:
         if self.request.checkpoint is None or not hasattr(estimator, "set_checkpoint"):
             return
         path = f"{self.request.checkpoint}.{phase}"
-        self.checkpoints.append(Checkpoint(path, resume=self.request.resume))
+        every = self.request.checkpoint_seconds
+        self.checkpoints.append(Checkpoint(path, every, resume=self.request.resume))
         estimator.set_checkpoint(self.checkpoints[-1])
 
     def _outcome(
