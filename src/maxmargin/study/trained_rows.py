@@ -64,7 +64,8 @@ class Training:
     def run(self, found: Gathered, preparation: TablePreparation) -> Outcome:
         """Fit, judge and, if asked, fit again on all rows."""
         held_out = held_out_of(found.parts)
-        everything = "all rows" if found.share == 1.0 else f"a sample of {len(held_out)} rows"
+        sample = f"a uniform sample of {found.n_kept:,} of {found.n_rows:,} rows"
+        everything = "all rows" if found.share == 1.0 else sample
         with self.reporter.clock("preparation"):
             data = prepared(preparation, found.parts)
         if not held_out.any():
