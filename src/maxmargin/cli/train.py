@@ -69,6 +69,7 @@ class Keeping:
             negative=(),
         ),
     ] = False
+    block_rows: Annotated[int, Parameter(help="Rows that a stream learns from at once.")] = 1 << 16
     checkpoint: Annotated[
         Path | None,
         Parameter(help="Where unfinished work is kept; else beside the model file [OUT.checkpoint]."),
@@ -132,6 +133,7 @@ def _trained(source: Source, recipe: Recipe, keeping: Keeping, checkpoint: Path,
                 seed=recipe.seed,
                 memory_mb=keeping.memory,
                 stream=keeping.stream,
+                block_rows=keeping.block_rows,
                 checkpoint=checkpoint,
                 checkpoint_seconds=keeping.checkpoint_every,
                 resume=keeping.resume,

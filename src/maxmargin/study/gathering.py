@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..io.table import Block, Source
+from ..io.table import BLOCK_ROWS, Block, Source
 from .block_rows import n_bytes, taken
 from .held_out import HeldOut, key_of, mixed
 from .preparation import TablePreparation
@@ -140,11 +140,11 @@ class Gathering:
         return sum(part.n_bytes for part in self.found.parts) + prepared
 
 
-def timed_blocks(source: Source, reporter: Reporter) -> Iterator[Block]:
+def timed_blocks(source: Source, reporter: Reporter, n_rows: int = BLOCK_ROWS) -> Iterator[Block]:
     """The blocks of a source with a target, and the time of reading them as "reading"."""
     with reporter.clock("reading"):
         target = source.target  # text is gone through once to see what its columns hold
-        blocks = iter(source.blocks())
+        blocks = iter(source.blocks(n_rows))
     if target is None:
         raise ValueError(f"{source.name}: training needs a target; say which column it is.")
     while True:

@@ -88,13 +88,14 @@ class StreamTraining:
         return parameter_identity(request.estimator()) | {
             "the file's SHA-256": str(digest()["sha256"]),
             "how it is read": description(plain(source.options())),
+            "rows of a block": str(request.block_rows),
             "seed": str(request.seed),
             "validate": description(request.validate),
         }
 
     def _blocks(self, source: Source, held_out: HeldOut) -> Iterator[tuple[Block, np.ndarray]]:
         """Each block, and which of its rows are held out."""
-        for block in timed_blocks(source, self.reporter):
+        for block in timed_blocks(source, self.reporter, self.request.block_rows):
             yield block, held_out.of_block(*labels_of(block, source.name))
 
     def _learn(self, point: StreamPoint, block: Block, which: np.ndarray) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..checkpoints import Checkpoint
+from ..io.table import BLOCK_ROWS
 from .fitting import LabelledRows, held_out_of, judged, prepared
 from .gathering import Gathered
 from .held_out import HeldOut
@@ -32,6 +33,7 @@ class Request:
     checkpoint: Any
     checkpoint_seconds: float
     resume: bool
+    block_rows: int = BLOCK_ROWS  # of a stream
 
     def held_out(self) -> HeldOut:
         """Which rows are held out, as the rows go by."""

@@ -11,7 +11,7 @@ from sklearn.pipeline import Pipeline
 
 from ..checks import check_flag, check_number
 from ..io.model_files import fingerprint
-from ..io.table import Source
+from ..io.table import BLOCK_ROWS, Source
 from .gathering import Gathering
 from .models import DEFAULT_MODEL, model_kind
 from .preparation import TablePreparation
@@ -58,6 +58,7 @@ def train(
     seed: int = 0,
     memory_mb: float = 1024,
     stream: bool = False,
+    block_rows: int = BLOCK_ROWS,
     checkpoint: Any = None,
     checkpoint_seconds: float = 30.0,
     resume: bool = False,
@@ -91,6 +92,8 @@ def train(
     stream : bool, default=False
         Learn from all rows, block by block, in constant memory; for models that have ``partial_fit``. There
         is no refit: the model that was judged is returned.
+    block_rows : int, default=65536
+        Rows that a stream learns from at once, at most; fewer where rows are large.
     checkpoint : path, optional
         Beginning of the names of files that the fits keep how far they have come in.
     checkpoint_seconds : float, default=30.0
@@ -106,6 +109,7 @@ def train(
     """
     check_number("memory_mb", memory_mb, at_least=64)
     check_number("checkpoint_seconds", checkpoint_seconds, at_least=0.0)
+    check_number("block_rows", block_rows, at_least=1, integer=True)
     check_number("seed", seed, at_least=0, integer=True)
     for name, flag in (("refit", refit), ("stream", stream), ("resume", resume)):
         check_flag(name, flag)
@@ -119,6 +123,7 @@ def train(
         checkpoint,
         checkpoint_seconds,
         resume,
+        block_rows,
     )
     request.held_out(), request.estimator()  # refuse bad values before the file is read
     reporter = Reporter(callback)
