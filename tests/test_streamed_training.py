@@ -81,9 +81,7 @@ def test_a_broken_stream_goes_on_at_the_block(at, whole, tmp_path, monkeypatch):
         lambda self, X, y, **more: n_learnt.append(len(y)) or learn(self, X, y, **more),
     )
     seen = []
-    again = train(
-        source(), parameters=SMALL, stream=True, checkpoint=path, resume=True, callback=seen.append
-    )
+    again = train(source(), parameters=SMALL, stream=True, checkpoint=path, resume=True, callback=seen.append)
     assert len(n_learnt) == (N - at) // CUT
     assert {event.phase for event in seen} == {"learn", "validate"}  # the statistics are in the file
     assert again.record["fingerprint"] == whole.record["fingerprint"]

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from maxmargin import io
+from maxmargin import LeastSquaresClassifier, io
 
 WAYS = {
     "sparse-kernel": ("--budget", "150"),
@@ -123,9 +123,7 @@ def main() -> int:
     dice = random.Random(given.seed)
     with tempfile.TemporaryDirectory() as place:
         data, old = write_rows(Path(place) / "rows.csv", given.rows), Path(place) / "old.mm"
-        short = ["--model", "least-squares", "--validate", "0", "--quiet", "--out", str(old)]
-        command = [sys.executable, "-m", "maxmargin", "train", str(data), "--target", "y", *short]
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        io.save(LeastSquaresClassifier().fit([[0.0], [1.0]], ["old", "older"]), old)
         soaks = []
         for number, way in enumerate(given.ways):
             (folder := Path(place) / way).mkdir()

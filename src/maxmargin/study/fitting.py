@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from .confusion import Confusion
+from .freed_memory import give_back
 from .gathering import Part
 from .intervals import CONFIDENCE, share_interval
 from .preparation import TablePreparation
@@ -54,9 +55,10 @@ def prepared(preparation: TablePreparation, parts: list[Part]) -> LabelledRows:
         else:
             X[start : start + block.n_rows] = matrix
         start += block.n_rows
-    return LabelledRows(
-        sparse.csr_array(sparse.vstack(X, format="csr")) if isinstance(X, list) else X, y, rows
-    )
+    if isinstance(X, list):
+        X = sparse.csr_array(sparse.vstack(X, format="csr"))
+    give_back()
+    return LabelledRows(X, y, rows)
 
 
 def judged(estimator: Any, data: LabelledRows) -> dict[str, Any]:
