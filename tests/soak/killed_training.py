@@ -24,8 +24,8 @@ from maxmargin import LeastSquaresClassifier, io
 WAYS = {
     "sparse-kernel": ("--budget", "150"),
     "stream": ("--stream", "--block-rows", "250", "--budget", "40"),
-    "linear": ("--model", "linear", "--set", "solver=dual-cd", "tol=1e-5"),
-    "kernel": ("--model", "kernel", "--set", "C=10", "tol=1e-8"),
+    "linear": ("--model", "linear", "--set", "solver=dual-cd", "--set", "tol=1e-5"),
+    "kernel": ("--model", "kernel", "--set", "C=10", "--set", "tol=1e-8"),
 }
 
 

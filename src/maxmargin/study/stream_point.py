@@ -12,7 +12,7 @@ from typing import Any
 
 from sklearn.pipeline import Pipeline
 
-from ..fit_record import CheckpointError
+from ..fit_record import CheckpointError, check_identity
 from ..io.model_files import ModelFormatError, load, read_record, save
 
 KEY = "stream"
@@ -51,15 +51,5 @@ def read_point(path: Path, identity: Mapping[str, str]) -> StreamPoint:
         raise CheckpointError(f"{error} Begin anew, with resume=False.") from None
     if record is None:
         raise CheckpointError(f"{path}: a model, but no unfinished stream. Begin anew, with resume=False.")
-    there = record["identity"]
-    different = [
-        f"{name} is {there.get(name, 'absent')} there and {here} here"
-        for name, here in identity.items()
-        if there.get(name) != here
-    ]
-    if different:
-        raise CheckpointError(
-            f"{path} is the checkpoint of another training: {'; '.join(different)}. Give what that training "
-            "was given, or begin anew with resume=False."
-        )
+    check_identity(path, "training", record["identity"], identity)
     return StreamPoint(model, record["data"], record["n_rows_passed"])
