@@ -200,7 +200,8 @@ def test_a_sample_is_told(monkeypatch):
     data = trained.record["data"]
     assert data["n_rows"] == 3000
     assert data["n_rows_kept"] < 1500
-    assert trained.record["fitted_on"] == f"a sample of {data['n_rows_kept']} rows"
+    told = f"a uniform sample of {data['n_rows_kept']:,} of 3,000 rows"
+    assert trained.record["fitted_on"] == told
     table, y = rings(400, seed=1)
     assert (trained.model.predict(pd.DataFrame(table)) == y).mean() > 0.93
 
@@ -217,7 +218,7 @@ class Drawn:
     def __init__(self, n_blocks):
         self.n_blocks = n_blocks
 
-    def blocks(self):
+    def blocks(self, n_rows=8192):
         rng = np.random.default_rng(0)
         for k in range(self.n_blocks):
             X = rng.normal(size=(8192, 30))

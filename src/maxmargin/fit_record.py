@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .checkpoint_file import Kept, read_kept, write_kept
@@ -21,6 +23,20 @@ SHARE = 0.05  # of the time, at most, goes into writing
 
 class CheckpointError(ValueError):
     """A file that a fit cannot go on from: of another fit, damaged, or where no file can be."""
+
+
+def check_identity(path: Path, work: str, there: Mapping[str, str], here: Mapping[str, str]) -> None:
+    """Refuse the file of another piece of ``work``, and say what differs."""
+    different = [
+        f"{name} is {there.get(name, 'absent')} there and {value} here"
+        for name, value in here.items()
+        if there.get(name) != value
+    ]
+    if different:
+        raise CheckpointError(
+            f"{path} is the checkpoint of another {work}: {'; '.join(different)}. Give what that {work} was "
+            "given, or begin anew with resume=False."
+        )
 
 
 class FitRecord:
@@ -84,17 +100,8 @@ class FileRecord(FitRecord):
     def bind(self, identity: dict[str, str]) -> None:
         """Refuse the file of another fit, and say what differs."""
         self.now.identity |= identity
-        there = identity if self.before is None else self.before.identity
-        different = [
-            f"{name} is {there.get(name, 'absent')} there and {here} here"
-            for name, here in identity.items()
-            if there.get(name) != here
-        ]
-        if different:
-            raise CheckpointError(
-                f"{self.checkpoint.path} is the checkpoint of another fit: {'; '.join(different)}. Give what "
-                "that fit was given, or begin anew with resume=False."
-            )
+        if self.before is not None:
+            check_identity(self.checkpoint.path, "fit", self.before.identity, identity)
 
     def _changed(self) -> None:
         if time.perf_counter() >= self.next_write:

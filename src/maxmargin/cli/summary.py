@@ -41,7 +41,7 @@ def data_facts(record: Record) -> dict[str, object]:
     dropped = data.get("dropped") or {}
     return {
         "data": data.get("file"),
-        "rows": count_text(data.get("n_rows")),
+        "rows": rows_text(data),
         "features": features,
         "left out": "; ".join(f"{name} ({why})" for name, why in dropped.items()) or None,
         "target": data.get("target"),
@@ -93,6 +93,14 @@ def seconds_text(seconds: Mapping[str, float]) -> str | None:
     """``1.20: reading 0.31, solver 0.72, ...``."""
     parts = ", ".join(f"{name} {value:.2f}" for name, value in seconds.items() if name != "total")
     return f"{seconds['total']:.2f} ({parts})" if "total" in seconds else parts or None
+
+
+def rows_text(data: Record) -> str | None:
+    """How many the file has, and how many of them training was done with if not with all."""
+    n, kept, share = data.get("n_rows"), data.get("n_rows_kept"), data.get("share_kept")
+    if n is None or not kept or share in (None, 1.0):
+        return count_text(n)
+    return f"{n:,}, of which a sample of {kept:,} ({100 * kept / n:.2g} %) fitted into the memory"
 
 
 def classes_text(counts: Mapping[str, int]) -> str:

@@ -53,20 +53,46 @@ class Recipe:
         return parameters
 
 
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Keeping:
+    """What is kept: rows in memory, work in files."""
+
+    memory: Annotated[
+        int, Parameter(help="MiB that training may use; of a larger file a uniform sample of rows is learnt.")
+    ] = 1024
+    stream: Annotated[
+        bool,
+        Parameter(
+            help="Learn from all rows, block by block, whatever the file's length; for sparse-kernel.",
+            show_default=False,
+            negative=(),
+        ),
+    ] = False
+    block_rows: Annotated[int, Parameter(help="Rows that a stream learns from at once.")] = 1 << 16
+    checkpoint: Annotated[
+        Path | None,
+        Parameter(help="Where unfinished work is kept; else beside the model file [OUT.checkpoint]."),
+    ] = None
+    checkpoint_every: Annotated[
+        float, Parameter(help="Seconds between two checkpoints of a fit; a stream has one after each block.")
+    ] = 30.0
+    resume: Annotated[
+        bool, Parameter(help="Go on where an interrupted training stopped.", show_default=False)
+    ] = False
+
+    def beside(self, out: Path) -> Path:
+        """Beginning of the names of the files with unfinished work."""
+        return self.checkpoint or out.with_name(out.name + ".checkpoint")
+
+
 def train(
     data: Annotated[Path, Parameter(help="Rows with a target: CSV, TSV, LIBSVM, Parquet or npz.")],
     /,
     *,
     out: Annotated[Path | None, Parameter(help="The model file; else DATA's name with .mm.")] = None,
     recipe: Recipe = Recipe(),  # noqa: B008
-    memory: Annotated[int, Parameter(help="MiB that training may use; larger files are streamed.")] = 1024,
-    checkpoint: Annotated[
-        Path | None,
-        Parameter(help="Where unfinished work is kept; else beside the model file [OUT.checkpoint]."),
-    ] = None,
-    resume: Annotated[
-        bool, Parameter(help="Go on where an interrupted training stopped.", show_default=False)
-    ] = False,
+    keeping: Keeping = Keeping(),  # noqa: B008
     reading: Reading = Reading(),  # noqa: B008
     show: Show = Show(),  # noqa: B008
 ) -> None:
@@ -74,7 +100,7 @@ def train(
 
     Words become indicators, missing numbers are filled in, numbers are standardised; the model file holds all
     of that. An existing model file is replaced when the new one is whole. Ctrl-C keeps the work so far and
-    says how to go on with it.
+    says how to go on with it; what a kill leaves, --resume goes on with as well.
     """
     from .. import io
 
@@ -83,9 +109,8 @@ def train(
         raise UsageError(_without_target(source))
     out = out or model_file(data)
     check_out(out, data)
-    checkpoint = checkpoint or out.with_name(out.name + ".checkpoint")
     replaced = out.exists()
-    trained = _trained(source, recipe, memory, checkpoint, resume, show)
+    trained = _trained(source, recipe, keeping, keeping.beside(out), show)
     record = trained.record | {"command": again(), "fingerprint": io.fingerprint(trained.model)}
     io.save(trained.model, out, record=record)
     trained.remove_checkpoints()
@@ -93,17 +118,11 @@ def train(
     show.answer(document, *parts)
 
 
-def _trained(source: Source, recipe: Recipe, memory: int, checkpoint: Path, resume: bool, show: Show) -> Any:
+def _trained(source: Source, recipe: Recipe, keeping: Keeping, checkpoint: Path, show: Show) -> Any:
     from ..study.training import train
 
     parameters = recipe.parameters()
-    left = _unfinished(checkpoint)
-    if resume and not left:
-        show.remark(f"there is no unfinished work in {checkpoint}.*; starting from the beginning")
-    if left and not resume:
-        show.remark(f"starting anew; --resume would have gone on with {left[-1]}")
-        for file in left:
-            file.unlink()
+    _look_for_unfinished(checkpoint, keeping, show)
     try:
         with bar(show) as line:
             line.start("reading")
@@ -113,9 +132,12 @@ def _trained(source: Source, recipe: Recipe, memory: int, checkpoint: Path, resu
                 parameters=parameters,
                 validate=recipe.validate,
                 seed=recipe.seed,
-                memory_mb=memory,
+                memory_mb=keeping.memory,
+                stream=keeping.stream,
+                block_rows=keeping.block_rows,
                 checkpoint=checkpoint,
-                resume=resume,
+                checkpoint_seconds=keeping.checkpoint_every,
+                resume=keeping.resume,
                 callback=TrainingProgress(line),
             )
     except KeyboardInterrupt:
@@ -124,6 +146,18 @@ def _trained(source: Source, recipe: Recipe, memory: int, checkpoint: Path, resu
         raise Interrupted(
             f"interrupted; the work so far is in {left[-1]}. Go on with:\n  {again('--resume')}"
         ) from None
+
+
+def _look_for_unfinished(checkpoint: Path, keeping: Keeping, show: Show) -> None:
+    """Say what will be gone on with and what not; remove work that nobody wants."""
+    left = _unfinished(checkpoint)
+    if keeping.resume and not any((file.suffix == ".stream") == keeping.stream for file in left):
+        what = "stream" if keeping.stream else "work"
+        show.remark(f"there is no unfinished {what} in {checkpoint}.*; starting from the beginning")
+    if left and not keeping.resume:
+        show.remark(f"starting anew; --resume would have gone on with {left[-1]}")
+        for file in left:
+            file.unlink()
 
 
 def _unfinished(checkpoint: Path) -> list[Path]:

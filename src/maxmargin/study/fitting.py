@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from .confusion import Confusion
+from .freed_memory import give_back
 from .gathering import Part
 from .intervals import CONFIDENCE, share_interval
 from .preparation import TablePreparation
@@ -54,16 +55,32 @@ def prepared(preparation: TablePreparation, parts: list[Part]) -> LabelledRows:
         else:
             X[start : start + block.n_rows] = matrix
         start += block.n_rows
-    return LabelledRows(
-        sparse.csr_array(sparse.vstack(X, format="csr")) if isinstance(X, list) else X, y, rows
-    )
+    if isinstance(X, list):
+        X = sparse.csr_array(sparse.vstack(X, format="csr"))
+    give_back()
+    return LabelledRows(X, y, rows)
 
 
 def judged(estimator: Any, data: LabelledRows) -> dict[str, Any]:
     """Accuracy on rows held out, with its interval, and that of always naming the most frequent class."""
+    told = confusion_of(estimator)
+    count_answers(told, estimator, data.X, data.y)
+    return judgement(told)
+
+
+def confusion_of(estimator: Any) -> Confusion:
+    """Of an estimator's classes, with nothing counted yet."""
+    return Confusion([str(label) for label in estimator.classes_])
+
+
+def count_answers(told: Confusion, estimator: Any, X: Any, y: np.ndarray) -> None:
+    """Count what an estimator says about rows whose classes are known to it."""
     classes = np.asarray(estimator.classes_)
-    told = Confusion([str(label) for label in classes])
-    told.add(np.searchsorted(classes, data.y), np.searchsorted(classes, estimator.predict(data.X)))
+    told.add(np.searchsorted(classes, y), np.searchsorted(classes, estimator.predict(X)))
+
+
+def judgement(told: Confusion) -> dict[str, Any]:
+    """What the record says about rows held out."""
     n, right = int(told.n_rows), int(told.n_right)
     return {
         "n_rows": n,

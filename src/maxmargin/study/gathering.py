@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..io.table import Block, Source
+from ..io.table import BLOCK_ROWS, Block, Source
 from .block_rows import n_bytes, taken
 from .held_out import HeldOut, key_of, mixed
 from .preparation import TablePreparation
@@ -36,7 +36,9 @@ class Part:
     n_bytes: int = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "n_bytes", n_bytes(self.block))
+        others = (self.block.target, self.rows, self.held_out, self.first)
+        size = n_bytes(self.block) + sum(0 if each is None else each.nbytes for each in others)
+        object.__setattr__(self, "n_bytes", size)
 
 
 @dataclass
@@ -70,14 +72,19 @@ class Gathering:
     ----------
     held_out : HeldOut
     preparation : TablePreparation
-    limit : float
-        Bytes that the rows kept may take, as they are and prepared.
+    limit : float or None
+        Bytes that the rows kept may take, as they are and prepared; None to keep none of them.
     seed : int
     reporter : Reporter
     """
 
     def __init__(
-        self, held_out: HeldOut, preparation: TablePreparation, limit: float, seed: int, reporter: Reporter
+        self,
+        held_out: HeldOut,
+        preparation: TablePreparation,
+        limit: float | None,
+        seed: int,
+        reporter: Reporter,
     ) -> None:
         self.held_out, self.preparation, self.reporter = held_out, preparation, reporter
         self.limit, self.key = limit, key_of(f"rows of {seed}")
@@ -85,26 +92,11 @@ class Gathering:
 
     def read(self, source: Source) -> Gathered:
         """All blocks of the source."""
-        with self.reporter.clock("reading"):
-            target = source.target  # text is gone through once to see what its columns hold
-        if target is None:
-            raise ValueError(f"{source.name}: training needs a target; say which column it is.")
-        for block in self._timed(source):
+        for block in timed_blocks(source, self.reporter):
             self._add(block, source.name)
             self.reporter.say("read", self.found.n_rows)
         check_classes(self.found, source.name)
         return self.found
-
-    def _timed(self, source: Source) -> Iterator[Block]:
-        """The blocks, with the time of reading them."""
-        with self.reporter.clock("reading"):
-            blocks = iter(source.blocks())
-        while True:
-            with self.reporter.clock("reading"):
-                block = next(blocks, None)
-            if block is None:
-                return
-            yield block
 
     def _add(self, block: Block, name: str) -> None:
         found = self.found
@@ -115,9 +107,15 @@ class Gathering:
         with self.reporter.clock("preparation"):
             self.preparation.partial_fit(taken(block, np.flatnonzero(~mask)) if mask.any() else block)
         found.n_rows += block.n_rows
-        rows = block.first_row + np.arange(block.n_rows)
-        found.parts.append(self._kept(Part(block, rows, mask, first)))
-        while self._n_bytes() > self.limit and found.share > LEAST_SHARE:
+        if self.limit is not None:
+            rows = block.first_row + np.arange(block.n_rows)
+            self._keep(Part(block, rows, mask, first), self.limit)
+
+    def _keep(self, part: Part, limit: float) -> None:
+        """All of it or a sample; all parts are thinned out until they are small enough."""
+        found = self.found
+        found.parts.append(self._kept(part))
+        while self._n_bytes() > limit and found.share > LEAST_SHARE:
             found.share /= 2.0
             for k, part in enumerate(found.parts):  # one by one: no two copies of all at once
                 found.parts[k] = self._kept(part)
@@ -140,6 +138,21 @@ class Gathering:
     def _n_bytes(self) -> float:
         prepared = self.found.n_kept * self.preparation.row_bytes_
         return sum(part.n_bytes for part in self.found.parts) + prepared
+
+
+def timed_blocks(source: Source, reporter: Reporter, n_rows: int = BLOCK_ROWS) -> Iterator[Block]:
+    """The blocks of a source with a target, and the time of reading them as "reading"."""
+    with reporter.clock("reading"):
+        target = source.target  # text is gone through once to see what its columns hold
+        blocks = iter(source.blocks(n_rows))
+    if target is None:
+        raise ValueError(f"{source.name}: training needs a target; say which column it is.")
+    while True:
+        with reporter.clock("reading"):
+            block = next(blocks, None)
+        if block is None:
+            return
+        yield block
 
 
 def labels_of(block: Block, name: str) -> tuple[list[Any], np.ndarray]:

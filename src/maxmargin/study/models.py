@@ -27,6 +27,10 @@ class ModelKind:
         names = [*_parameters(self.estimator), *(_parameters(self.around) if self.around else ())]
         return tuple(sorted({name for name in names if name not in HIDDEN}))
 
+    def streams(self) -> bool:
+        """Whether it can learn from one block after the other."""
+        return hasattr(_class(self.estimator), "partial_fit")
+
     def make(self, parameters: Mapping[str, Any] | None = None, seed: int | None = 0) -> Any:
         """The estimator, not fitted; refused are parameters that it does not have or accept.
 

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from ..checkpoints import Checkpoint
+from ..io.table import BLOCK_ROWS
 from .fitting import LabelledRows, held_out_of, judged, prepared
 from .gathering import Gathered
+from .held_out import HeldOut
 from .models import ModelKind
 from .preparation import TablePreparation
 from .progress import Reporter
@@ -26,9 +28,16 @@ class Request:
     parameters: Mapping[str, Any]
     seed: int
     memory_mb: float
+    validate: float
     refit: bool
     checkpoint: Any
+    checkpoint_seconds: float
     resume: bool
+    block_rows: int = BLOCK_ROWS  # of a stream
+
+    def held_out(self) -> HeldOut:
+        """Which rows are held out, as the rows go by."""
+        return HeldOut(self.validate, self.seed)
 
     def estimator(self) -> Any:
         """Not fitted; a cache that nothing is said about has its share of the memory."""
@@ -57,7 +66,8 @@ class Training:
     def run(self, found: Gathered, preparation: TablePreparation) -> Outcome:
         """Fit, judge and, if asked, fit again on all rows."""
         held_out = held_out_of(found.parts)
-        everything = "all rows" if found.share == 1.0 else f"a sample of {len(held_out)} rows"
+        sample = f"a uniform sample of {found.n_kept:,} of {found.n_rows:,} rows"
+        everything = "all rows" if found.share == 1.0 else sample
         with self.reporter.clock("preparation"):
             data = prepared(preparation, found.parts)
         if not held_out.any():
@@ -84,7 +94,8 @@ class Training:
         if self.request.checkpoint is None or not hasattr(estimator, "set_checkpoint"):
             return
         path = f"{self.request.checkpoint}.{phase}"
-        self.checkpoints.append(Checkpoint(path, resume=self.request.resume))
+        every = self.request.checkpoint_seconds
+        self.checkpoints.append(Checkpoint(path, every, resume=self.request.resume))
         estimator.set_checkpoint(self.checkpoints[-1])
 
     def _outcome(

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 from sklearn.pipeline import Pipeline
 
 from ..checks import check_flag, check_number
 from ..io.model_files import fingerprint
-from ..io.table import Source
+from ..io.table import BLOCK_ROWS, Source
 from .gathering import Gathering
-from .held_out import HeldOut
 from .models import DEFAULT_MODEL, model_kind
 from .preparation import TablePreparation
 from .progress import Progress, Reporter
 from .record import choice_record, data_record, digest_of, fit_record, plain, versions
+from .streamed_rows import Digest, StreamTraining
 from .trained_rows import Outcome, Request, Training
 from .written_numbers import warn_of_written_numbers
 
@@ -57,7 +58,10 @@ def train(
     refit: bool = True,
     seed: int = 0,
     memory_mb: float = 1024,
+    stream: bool = False,
+    block_rows: int = BLOCK_ROWS,
     checkpoint: Any = None,
+    checkpoint_seconds: float = 30.0,
     resume: bool = False,
     callback: Callable[[Progress], object] | None = None,
 ) -> Trained:
@@ -65,7 +69,10 @@ def train(
 
     A share of each class is held out. A model learnt from the other rows is judged on them, which gives the
     validation in the record; then, if ``refit``, the model that is returned is learnt from all rows in the
-    same way.
+    same way. Where the rows do not fit into the memory, all of this is done with a uniform sample of them.
+
+    With ``stream`` no rows are kept: the file is gone through for the statistics of its columns, then the
+    model learns from one block after the other by ``partial_fit``, then it is judged on the rows held out.
 
     Parameters
     ----------
@@ -83,8 +90,15 @@ def train(
         Decides which rows are held out, and the model's own draws.
     memory_mb : float, default=1024
         MiB that training may take, nearly.
+    stream : bool, default=False
+        Learn from all rows, block by block, in constant memory; for models that have ``partial_fit``. There
+        is no refit: the model that was judged is returned.
+    block_rows : int, default=65536
+        Rows that a stream learns from at once, at most; fewer where rows are large.
     checkpoint : path, optional
         Beginning of the names of files that the fits keep how far they have come in.
+    checkpoint_seconds : float, default=30.0
+        Between two writes of such a file, at least. A stream writes it after every block.
     resume : bool, default=False
         Go on from these files where there are any; the result has the same bits.
     callback : callable, optional
@@ -95,37 +109,65 @@ def train(
     Trained
     """
     check_number("memory_mb", memory_mb, at_least=64)
+    check_number("checkpoint_seconds", checkpoint_seconds, at_least=0.0)
+    check_number("block_rows", block_rows, at_least=1, integer=True)
     check_number("seed", seed, at_least=0, integer=True)
-    check_flag("refit", refit)
-    kind = model_kind(model)
-    kind.make(parameters, seed)  # refuses bad parameters before the file is read
-    held_out, preparation, reporter = HeldOut(validate, seed), TablePreparation(), Reporter(callback)
+    for name, flag in (("refit", refit), ("stream", stream), ("resume", resume)):
+        check_flag(name, flag)
+    request = Request(
+        model_kind(model),
+        dict(parameters or {}),
+        seed,
+        memory_mb,
+        validate,
+        refit,
+        checkpoint,
+        checkpoint_seconds,
+        resume,
+        block_rows,
+    )
+    request.held_out(), request.estimator()  # refuse bad values before the file is read
+    reporter = Reporter(callback)
+    way = _streamed if stream else _gathered
     with reporter.clock("total"), digest_of(source.name) as digest:
-        limit = KEPT_SHARE * memory_mb * 2**20
-        found = Gathering(held_out, preparation, limit, seed, reporter).read(source)
-        warn_of_written_numbers(preparation, getattr(source, "declared", ()))
-        data = data_record(source, found, preparation)
-        request = Request(kind, dict(parameters or {}), seed, memory_mb, refit, checkpoint, resume)
-        outcome = Training(request, reporter).run(found, preparation)
-        data |= digest()
+        data, preparation, outcome = way(request, reporter, source, digest)
+        data = data | digest()
     made = Pipeline([("table", preparation), ("model", outcome.estimator)])
-    record = _record(request, validate, data, outcome, reporter) | {"fingerprint": fingerprint(made)}
+    record = _record(request, data, outcome, reporter) | {"fingerprint": fingerprint(made)}
     return Trained(made, record, outcome.checkpoints)
 
 
-def _record(
-    request: Request, validate: float, data: dict[str, Any], outcome: Outcome, reporter: Reporter
-) -> dict[str, Any]:
+def _gathered(
+    request: Request, reporter: Reporter, source: Source, digest: Digest
+) -> tuple[dict[str, Any], TablePreparation, Outcome]:
+    """Rows in memory: all of them, or a sample."""
+    limit, preparation = KEPT_SHARE * request.memory_mb * 2**20, TablePreparation()
+    found = Gathering(request.held_out(), preparation, limit, request.seed, reporter).read(source)
+    warn_of_written_numbers(preparation, getattr(source, "declared", ()))
+    data = data_record(source, found, preparation)
+    return data, preparation, Training(request, reporter).run(found, preparation)
+
+
+def _streamed(
+    request: Request, reporter: Reporter, source: Source, digest: Digest
+) -> tuple[dict[str, Any], TablePreparation, Outcome]:
+    """Rows as they go by."""
+    point, outcome = StreamTraining(request, reporter).run(source, digest)
+    return point.data, point.model["table"], outcome
+
+
+def _record(request: Request, data: dict[str, Any], outcome: Outcome, reporter: Reporter) -> dict[str, Any]:
     estimator = outcome.estimator
     inner = getattr(estimator, "estimator_", estimator)
     return {
         "command": None,
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "data": data,
         "model": request.kind.name,
         "given_parameters": plain(request.parameters),
         "parameters": plain(estimator.get_params(deep=True)),
         "seed": request.seed,
-        "validate": validate,
+        "validate": request.validate,
         "memory_mb": request.memory_mb,
         "choice": choice_record(estimator),
         "fitted_on": outcome.fitted_on,
