@@ -15,12 +15,10 @@ OPTIONS = ("--target", "flower", "--budget", "30", "--set", "alpha=0.001", "--ou
 # A process that sends itself a signal at a certificate of its second fit, with as many checkpoints as can be.
 CHILD = """
 import os, sys
-from maxmargin.checkpoints import Checkpoint
 from maxmargin.cli import main
 from maxmargin.cli.progress import TrainingProgress
 
 signal, at = int(sys.argv[1]), int(sys.argv[2])
-Checkpoint.__init__.__defaults__ = (0.0,)
 show, seen = TrainingProgress.__call__, []
 
 def call(self, event):
@@ -49,7 +47,7 @@ def whole(run):
 
 
 def child(number, at, *arguments):
-    command = [sys.executable, "-c", CHILD, str(int(number)), str(at), *arguments]
+    command = [sys.executable, "-c", CHILD, str(int(number)), str(at), *arguments, "--checkpoint-every", "0"]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
