@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from importlib import import_module
 from typing import Any
 
-from .expected import Anything, Expected, Sizes
+from .expected import Expected, Sizes
 
 Check = Callable[[Any, Sizes], None]
 Rebuild = Callable[[Any], None]
@@ -45,7 +45,3 @@ class Kept:
         if is_dataclass(cls):
             return [f.name for f in fields(cls) if f.init]
         return [name for name in inspect.signature(cls).parameters if name not in ("args", "kwargs")]
-
-    def expected_parameter(self, name: str) -> Expected:
-        """What a parameter must be; estimators check most of theirs themselves."""
-        return self.parameters.get(name, Anything())

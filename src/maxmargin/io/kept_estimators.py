@@ -122,7 +122,6 @@ def _estimators(model: Any) -> None:
 
 
 ONLINE: Fields = {"_memory": Such(lambda value, sizes: isinstance(value, dict), "must be a state")}
-CURVE = Floats(("budgets",), finite=False)
 
 ESTIMATORS: dict[str, Kept] = {
     "AllPairsSVC": machine("maxmargin.all_pairs"),

@@ -42,11 +42,6 @@ def _check_pairs(pairs: Any, sizes: Sizes) -> None:
         raise ValueError("there must be one curve for each column")
 
 
-def _check_state(state: Any, sizes: Sizes) -> None:
-    if not all(np.isfinite(value).all() for value in state.values() if not isinstance(value, str)):
-        raise ValueError("the memory of a stream must be finite")
-
-
 LEARNING: Fields = {
     "focus": FOCUS,
     "floor": Real(),
