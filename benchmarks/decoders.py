@@ -6,9 +6,9 @@ from clock import percent, row, score, timed
 
 from maxmargin import KernelSVC
 from maxmargin.codes import Code
+from maxmargin.data.folds import stratified_folds
 from maxmargin.decoders.prior import PriorDecoder
 from maxmargin.decoders.weighted import WeightedDecoder
-from maxmargin.folds import stratified_folds
 
 
 def letters(quick):

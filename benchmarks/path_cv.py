@@ -9,7 +9,7 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.svm import SVC
 
 from maxmargin import KernelSVC, PathCV, SparseKernelClassifier
-from maxmargin.bandwidth import median_gamma
+from maxmargin.kernels.bandwidth import median_gamma
 
 N_JOBS = 2
 TURNS = 3  # of minutes each, however often others are repeated

@@ -13,9 +13,9 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin import TopKSVC
-from maxmargin.rows import Rows
-from maxmargin.score_losses import TopKHinge
-from maxmargin.solvers.topk_problem import TopKProblem
+from maxmargin.data.rows import Rows
+from maxmargin.methods.top_k.loss import TopKHinge
+from maxmargin.methods.top_k.problem import TopKProblem
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.datasets import make_classification
 
 import maxmargin as mm
-from maxmargin.solvers.result import Check
+from maxmargin.solving.result import Check
 
 WORK = ("seconds", "kernel_values", "hit_rate")  # what was done for it, not what was found
 

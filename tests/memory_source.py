@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from maxmargin.io.table import Block
+from maxmargin.io.readers.table import Block
 
 
 class MemorySource:

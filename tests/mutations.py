@@ -14,9 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.io import archive
-from maxmargin.io.npy_layout import ArrayLayout, layout_of, npy_head, stored
-from maxmargin.io.zip_layout import Entry, local_head, tail
+from maxmargin.archive import archive
+from maxmargin.archive.npy_layout import (
+    ArrayLayout,
+    layout_of,
+    npy_head,
+    stored,
+)
+from maxmargin.archive.zip_layout import Entry, local_head, tail
 
 WORDS = ["", "RBF", "KernelSVC", "os.system", "../../x", "inf", "array", "kind", "linear", "\x00"]
 NUMBERS = [0, -1, 1, 2, 3, 2**31, 2**63, 10**30, 0.5, -2.5, 1e308, 5e-324, True, False, None]

@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 
 import maxmargin as mm
 from maxmargin.io import save
-from maxmargin.study.preparation import TablePreparation
+from maxmargin.table.preparation import TablePreparation
 
 FOLDER = Path(__file__).parent / "data" / "version-1"
 METHODS = ("decision_function", "predict", "predict_proba")

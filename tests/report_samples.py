@@ -8,7 +8,7 @@ from sklearn.pipeline import Pipeline
 
 from maxmargin import SparseKernelClassifier
 from maxmargin.io import open_source
-from maxmargin.study.preparation import TablePreparation
+from maxmargin.table.preparation import TablePreparation
 
 NASTY = [
     "<script>alert(1)</script>",

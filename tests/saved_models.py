@@ -16,7 +16,7 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, Normalizer, Robust
 
 import maxmargin as mm
 from maxmargin import codes, decoders, kernels
-from maxmargin.study.preparation import TablePreparation
+from maxmargin.table.preparation import TablePreparation
 
 WORDS = np.array(["setosa", "versicolor", "virginica"])
 

@@ -7,7 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.io.table import BLOCK_ROWS, Block, Column, Words
+from maxmargin.io.readers.table import (
+    BLOCK_ROWS,
+    Block,
+    Column,
+    Words,
+)
 
 
 class TableSource:

@@ -9,10 +9,10 @@ from sklearn.datasets import load_digits, load_iris
 from sklearn.metrics.pairwise import rbf_kernel
 
 from maxmargin import AllPairsSVC, KernelSVC, _native
-from maxmargin.solvers.all_pairs import Descent, _start, all_pairs
-from maxmargin.solvers.all_pairs_problem import AllPairsProblem
-from maxmargin.solvers.box_qp import BoxQP, interior_point
-from maxmargin.solvers.result import Status, Stop
+from maxmargin.methods.all_pairs.problem import AllPairsProblem
+from maxmargin.methods.all_pairs.sweeps import Descent, _start, all_pairs
+from maxmargin.numerics.box_qp import BoxQP, interior_point
+from maxmargin.solving.result import Status, Stop
 
 
 def drawn(seed, n_classes, n=18, d=3, spread=1.0):
@@ -109,8 +109,8 @@ def test_sweeps_and_working_sets_agree(C, monkeypatch):
     model = AllPairsSVC(C=C, tol=1e-8, gamma=0.3).fit(X, y)  # 800 pairs: sweeps come first
     assert model.status_ == "converged"
     assert all(check.gap >= -1e-12 for check in model.history_[0])
-    monkeypatch.setattr("maxmargin.solvers.all_pairs.FEW_PAIRS", 10**6)
-    monkeypatch.setattr("maxmargin.solvers.all_pairs.PAIRS", 10**6)
+    monkeypatch.setattr("maxmargin.methods.all_pairs.sweeps.FEW_PAIRS", 10**6)
+    monkeypatch.setattr("maxmargin.methods.all_pairs.sweeps.PAIRS", 10**6)
     at_once = AllPairsSVC(C=C, tol=1e-8, gamma=0.3).fit(X, y)
     assert at_once.status_ == "converged"
     assert at_once.n_iter_ < model.n_iter_

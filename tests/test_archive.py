@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays_of
 from mutations import packed, parts
 
-from maxmargin.io import ModelFormatError, archive, zip_layout
-from maxmargin.io.archive import read_archive, read_header, write_archive
+from maxmargin.archive import archive, zip_layout
+from maxmargin.archive.archive import read_archive, read_header, write_archive
+from maxmargin.io import ModelFormatError
 
 ARRAYS = {
     "b/fortran": np.asfortranarray(np.arange(6.0).reshape(2, 3)),

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from maxmargin.bandwidth import SAMPLE_SIZE, median_gamma, scale_gamma
 from maxmargin.kernels import RBF, Sigmoid
+from maxmargin.kernels.bandwidth import SAMPLE_SIZE, median_gamma, scale_gamma
 
 
 def test_median_is_that_of_all_pairs():
@@ -52,7 +52,7 @@ def test_the_median_takes_any_rows_and_counts_their_features_in_blocks(monkeypat
     assert median_gamma(X.astype(np.float32)) == pytest.approx(whole, rel=1e-6)
     for layout in (sp.csc_array, sp.coo_array, sp.csr_matrix):
         assert median_gamma(layout(X)) == pytest.approx(whole, rel=1e-12)
-    monkeypatch.setattr("maxmargin.bandwidth.FEATURES_AT_ONCE", 5)
+    monkeypatch.setattr("maxmargin.kernels.bandwidth.FEATURES_AT_ONCE", 5)
     assert median_gamma(X) == pytest.approx(whole, rel=1e-12)
 
 

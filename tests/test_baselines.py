@@ -9,11 +9,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
 from maxmargin import KernelMatchingPursuit, LaSVM
-from maxmargin.kernel_data import KernelData
 from maxmargin.kernels import RBF, Precomputed
-from maxmargin.solvers.lasvm import LasvmProblem, Recipe, lasvm
-from maxmargin.solvers.matching_pursuit import PursuitProblem, matching_pursuit
-from maxmargin.solvers.result import Status, Stop
+from maxmargin.kernels.data import KernelData
+from maxmargin.methods.baselines.lasvm import LasvmProblem, Recipe, lasvm
+from maxmargin.methods.baselines.matching_pursuit import PursuitProblem, matching_pursuit
+from maxmargin.solving.result import Status, Stop
 
 
 def blobs(n=300, centers=2, spread=3.0, seed=0):
@@ -265,7 +265,7 @@ def plain_objective(K, support, coef, candidate, targets, weight, alpha):
 def test_every_choice_is_the_best_one(alpha, pre_fit, candidates, monkeypatch):
     drawn = candidates == "drawn"
     if candidates == "all":
-        monkeypatch.setattr("maxmargin.solvers.matching_pursuit.HELD_VALUES", 0)
+        monkeypatch.setattr("maxmargin.methods.baselines.matching_pursuit.HELD_VALUES", 0)
     rng = np.random.default_rng(0)
     n, budget = 25, 6
     X, weight = rng.normal(size=(n, 3)), rng.uniform(0.5, 2.0, size=n)

@@ -26,14 +26,19 @@ from maxmargin import (
     SparseKernelClassifier,
     bounds,
 )
-from maxmargin.bounds import Bound, Estimate, Inapplicable, MarginSample
+from maxmargin.bounds import (
+    Bound,
+    Estimate,
+    Inapplicable,
+    MarginSample,
+)
 from maxmargin.bounds.code_combination import _losses, combined_margin_bound, wrong_outputs_needed
 from maxmargin.bounds.fitted_columns import FittedColumns, fitted_columns
 from maxmargin.bounds.margin import grid_level
 from maxmargin.codes import Code, one_vs_one, one_vs_rest
 from maxmargin.decoders import DECODERS, decision_values, predicted_classes
-from maxmargin.kernel_data import KernelData
 from maxmargin.kernels import RBF, Linear
+from maxmargin.kernels.data import KernelData
 
 DRAWS = 500
 

@@ -16,15 +16,20 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
 from test_greedy import best
 
-from maxmargin import KernelMatchingPursuit, KernelPerceptron, LaSVM, SparseKernelClassifier
-from maxmargin.calibration import log_odds_to_probabilities
+from maxmargin import (
+    KernelMatchingPursuit,
+    KernelPerceptron,
+    LaSVM,
+    SparseKernelClassifier,
+)
+from maxmargin.calibration.scores import log_odds_to_probabilities
+from maxmargin.evaluation.evaluate import evaluate_rows
 from maxmargin.kernels import RBF
 from maxmargin.losses import LOSSES
-from maxmargin.selectors import SELECTORS
-from maxmargin.solvers import growth_sample
-from maxmargin.solvers.budget_problem import stated_budgets
-from maxmargin.solvers.greedy import PATH_TOL
-from maxmargin.study.evaluation import evaluate_rows
+from maxmargin.methods.budget import growth_sample
+from maxmargin.methods.budget.greedy_path import PATH_TOL
+from maxmargin.methods.budget.problem import stated_budgets
+from maxmargin.methods.budget.selectors import SELECTORS
 
 OWN_LOSSES = ["squared-hinge", "log", "squared", "hinge"]
 

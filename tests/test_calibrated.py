@@ -19,15 +19,16 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from maxmargin import CalibratedSVC, KernelSVC, LinearSVC
-from maxmargin.calibration import CALIBRATIONS, SigmoidCalibrator
+from maxmargin.calibration.curves import SigmoidCalibrator
+from maxmargin.calibration.scores import CALIBRATIONS
 from maxmargin.codes import Code
-from maxmargin.folds import stratified_folds
-from maxmargin.kernel_data import KernelData
+from maxmargin.data.folds import stratified_folds
 from maxmargin.kernels import RBF
-from maxmargin.solvers.out_of_fold import memory, out_of_fold
-from maxmargin.solvers.result import Status, Stop
-from maxmargin.solvers.svm_problem import SvmProblem
-from maxmargin.solvers.working_set import working_sets
+from maxmargin.kernels.data import KernelData
+from maxmargin.methods.kernel_svm.out_of_fold import memory, out_of_fold
+from maxmargin.methods.kernel_svm.problem import SvmProblem
+from maxmargin.methods.kernel_svm.working_set import working_sets
+from maxmargin.solving.result import Status, Stop
 
 every_method = pytest.mark.parametrize("method", CALIBRATIONS)
 every_loss = pytest.mark.parametrize("loss", ["hinge", "squared-hinge"])

@@ -12,14 +12,9 @@ from scipy.optimize import LinearConstraint, minimize, minimize_scalar
 from scipy.special import log_softmax, softmax
 from sklearn.isotonic import IsotonicRegression
 
-from maxmargin.calibration import (
-    CALIBRATIONS,
-    CalibratedScores,
-    IsotonicCalibrator,
-    SigmoidCalibrator,
-    SoftmaxCalibrator,
-    calibrator_from_name,
-)
+from maxmargin.calibration.curves import IsotonicCalibrator, SigmoidCalibrator
+from maxmargin.calibration.scores import CALIBRATIONS, CalibratedScores, calibrator_from_name
+from maxmargin.calibration.softmax import SoftmaxCalibrator
 
 every_method = pytest.mark.parametrize("method", CALIBRATIONS)
 every_curve = pytest.mark.parametrize("Calibrator", [SigmoidCalibrator, IsotonicCalibrator])

@@ -12,12 +12,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from checkpoint_cases import CASES, fitted, problem
+from maxmargin.checkpoints.checkpoint.checkpoint import Checkpoint
+from maxmargin.checkpoints.checkpoint.record import CheckpointError
 from sklearn.base import clone
 
 import maxmargin as mm
-from maxmargin.checkpoints import Checkpoint, CheckpointError
 from maxmargin.io import fingerprint, save
-from maxmargin.solvers.journal import Journal
+from maxmargin.solving.journal import Journal
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -197,7 +198,7 @@ def test_other_classes_and_versions_are_refused(monkeypatch, tmp_path):
     other = new("calibrated").set_params(estimator__C=9.0).set_checkpoint(checkpoint)
     with pytest.raises(CheckpointError, match=r"C of the SVM is 10\.0 there and 9\.0 here"):
         other.fit(*problem())
-    monkeypatch.setattr("maxmargin.fit_identity.__version__", "0.0.9")
+    monkeypatch.setattr("maxmargin.checkpoints.identity.__version__", "0.0.9")
     with pytest.raises(CheckpointError, match=r"version is .* there and 0\.0\.9 here"):
         new("calibrated").set_checkpoint(checkpoint).fit(*problem())
 
@@ -290,7 +291,7 @@ def test_a_file_that_cannot_be_written_stops_no_fit(monkeypatch, tmp_path):
     def full(path, kept):
         raise OSError("No space left on device")
 
-    monkeypatch.setattr("maxmargin.fit_record.write_kept", full)
+    monkeypatch.setattr("maxmargin.checkpoints.record.write_kept", full)
     model = new("linear-newton").set_checkpoint(tmp_path / "checkpoint")
     with pytest.warns(RuntimeWarning, match="No space left"):
         model.fit(*problem())

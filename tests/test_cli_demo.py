@@ -3,11 +3,11 @@
 import pytest
 from command_line import running, write_flowers
 
-import maxmargin.cli.reproduce as reproduce
-from maxmargin.cli import progress
-from maxmargin.cli.output import Show
-from maxmargin.study.progress import Progress
-from maxmargin.study.read_ahead import ahead
+import maxmargin.cli.commands.reproduce as reproduce
+from maxmargin.cli.frame import progress
+from maxmargin.cli.frame.output import Show
+from maxmargin.evaluation.read_ahead import ahead
+from maxmargin.training.progress import Progress
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def test_the_demo_leaves_a_report_and_says_where(run, tmp_path):
 
 @pytest.mark.slow
 def test_the_demo_shows_each_command_before_its_answer(run, tmp_path, monkeypatch):
-    import maxmargin.cli.demo as demo
+    import maxmargin.cli.commands.demo as demo
 
     short = [["inspect", str(tmp_path / "none.mm")], ["never", "reached"]]
     monkeypatch.setattr(demo, "commands", lambda folder: iter(short))

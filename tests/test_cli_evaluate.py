@@ -7,8 +7,8 @@ import pytest
 
 from maxmargin import io
 from maxmargin.cli import main
-from maxmargin.study.evaluation import evaluate
-from maxmargin.study.training import train
+from maxmargin.evaluation.evaluate import evaluate
+from maxmargin.training.from_file import train
 
 NAMES = "size,colour,kind"
 

@@ -9,11 +9,18 @@ import warnings
 import pytest
 from command_line import running
 
-from maxmargin.cli import app, main, notices
-from maxmargin.cli.near_names import near
-from maxmargin.cli.output import PIPE_WIDTH, Show, facts, plain, table
-from maxmargin.cli.plain_text import printable
-from maxmargin.cli.problems import Interrupted
+from maxmargin.cli import app, main
+from maxmargin.cli.commands.near_names import near
+from maxmargin.cli.frame import messages as notices
+from maxmargin.cli.frame.output import (
+    PIPE_WIDTH,
+    Show,
+    facts,
+    table,
+)
+from maxmargin.cli.frame.plain_text import printable
+from maxmargin.cli.frame.problems import Interrupted
+from maxmargin.json_values import plain
 
 
 @pytest.fixture
@@ -115,7 +122,7 @@ def test_a_warning_is_said_once_and_part_of_the_document(run, monkeypatch):
 
 
 def _replace_inspect(monkeypatch, function):
-    import maxmargin.cli.inspect as module
+    import maxmargin.cli.commands.inspect as module
 
     def inspect(model: str, /, *, json: bool = False) -> None:
         """Stands in."""
@@ -174,7 +181,7 @@ def test_the_version_is_the_packages(run):
 
 def test_without_the_extra_one_line_says_what_to_install(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "cyclopts", None)
-    monkeypatch.delitem(sys.modules, "maxmargin.cli.app")
+    monkeypatch.delitem(sys.modules, "maxmargin.cli.frame.app")
     assert main(["--help"]) == 1
     said = capsys.readouterr()
     assert said.out == ""

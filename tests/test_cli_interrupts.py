@@ -9,14 +9,14 @@ import pytest
 from command_line import running, write_flowers
 
 from maxmargin import io
-from maxmargin.cli.progress import TrainingProgress
+from maxmargin.cli.frame.progress import TrainingProgress
 
 OPTIONS = ("--target", "flower", "--budget", "30", "--set", "alpha=0.001", "--out", "m.mm")
 # A process that sends itself a signal at a certificate of its second fit, with as many checkpoints as can be.
 CHILD = """
 import os, sys
 from maxmargin.cli import main
-from maxmargin.cli.progress import TrainingProgress
+from maxmargin.cli.frame.progress import TrainingProgress
 
 signal, at = int(sys.argv[1]), int(sys.argv[2])
 show, seen = TrainingProgress.__call__, []

@@ -13,8 +13,8 @@ from command_line import Ran, running, write_flowers
 
 from maxmargin import io
 from maxmargin.cli import main
-from maxmargin.cli.train import model_file
-from maxmargin.study.like_training import open_like_training
+from maxmargin.cli.commands.train import model_file
+from maxmargin.evaluation.open_like_training import open_like_training
 
 QUICK = ("--set", "alpha=0.01", "--budget", "12")
 

@@ -8,8 +8,8 @@ import pytest
 from command_line import running, write_flowers
 
 from maxmargin import io
-from maxmargin.study.preparation import TablePreparation, TableWarning
-from maxmargin.study.written_numbers import warn_of_written_numbers
+from maxmargin.table.preparation import TablePreparation, TableWarning
+from maxmargin.table.written_numbers import warn_of_written_numbers
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def run(capsys):
 @pytest.fixture(scope="module")
 def flowers(tmp_path_factory):
     """A table, and a model of it."""
-    from maxmargin.study.training import train
+    from maxmargin.training.from_file import train
 
     data = write_flowers(tmp_path_factory.mktemp("flowers") / "flowers.csv")
     trained = train(io.open_source(data, target="flower"), parameters={"budget": 5})
@@ -129,7 +129,7 @@ def test_long_labels_leave_the_tables_readable(run, tmp_path):
 
 def test_a_picture_without_matplotlib_is_refused_before_the_work(run, flowers, tmp_path, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    monkeypatch.setattr("maxmargin.cli.path._found", lambda *_: pytest.fail("the path was followed"))
+    monkeypatch.setattr("maxmargin.cli.commands.path._found", lambda *_: pytest.fail("the path was followed"))
     said = run("path", flowers, "--target", "flower", "--plot", tmp_path / "path.svg")
     assert said.code == 2
     assert "pip install 'maxmargin[plots]'" in said.err
@@ -139,7 +139,7 @@ def test_an_interrupt_outside_a_command_has_no_traceback(run, monkeypatch):
     def stopped(arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("maxmargin.cli.app.run", stopped)
+    monkeypatch.setattr("maxmargin.cli.frame.app.run", stopped)
     said = run("--help")
     assert (said.code, said.out, said.err) == (130, "", "interrupted\n")
 

@@ -5,8 +5,13 @@ import time
 
 import pytest
 
-from maxmargin.solvers.columns import solve_columns
-from maxmargin.solvers.result import Check, SolverResult, Status, Stop
+from maxmargin.solving.columns import solve_columns
+from maxmargin.solving.result import (
+    Check,
+    SolverResult,
+    Status,
+    Stop,
+)
 
 
 def result(column):

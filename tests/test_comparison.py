@@ -8,12 +8,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.svm import SVC
 
 from maxmargin import LinearSVC, SparseKernelClassifier
-from maxmargin.study.comparison import compare
-from maxmargin.study.held_out import HeldOut
-from maxmargin.study.intervals import share_interval
-from maxmargin.study.peers import PEERS, named_estimator
-from maxmargin.study.preparation import TablePreparation
-from maxmargin.study.table_rows import sample, shuffled_folds, taken, whole
+from maxmargin.evaluation.compare import compare
+from maxmargin.metrics.intervals import share_interval
+from maxmargin.table.blocks import taken
+from maxmargin.table.preparation import TablePreparation
+from maxmargin.table.table_rows import sample, shuffled_folds, whole
+from maxmargin.training.held_out import HeldOut
+from maxmargin.training.peers import PEERS, named_estimator
 
 
 @pytest.fixture(scope="module")

@@ -8,9 +8,14 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
 
-from maxmargin.calibration import CALIBRATIONS, nearest_agreeing
+from maxmargin.calibration.scores import CALIBRATIONS, nearest_agreeing
 from maxmargin.codes import Code, one_vs_one, one_vs_rest
-from maxmargin.decoders.coupling import LEAST, CoupledPairs, couple, is_pairwise
+from maxmargin.decoders.coupling import (
+    LEAST,
+    CoupledPairs,
+    couple,
+    is_pairwise,
+)
 
 pair_probabilities = st.integers(3, 6).flatmap(
     lambda n_classes: arrays(float, (4, n_classes * (n_classes - 1) // 2), elements=st.floats(0.0, 1.0))

@@ -13,7 +13,13 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
 
-from maxmargin.codes import CODES, Code, code_from_name, one_vs_one, one_vs_rest
+from maxmargin.codes import (
+    CODES,
+    Code,
+    code_from_name,
+    one_vs_one,
+    one_vs_rest,
+)
 from maxmargin.decoders import (
     DECODERS,
     Decoder,

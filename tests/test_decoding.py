@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from maxmargin.base.classifier.fold_outputs import outputs_by_refits
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.datasets import make_blobs
@@ -25,8 +26,7 @@ from maxmargin import (
 )
 from maxmargin.codes import Code, one_vs_one, one_vs_rest
 from maxmargin.decoders import DECODERS, Margins
-from maxmargin.decoders.fold_outputs import outputs_by_refits
-from maxmargin.solvers.result import Stop
+from maxmargin.solving.result import Stop
 
 
 @dataclass(frozen=True, eq=False)

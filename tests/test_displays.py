@@ -28,9 +28,15 @@ from maxmargin import (
     SparseKernelClassifier,
 )
 from maxmargin.codes import Code
-from maxmargin.displays import BudgetPathDisplay, CodeDisplay, CVPathDisplay, GapDisplay, MarginDisplay
+from maxmargin.displays import (
+    BudgetPathDisplay,
+    CodeDisplay,
+    CVPathDisplay,
+    GapDisplay,
+    MarginDisplay,
+)
 from maxmargin.displays.code_matrix import column_errors
-from maxmargin.solvers.result import Check
+from maxmargin.solving.result import Check
 
 X_MOONS, Y_MOONS = make_moons(60, noise=0.25, random_state=0)
 X_IRIS, Y_IRIS = load_iris(return_X_y=True)

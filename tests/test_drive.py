@@ -5,8 +5,13 @@ import itertools
 import numpy as np
 import pytest
 
-from maxmargin.solvers.drive import Certificate, drive
-from maxmargin.solvers.result import Check, State, Status, Stop
+from maxmargin.solving.drive import Certificate, drive
+from maxmargin.solving.result import (
+    Check,
+    State,
+    Status,
+    Stop,
+)
 
 
 def halving(state):
@@ -60,7 +65,7 @@ def test_a_time_limit_is_of_the_wall_clock(monkeypatch):
     clock = (
         itertools.count()
     )  # a second passes at every look: at the start, around a step, after a certificate
-    monkeypatch.setattr("maxmargin.solvers.drive.time.perf_counter", lambda: float(next(clock)))
+    monkeypatch.setattr("maxmargin.solving.drive.time.perf_counter", lambda: float(next(clock)))
     (status, history), _ = run(Stop(tol=1e-300, max_seconds=7.0))
     assert status is Status.TIME_LIMIT
     assert history[-1].n_iter == 2
@@ -76,7 +81,7 @@ def test_a_bound_that_is_no_number_is_a_failure_and_not_a_gap_of_zero():
 
 def test_certificates_do_not_count_as_time(monkeypatch):
     clock = itertools.count()
-    monkeypatch.setattr("maxmargin.solvers.drive.time.perf_counter", lambda: float(next(clock)))
+    monkeypatch.setattr("maxmargin.solving.drive.time.perf_counter", lambda: float(next(clock)))
     (_, history), _ = run(Stop(tol=1e-12, max_iter=5))
     assert history[-1].seconds == 5.0
 

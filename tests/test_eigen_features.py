@@ -16,14 +16,22 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from maxmargin import KernelEigenMap, KernelSVC, LinearSVC, eigen_features
-from maxmargin.eigen_features import eigen_features as features_of
-from maxmargin.kernel_data import KernelData
-from maxmargin.kernels import RBF, FromFunction, Linear, Polynomial, Precomputed
-from maxmargin.solvers import pivoted_cholesky, tall
-from maxmargin.solvers.feature_panel import FeaturePanel
-from maxmargin.solvers.landmark_panel import LandmarkPanel
-from maxmargin.solvers.row_pool import RowPool
+from maxmargin import KernelEigenMap, KernelSVC, LinearSVC
+from maxmargin.kernels import (
+    RBF,
+    FromFunction,
+    Linear,
+    Polynomial,
+    Precomputed,
+)
+from maxmargin.kernels.data import KernelData
+from maxmargin.methods.eigen_map import features as eigen_features
+from maxmargin.methods.eigen_map import pivoted_cholesky
+from maxmargin.methods.eigen_map.features import eigen_features as features_of
+from maxmargin.methods.eigen_map.landmarks import LandmarkPanel
+from maxmargin.numerics import tall
+from maxmargin.numerics.feature_panel import FeaturePanel
+from maxmargin.solving.row_pool import RowPool
 
 METHODS = ["exact", "randomized", "pivoted-cholesky", "landmarks"]
 

@@ -7,19 +7,19 @@ import pytest
 from reference import svm_primal
 from scipy.optimize import minimize
 
-from maxmargin.kernel_data import KernelData
 from maxmargin.kernels import RBF
+from maxmargin.kernels.data import KernelData
 from maxmargin.losses import LOSSES, SmoothedHinge
-from maxmargin.solvers.all_rows import StreamedPanel
-from maxmargin.solvers.budget_problem import BudgetProblem
-from maxmargin.solvers.feature_panel import FeaturePanel
-from maxmargin.solvers.gain import pick_by_gain
-from maxmargin.solvers.greedy import Greedy, GreedyFit, greedy
-from maxmargin.solvers.move_centers import MovingCentres
-from maxmargin.solvers.reduced_newton import refit
-from maxmargin.solvers.result import Status, Stop
-from maxmargin.solvers.row_pool import RowPool
-from maxmargin.solvers.swaps import Removal, swap
+from maxmargin.methods.budget.all_rows import StreamedPanel
+from maxmargin.methods.budget.gain import pick_by_gain
+from maxmargin.methods.budget.greedy import Greedy, GreedyFit, greedy
+from maxmargin.methods.budget.move_centers import MovingCentres
+from maxmargin.methods.budget.problem import BudgetProblem
+from maxmargin.methods.budget.reduced_newton import refit
+from maxmargin.methods.budget.swaps import Removal, swap
+from maxmargin.numerics.feature_panel import FeaturePanel
+from maxmargin.solving.result import Status, Stop
+from maxmargin.solving.row_pool import RowPool
 
 STOP = Stop(1e-3, max_iter=10_000)
 SMOOTH = ["squared-hinge", "log", "squared"]
@@ -453,7 +453,7 @@ def test_a_budget_beyond_the_rows_costs_nothing():
 
 @pytest.mark.parametrize("loss", SOLVED)
 def test_the_gradient_of_moving_centres(pool, loss, monkeypatch):
-    monkeypatch.setattr("maxmargin.solvers.move_centers.MOVE_TOL", 1e-13)
+    monkeypatch.setattr("maxmargin.methods.budget.move_centers.MOVE_TOL", 1e-13)
     X, Y, weight = noisy(14, n=50, n_columns=2, zeros=True, weighted=True)
     fit = started(problem_of(X, Y, weight, loss, alpha=0.05), [2, 7, 30], pool, move=True)
     moving = MovingCentres(fit)

@@ -13,8 +13,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer
 
 import maxmargin as mm
-from maxmargin.io import ModelFormatError, archive, load, read_record, save
-from maxmargin.io.whole_file import whole_file
+from maxmargin.archive import archive
+from maxmargin.archive.whole_file import whole_file
+from maxmargin.io import (
+    ModelFormatError,
+    load,
+    read_record,
+    save,
+)
 
 
 @pytest.fixture

@@ -7,14 +7,19 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from maxmargin import _native
-from maxmargin.kernel_data import KernelData
-from maxmargin.kernels import RBF, FromFunction, Linear, Precomputed
+from maxmargin.kernels import (
+    RBF,
+    FromFunction,
+    Linear,
+    Precomputed,
+)
+from maxmargin.kernels.data import KernelData
 from maxmargin.losses import LOSSES
-from maxmargin.selectors import SELECTORS, Candidates
-from maxmargin.solvers.budget_problem import BudgetProblem, stated_budgets
-from maxmargin.solvers.draws import Pool
-from maxmargin.solvers.incremental import EMPTY_DRAWS, Expansion, incremental
-from maxmargin.solvers.result import State, Status, Stop
+from maxmargin.methods.budget.draws import Pool
+from maxmargin.methods.budget.incremental import EMPTY_DRAWS, Expansion, incremental
+from maxmargin.methods.budget.problem import BudgetProblem, stated_budgets
+from maxmargin.methods.budget.selectors import SELECTORS, Candidates
+from maxmargin.solving.result import State, Status, Stop
 
 STOP = Stop(max_iter=500)
 UPDATES = {
@@ -407,7 +412,7 @@ def test_dense_and_sparse_agree(dtype):
 def test_blocks_of_back_fitting_change_nothing_but_memory(monkeypatch):
     X, Y, weight = noisy(12)
     whole = incremental(problem_of(X, Y, weight), budget=10, back_fit=50, stop=STOP)
-    monkeypatch.setattr("maxmargin.solvers.incremental.BLOCK_VALUES", 64)
+    monkeypatch.setattr("maxmargin.methods.budget.incremental.BLOCK_VALUES", 64)
     blocks = incremental(problem_of(X, Y, weight), budget=10, back_fit=50, stop=STOP)
     np.testing.assert_allclose(blocks.coef, whole.coef, rtol=1e-10)
 

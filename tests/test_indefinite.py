@@ -10,10 +10,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import scale
 from sklearn.svm import SVC
 
-from maxmargin import KernelSVC, PathCV, TopKSVC, bounds
+from maxmargin import (
+    KernelSVC,
+    PathCV,
+    TopKSVC,
+    bounds,
+)
 from maxmargin.kernels import RBF
-from maxmargin.solvers import indefinite
-from maxmargin.solvers.indefinite import is_indefinite
+from maxmargin.solving import indefinite
+from maxmargin.solving.indefinite import is_indefinite
 
 IRIS = load_iris(return_X_y=True)
 X, Y = load_breast_cancer(return_X_y=True)

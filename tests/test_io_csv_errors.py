@@ -7,7 +7,8 @@ import os
 import pytest
 from text_files import in_pieces, read, written
 
-from maxmargin.io import DataFormatError, open_source, pieces
+from maxmargin.io import DataFormatError, open_source
+from maxmargin.io.readers import text as pieces
 
 ROWS = [
     ("a,b\n1,2\n3\n", r"line 3, column 2 \('b'\): the row has 1 of 2 fields"),

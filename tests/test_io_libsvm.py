@@ -12,7 +12,12 @@ from scipy import sparse
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 from text_files import in_pieces, read, written
 
-from maxmargin.io import DataFormatError, Source, open_source, read_all
+from maxmargin.io import (
+    DataFormatError,
+    Source,
+    open_source,
+    read_all,
+)
 
 DATA = os.environ.get("MAXMARGIN_DATA")
 finite = st.floats(allow_nan=False, allow_infinity=False)
@@ -152,7 +157,7 @@ def test_a_wrong_line_is_named(tmp_path, text, message):
 
 
 def test_blocks_of_many_entries_end_early(tmp_path, monkeypatch):
-    from maxmargin.io import libsvm
+    from maxmargin.io.readers import libsvm
 
     monkeypatch.setattr(libsvm, "BLOCK_ENTRIES", 10)
     path = written(tmp_path, "1 1:1 2:2 3:3\n" * 20, "data.svm")

@@ -15,7 +15,7 @@ from sklearn.svm import SVC
 
 from maxmargin import KernelSVC
 from maxmargin.kernels import RBF
-from maxmargin.solvers import working_set
+from maxmargin.methods.kernel_svm import working_set
 
 LOSSES = ["hinge", "squared-hinge"]
 

@@ -15,9 +15,9 @@ from maxmargin import (
     LinearProgramSVC,
     SparseKernelClassifier,
 )
-from maxmargin.checks import check_symmetric
-from maxmargin.kernel_data import KernelData
+from maxmargin.data.checks import check_symmetric
 from maxmargin.kernels import FromFunction
+from maxmargin.kernels.data import KernelData
 
 MACHINES = [
     KernelSVC(),

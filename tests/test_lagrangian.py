@@ -18,18 +18,19 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC as PeerSVC
 
 from maxmargin import LagrangianSVC, LinearSVC
-from maxmargin.eigen_features import eigen_features
-from maxmargin.kernel_data import KernelData
+from maxmargin.data.rows import Rows
 from maxmargin.kernels import RBF, Linear
-from maxmargin.rows import Rows
-from maxmargin.solvers import kernel_newton, lagrangian
-from maxmargin.solvers.cholesky import Factor
-from maxmargin.solvers.kernel_newton import kernel_newton as solve_by_newton
-from maxmargin.solvers.lagrangian import LagrangianProblem, row_mu
-from maxmargin.solvers.lagrangian import lagrangian as iterate
-from maxmargin.solvers.result import Status, Stop
-from maxmargin.solvers.ridge_systems import EigenSystem, FeatureSystem, KernelSystem
-from maxmargin.solvers.row_pool import RowPool
+from maxmargin.kernels.data import KernelData
+from maxmargin.methods.eigen_map.features import eigen_features
+from maxmargin.methods.lagrangian import iteration as lagrangian
+from maxmargin.methods.lagrangian import newton as kernel_newton
+from maxmargin.methods.lagrangian.iteration import LagrangianProblem, row_mu
+from maxmargin.methods.lagrangian.iteration import lagrangian as iterate
+from maxmargin.methods.lagrangian.newton import kernel_newton as solve_by_newton
+from maxmargin.methods.lagrangian.systems import EigenSystem, FeatureSystem, KernelSystem
+from maxmargin.numerics.cholesky import Factor
+from maxmargin.solving.result import Status, Stop
+from maxmargin.solving.row_pool import RowPool
 
 SOLVERS = ("newton", "lagrangian")
 
@@ -451,9 +452,9 @@ def test_a_function_of_the_eigen_features_has_the_same_objective_with_the_kernel
 
 
 def test_many_rows_go_to_eigen_features_by_themselves(monkeypatch):
-    monkeypatch.setattr("maxmargin.lagrangian.LARGEST_KERNEL", 100)
-    monkeypatch.setattr("maxmargin.lagrangian.LARGEST_HELD", 150)
-    monkeypatch.setattr("maxmargin.lagrangian.AUTO_COMPONENTS", 30)
+    monkeypatch.setattr("maxmargin.methods.lagrangian.estimator.LARGEST_KERNEL", 100)
+    monkeypatch.setattr("maxmargin.methods.lagrangian.estimator.LARGEST_HELD", 150)
+    monkeypatch.setattr("maxmargin.methods.lagrangian.estimator.AUTO_COMPONENTS", 30)
     X, y = standardised(load_wine)
     model = LagrangianSVC(kernel="rbf", random_state=0).fit(X, y)
     assert (model.space_, model.n_components_) == ("eigen", 30)
@@ -595,7 +596,7 @@ def test_ctrl_c_is_seen_while_a_large_matrix_is_factorised():
 
 def test_the_iteration_tells_where_it_stops_being_practical(monkeypatch):
     X, y = standardised(load_wine)
-    monkeypatch.setattr("maxmargin.lagrangian_spaces.LARGEST_ITERATED", 10)
+    monkeypatch.setattr("maxmargin.methods.lagrangian.spaces.LARGEST_ITERATED", 10)
     with pytest.raises(ValueError, match=r"n_features \+ 1\), at most 10; got 14. Use solver='newton'"):
         LagrangianSVC(solver="lagrangian").fit(X, y)
     assert LagrangianSVC(solver="newton").fit(X, y).status_ == "converged"
@@ -609,7 +610,7 @@ def test_the_iteration_tells_where_it_stops_being_practical(monkeypatch):
 def test_auto_takes_coordinate_descent_for_wide_problems(monkeypatch):
     X, y = standardised(load_wine)
     newton = LagrangianSVC(0.1, tol=1e-8).fit(X, y)
-    monkeypatch.setattr("maxmargin.lagrangian.LARGEST_NEWTON", 10)
+    monkeypatch.setattr("maxmargin.methods.lagrangian.estimator.LARGEST_NEWTON", 10)
     descent = LagrangianSVC(0.1, tol=1e-8, random_state=0, warm_start=True).fit(X, y).fit(X, y)
     assert (newton.solver_, descent.solver_) == ("newton", "dual-cd")
     np.testing.assert_allclose(descent.coef_, newton.coef_, atol=1e-4)

@@ -19,12 +19,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Lasso, LinearRegression, Ridge, RidgeClassifier
 
 from maxmargin import LeastSquaresClassifier
-from maxmargin.rows import Rows
-from maxmargin.solvers.result import State, Status, Stop
-from maxmargin.solvers.squares_columns import SquaresOnRows
-from maxmargin.solvers.squares_data import SquaresData
-from maxmargin.solvers.squares_problem import SquaresProblem
-from maxmargin.solvers.squares_system import KrylovSystem, SpectralSystem
+from maxmargin.data.rows import Rows
+from maxmargin.methods.least_squares.columns import SquaresOnRows
+from maxmargin.methods.least_squares.data import SquaresData
+from maxmargin.methods.least_squares.problem import SquaresProblem
+from maxmargin.methods.least_squares.system import KrylovSystem, SpectralSystem
+from maxmargin.solving.result import State, Status, Stop
 
 PENALTIES = {"none": None, "ridge": "ridge", "lasso": "lasso"}
 
@@ -354,8 +354,8 @@ def test_a_warm_start_changes_nothing_but_time():
 def test_conjugate_gradients_where_no_matrix_fits(penalty, shape, monkeypatch):
     X, y, weight = noisy(9, *shape)
     exact = solved(penalty, X, y, weight)
-    monkeypatch.setattr("maxmargin.solvers.squares_system.LARGEST_FACTOR", 1)
-    monkeypatch.setattr("maxmargin.solvers.squares_system.LARGEST_SPECTRUM", 1)
+    monkeypatch.setattr("maxmargin.methods.least_squares.system.LARGEST_FACTOR", 1)
+    monkeypatch.setattr("maxmargin.methods.least_squares.system.LARGEST_SPECTRUM", 1)
     data = SquaresData(Rows(sparse.csr_array(X), np.arange(len(y))), weight)
     problems = SquaresOnRows(data, penalty).at(1.0)
     assert isinstance(problems.system, KrylovSystem)
@@ -377,8 +377,8 @@ def test_many_columns_share_one_factorisation(monkeypatch):
 
 @pytest.mark.parametrize("penalty", PENALTIES)
 def test_a_resumed_solver_goes_on_bit_for_bit(penalty):
-    from maxmargin.solvers.lasso import lasso
-    from maxmargin.solvers.least_squares import least_squares
+    from maxmargin.methods.least_squares.lasso import lasso
+    from maxmargin.methods.least_squares.least_squares import least_squares
 
     X, y, weight = noisy(10, 200, 30)
     data = SquaresData(Rows(X, np.arange(len(y))), weight)

@@ -18,16 +18,16 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
 from maxmargin import LinearProgramSVC
-from maxmargin.kernel_data import KernelData
+from maxmargin.data.rows import Rows
 from maxmargin.kernels import RBF
-from maxmargin.rows import Rows
-from maxmargin.solvers import generation
-from maxmargin.solvers.generation import generate
-from maxmargin.solvers.hinge_lp import HingeProgram
-from maxmargin.solvers.lp_features import KernelColumns, RawFeatures
-from maxmargin.solvers.lp_master import Master
-from maxmargin.solvers.lp_pairs import TwoClasses, WrongClasses
-from maxmargin.solvers.result import Status, Stop
+from maxmargin.kernels.data import KernelData
+from maxmargin.methods.linear_program import generation
+from maxmargin.methods.linear_program.features import KernelColumns, RawFeatures
+from maxmargin.methods.linear_program.generation import generate
+from maxmargin.methods.linear_program.lp_pairs import TwoClasses, WrongClasses
+from maxmargin.methods.linear_program.master import Master
+from maxmargin.methods.linear_program.program import HingeProgram
+from maxmargin.solving.result import Status, Stop
 
 SETTINGS = settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
 
@@ -313,8 +313,10 @@ def test_ctrl_c_reaches_into_a_program():
 
 def test_failures_inside_are_told_as_a_stall(monkeypatch):
     """A solver that gives up leaves the best point so far, never its own words."""
-    monkeypatch.setattr("maxmargin.solvers.lp_master.Master.solve", lambda self, deadline: "failed")
-    monkeypatch.setattr("maxmargin.solvers.lp_master.Master.solution", lambda self: None)
+    monkeypatch.setattr(
+        "maxmargin.methods.linear_program.master.Master.solve", lambda self, deadline: "failed"
+    )
+    monkeypatch.setattr("maxmargin.methods.linear_program.master.Master.solution", lambda self: None)
     with pytest.warns(ConvergenceWarning, match=r"stopped \(stalled\) with relative duality gap 1.0e\+00"):
         model = LinearProgramSVC().fit(*standardised(load_wine))
     assert np.isfinite(model.coef_).all()

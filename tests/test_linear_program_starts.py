@@ -8,14 +8,14 @@ from test_linear_program import made, raw, standardised
 
 from maxmargin import LinearProgramSVC
 from maxmargin.codes import Code
-from maxmargin.kernel_data import KernelData
 from maxmargin.kernels import RBF
-from maxmargin.solvers import generation
-from maxmargin.solvers.generation import generate
-from maxmargin.solvers.hinge_lp import HingeProgram
-from maxmargin.solvers.lp_features import KernelColumns
-from maxmargin.solvers.lp_pairs import TwoClasses, WrongClasses
-from maxmargin.solvers.result import Status, Stop
+from maxmargin.kernels.data import KernelData
+from maxmargin.methods.linear_program import generation
+from maxmargin.methods.linear_program.features import KernelColumns
+from maxmargin.methods.linear_program.generation import generate
+from maxmargin.methods.linear_program.lp_pairs import TwoClasses, WrongClasses
+from maxmargin.methods.linear_program.program import HingeProgram
+from maxmargin.solving.result import Status, Stop
 
 
 @pytest.mark.parametrize("form", [{}, {"kernel": "rbf"}, {"multi_class": "joint"}], ids=str)

@@ -18,9 +18,15 @@ from soak import killed_while_saving, mutated_model_files
 
 import maxmargin as mm
 from maxmargin import io, kernels
-from maxmargin.io import ModelFormatError, fingerprint, load, read_record, save
-from maxmargin.io.archive import read_archive, write_archive
-from maxmargin.io.kept_estimators import ESTIMATORS
+from maxmargin.archive.archive import read_archive, write_archive
+from maxmargin.io import (
+    ModelFormatError,
+    fingerprint,
+    load,
+    read_record,
+    save,
+)
+from maxmargin.io.models.estimators import ESTIMATORS
 
 METHODS = (
     "decision_function",

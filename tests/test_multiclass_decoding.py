@@ -13,7 +13,12 @@ from sklearn.multiclass import OutputCodeClassifier as PeerClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
-from maxmargin import KernelSVC, LeastSquaresClassifier, LinearSVC, OutputCodeClassifier
+from maxmargin import (
+    KernelSVC,
+    LeastSquaresClassifier,
+    LinearSVC,
+    OutputCodeClassifier,
+)
 from maxmargin.codes import Code
 from maxmargin.decoders import DECODERS
 

@@ -17,10 +17,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from maxmargin import (
-    LinearSVC,
-    OutputCodeClassifier,
-)
+from maxmargin import LinearSVC, OutputCodeClassifier
 
 # ---- workers ----
 

@@ -9,11 +9,16 @@ from sklearn.base import clone
 from sklearn.datasets import make_blobs
 
 from maxmargin import BudgetPerceptron, KernelPegasos, KernelPerceptron
-from maxmargin.kernel_data import KernelData
 from maxmargin.kernels import RBF
+from maxmargin.kernels.data import KernelData
 from maxmargin.losses import LOSSES
-from maxmargin.solvers.online import OnlineProblem, online, permutations, weighted_draws
-from maxmargin.solvers.result import Status, Stop
+from maxmargin.methods.baselines.online_solver import (
+    OnlineProblem,
+    online,
+    permutations,
+    weighted_draws,
+)
+from maxmargin.solving.result import Status, Stop
 
 STREAMS = [KernelPerceptron(), BudgetPerceptron(budget=7), KernelPegasos(alpha=0.01)]
 

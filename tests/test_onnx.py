@@ -10,7 +10,7 @@ from sklearn.preprocessing import MinMaxScaler, Normalizer, PolynomialFeatures, 
 import maxmargin as mm
 from maxmargin import kernels
 from maxmargin.io import to_onnx
-from maxmargin.study.preparation import TablePreparation
+from maxmargin.table.preparation import TablePreparation
 
 onnx = pytest.importorskip("onnx")
 runtime = pytest.importorskip("onnxruntime")

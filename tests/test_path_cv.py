@@ -37,9 +37,9 @@ from maxmargin import (
     _native,
 )
 from maxmargin.kernels import RBF, Laplacian
-from maxmargin.selection.fold_rows import splits_of
 from maxmargin.selection.grid import LAMBDAS, Grid, chosen_point
 from maxmargin.selection.held_kernel import HeldKernel
+from maxmargin.selection.splits import splits_of
 
 CS, GAMMAS = [0.1, 1.0, 10.0], [0.05, 0.2]
 EXACT = KernelSVC(tol=1e-10)
@@ -149,7 +149,7 @@ def test_a_poisoned_fold_is_seen_by_no_fit_without_it(fold, monkeypatch):
     poisoned = y.copy()
     poisoned[splits[fold][1]] = np.random.default_rng(0).permutation(1 - y[splits[fold][1]])
     seen = []
-    from maxmargin.selection import kernel_folds as path_kernel
+    from maxmargin.selection import shared_kernel as path_kernel
 
     def spy(*arguments, **options):
         seen.append(path(*arguments, **options))

@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from maxmargin import KernelSVC, PathCV
 from maxmargin.kernels import RBF
 from maxmargin.selection.grid import grid_for
-from maxmargin.selection.kernel_folds import can_share
+from maxmargin.selection.shared_kernel import can_share
 
 CS, CV = [0.1, 1.0, 10.0], StratifiedKFold(4)
 

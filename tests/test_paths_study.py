@@ -8,9 +8,9 @@ from memory_source import MemorySource
 from sklearn.model_selection import cross_val_score
 
 from maxmargin import KernelSVC, LinearSVC, SparseKernelClassifier
-from maxmargin.study.intervals import share_interval
-from maxmargin.study.paths import budget_path, cost_path
-from maxmargin.study.preparation import TablePreparation
+from maxmargin.evaluation.paths import budget_path, cost_path
+from maxmargin.metrics.intervals import share_interval
+from maxmargin.table.preparation import TablePreparation
 
 
 @pytest.fixture(scope="module")

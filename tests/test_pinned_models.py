@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from pinned_models import FOLDER, MAKERS, answers
 
-from maxmargin.io import archive, load, read_record
+from maxmargin.archive import archive
+from maxmargin.io import load, read_record
 
 SINGLE = ("csr", "table")  # of rows in single precision, whose sums processors round differently
 

@@ -17,9 +17,9 @@ from scipy import sparse
 from sklearn.utils.estimator_checks import check_estimator
 from table_sources import TableSource, words
 
-from maxmargin.io.table import Block
-from maxmargin.study import running
-from maxmargin.study.preparation import TablePreparation, TableWarning
+from maxmargin.io.readers.table import Block
+from maxmargin.table import statistics as running
+from maxmargin.table.preparation import TablePreparation, TableWarning
 
 TABLE = {
     "size": [1.0, 2.0, None, 6.0, 3.0],
@@ -211,8 +211,8 @@ def test_wide_tables_are_csr_with_the_same_numbers(monkeypatch):
         "v": [f"{int(40 * u)}" for u in rng.random(200)],
     }
     dense = TablePreparation().fit(block(table)).transform(block(table))
-    monkeypatch.setattr("maxmargin.study.preparation.DENSE_COLUMNS", 10)
-    monkeypatch.setattr("maxmargin.study.preparation.ROWS_AT_ONCE", 64)
+    monkeypatch.setattr("maxmargin.table.preparation.DENSE_COLUMNS", 10)
+    monkeypatch.setattr("maxmargin.table.preparation.ROWS_AT_ONCE", 64)
     wide = TablePreparation().fit(block(table)).transform(block(table))
     assert sparse.issparse(wide)
     assert wide.has_sorted_indices

@@ -17,9 +17,9 @@ from test_weighted_decoder import FOCUSES, noisy_outputs
 
 from maxmargin.codes import Code, one_vs_one
 from maxmargin.decoders.prior import PriorDecoder
+from maxmargin.decoders.prior_program import capped_simplex
 from maxmargin.decoders.sample_focus import sample_focus
 from maxmargin.decoders.weighted import WeightedDecoder
-from maxmargin.solvers.prior_program import capped_simplex
 
 
 def fitted(F, y, code, weight=None, **parameters):

@@ -9,7 +9,7 @@ import pytest
 from report_samples import fitted, record, source, table, written
 
 from maxmargin.report import build, page
-from maxmargin.report.page import SECTIONS
+from maxmargin.report.html.page import SECTIONS
 
 
 def chromium():

@@ -6,8 +6,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from maxmargin.report.grids import bar_chart, heat_map
-from maxmargin.report.svg import (
+from maxmargin.report.html.charts import (
     MOST_POINTS,
     Axis,
     Bin,
@@ -17,6 +16,7 @@ from maxmargin.report.svg import (
     line_chart,
     reliability_diagram,
 )
+from maxmargin.report.html.grids import bar_chart, heat_map
 
 
 def marks(drawing, tag, kind):

@@ -7,7 +7,7 @@ from page_checks import check_page
 from report_samples import fitted, record, source, table, written
 
 from maxmargin import io
-from maxmargin.cli.app import run
+from maxmargin.cli.frame.app import run
 from maxmargin.report import build, page
 
 

@@ -7,10 +7,15 @@ from hypothesis import strategies as st
 from page_checks import Page, check_page
 from report_samples import NASTY
 
-from maxmargin.report.markup import datum, document, formula, node
-from maxmargin.report.style import STYLE
-from maxmargin.report.tables import facts, table, values_list
-from maxmargin.report.text import shortened, visible
+from maxmargin.report.html.markup import (
+    datum,
+    document,
+    formula,
+    node,
+)
+from maxmargin.report.html.style import STYLE
+from maxmargin.report.html.tables import facts, table, values_list
+from maxmargin.report.html.text import shortened, visible
 
 TEXT = st.one_of(st.sampled_from(NASTY), st.text(st.characters(codec=None)), st.text("<>&\"'/-!=a\x00 ]"))
 

@@ -6,11 +6,16 @@ from memory_source import MemorySource
 from page_checks import check_page
 from report_samples import NASTY, fitted, record, source, table, written
 
-from maxmargin import KernelPerceptron, KernelSVC, LinearSVC, bounds
+from maxmargin import (
+    KernelPerceptron,
+    KernelSVC,
+    LinearSVC,
+    bounds,
+)
+from maxmargin.evaluation.evaluate import evaluate
 from maxmargin.report import build, page
-from maxmargin.report.page import SECTIONS
-from maxmargin.study.evaluation import evaluate
-from maxmargin.study.record import digest_of
+from maxmargin.report.html.page import SECTIONS
+from maxmargin.training.record import digest_of
 
 
 @pytest.fixture(scope="module")

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from maxmargin.report.content.build.readable import feature_names, readable_row
 
-from maxmargin.io.table import Block, Words
-from maxmargin.report.readable import feature_names, readable_row
-from maxmargin.study.preparation import TablePreparation
+from maxmargin.io.readers.table import Block, Words
+from maxmargin.table.preparation import TablePreparation
 
 NUMBERS = np.array([3.0, np.nan, 1e6, -2.5, 0.0, 7.25, 0.0, 12.0])
 CODES = np.array([0, 1, 0, 2, -1, 1, 3, 0], dtype=np.int32)

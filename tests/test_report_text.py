@@ -7,8 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maxmargin.report.scales import Scale, linear, logarithmic
-from maxmargin.report.text import LONGEST_TITLE, count, number, percent, power, seconds, shortened, visible
+from maxmargin.report.html.scales import Scale, linear, logarithmic
+from maxmargin.report.html.text import (
+    LONGEST_TITLE,
+    count,
+    number,
+    percent,
+    power,
+    seconds,
+    shortened,
+    visible,
+)
 
 ANY_TEXT = st.text(st.characters(codec=None))
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from maxmargin import _native
-from maxmargin.rows import Rows, canonical
+from maxmargin.data.rows import Rows, canonical
 
 KINDS = {
     "dense": lambda X: np.ascontiguousarray(X),

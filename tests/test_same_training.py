@@ -48,7 +48,7 @@ def test_the_date_is_in_the_record_and_not_in_the_fingerprint(capsys, tmp_path, 
 
 
 def test_a_sample_is_told_to_people(capsys, tmp_path, monkeypatch):
-    monkeypatch.setattr("maxmargin.study.training.KEPT_SHARE", 0.0002)
+    monkeypatch.setattr("maxmargin.training.from_file.KEPT_SHARE", 0.0002)
     monkeypatch.chdir(tmp_path)
     write_flowers(tmp_path / "flowers.csv", n=900)
     options = ("--target", "flower", "--set", "alpha=0.01", "--budget", "5", "--memory", "64")

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from maxmargin.losses import LOSSES, Hinge, Perceptron
-from maxmargin.selectors import SELECTORS, Candidates, selector_from_name
-from maxmargin.solvers.draws import Pool
+from maxmargin.methods.budget.draws import Pool
+from maxmargin.methods.budget.selectors import SELECTORS, Candidates, selector_from_name
 
 N_DRAWS = 20_000
 

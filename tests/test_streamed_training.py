@@ -10,15 +10,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from command_line import running, write_flowers
+from maxmargin.checkpoints.checkpoint.record import CheckpointError
 from table_sources import TableSource
 from test_training import RISING, codes_of, rings
 
 from maxmargin import SparseKernelClassifier, io
-from maxmargin.checkpoints import CheckpointError
-from maxmargin.cli.progress import TrainingProgress
-from maxmargin.study.held_out import HeldOut
-from maxmargin.study.preparation import TablePreparation
-from maxmargin.study.training import train
+from maxmargin.cli.frame.progress import TrainingProgress
+from maxmargin.table.preparation import TablePreparation
+from maxmargin.training.from_file import train
+from maxmargin.training.held_out import HeldOut
 
 SMALL = {"budget": 8, "alpha": 1e-3, "n_jobs": 1}
 N, CUT = 600, 150

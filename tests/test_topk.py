@@ -11,11 +11,11 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from maxmargin import TopKSVC
-from maxmargin.rows import Rows
-from maxmargin.score_losses import TopKHinge
-from maxmargin.solvers.result import Status, Stop
-from maxmargin.solvers.topk import topk
-from maxmargin.solvers.topk_problem import TopKProblem
+from maxmargin.data.rows import Rows
+from maxmargin.methods.top_k.ascent import topk
+from maxmargin.methods.top_k.loss import TopKHinge
+from maxmargin.methods.top_k.problem import TopKProblem
+from maxmargin.solving.result import Status, Stop
 
 SIDES = ["include", "exclude"]
 

@@ -7,7 +7,7 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin import LinearProgramSVC, TopKSVC
-from maxmargin.solvers.topk_newton import _solve
+from maxmargin.methods.top_k.newton import _solve
 
 IRIS = load_iris(return_X_y=True)
 
@@ -73,7 +73,7 @@ def test_a_singular_system_of_newtons_method_is_not_the_end(monkeypatch):
         asked.append(len(right))
         raise np.linalg.LinAlgError("Singular matrix")
 
-    monkeypatch.setattr("maxmargin.solvers.topk_newton._solve", singular)
+    monkeypatch.setattr("maxmargin.methods.top_k.newton._solve", singular)
     X, labels, weight = drawn(4, 40, 3)
     model = TopKSVC(2, 1e-6, tol=1e-6).fit(X, labels, weight)
     assert asked

@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 from reference import top_k_loss, top_k_vertices
 from scipy.optimize import linprog
 
-from maxmargin.score_losses import TopKHinge
+from maxmargin.methods.top_k.loss import TopKHinge
 
 SIDES = ["include", "exclude"]
 LOSSES = [(m, k, side) for m in (2, 3, 4, 6) for k in range(1, m) for side in SIDES]

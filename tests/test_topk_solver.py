@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-import maxmargin.solvers.topk as solver
+import maxmargin.methods.top_k.ascent as solver
 from maxmargin import TopKSVC
-from maxmargin.kernel_data import KernelData
+from maxmargin.data.rows import Rows
 from maxmargin.kernels import RBF
-from maxmargin.rows import Rows
-from maxmargin.score_losses import TopKHinge
-from maxmargin.solvers.result import State, Status, Stop
-from maxmargin.solvers.topk import Ascent, Method, topk
-from maxmargin.solvers.topk_problem import TopKProblem
+from maxmargin.kernels.data import KernelData
+from maxmargin.methods.top_k.ascent import Ascent, Method, topk
+from maxmargin.methods.top_k.loss import TopKHinge
+from maxmargin.methods.top_k.problem import TopKProblem
+from maxmargin.solving.result import State, Status, Stop
 
 METHODS = {
     "dual-ascent": Method(),

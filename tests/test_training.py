@@ -21,12 +21,12 @@ from scipy.stats import binom
 from table_sources import TableSource
 
 from maxmargin.io import open_source
-from maxmargin.study.gathering import Gathering
-from maxmargin.study.held_out import HeldOut
-from maxmargin.study.models import MODELS, model_kind, parameters_from_text
-from maxmargin.study.preparation import TablePreparation
-from maxmargin.study.progress import Reporter
-from maxmargin.study.training import train
+from maxmargin.table.preparation import TablePreparation
+from maxmargin.training.from_file import train
+from maxmargin.training.gather import Gathering
+from maxmargin.training.held_out import HeldOut
+from maxmargin.training.models import MODELS, model_kind, parameters_from_text
+from maxmargin.training.progress import Reporter
 
 QUICK = {"budget": 20, "n_jobs": 1}
 NAMES = ["age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation"]
@@ -195,7 +195,7 @@ def test_a_sample_has_every_class_and_lets_words_go():
 
 
 def test_a_sample_is_told(monkeypatch):
-    monkeypatch.setattr("maxmargin.study.training.KEPT_SHARE", 0.0005)
+    monkeypatch.setattr("maxmargin.training.from_file.KEPT_SHARE", 0.0005)
     trained = train(source(3000), parameters=QUICK, memory_mb=64)
     data = trained.record["data"]
     assert data["n_rows"] == 3000
@@ -209,8 +209,8 @@ def test_a_sample_is_told(monkeypatch):
 RISING = """
 import resource
 import numpy as np
-from maxmargin.io.table import Block
-from maxmargin.study.training import train
+from maxmargin.io.readers.table import Block
+from maxmargin.training.from_file import train
 
 class Drawn:
     name, columns, n_features, target = "drawn", None, 30, "y"

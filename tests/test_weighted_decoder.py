@@ -19,10 +19,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin import LinearSVC
 from maxmargin.codes import Code, one_vs_one
-from maxmargin.decoders import DECODERS
+from maxmargin.decoders import DECODERS, weights_lp
 from maxmargin.decoders.sample_focus import sample_focus
 from maxmargin.decoders.weighted import WeightedDecoder
-from maxmargin.solvers import weights_lp
 
 FOCUSES = pytest.mark.parametrize("focus", [None, "support-vectors"])
 

@@ -9,14 +9,20 @@ from hypothesis import strategies as st
 from reference import kernel_svm_bounds, kernel_svm_dual
 
 from maxmargin import _native
-from maxmargin.kernel_data import KernelData
-from maxmargin.kernels import RBF, Linear, Polynomial, Precomputed, Sigmoid
-from maxmargin.solvers import working_set
-from maxmargin.solvers.polish import polish
-from maxmargin.solvers.result import Status, Stop
-from maxmargin.solvers.row_cache import RowCache
-from maxmargin.solvers.svm_problem import SvmProblem
-from maxmargin.solvers.working_set import start, working_sets
+from maxmargin.kernels import (
+    RBF,
+    Linear,
+    Polynomial,
+    Precomputed,
+    Sigmoid,
+)
+from maxmargin.kernels.data import KernelData
+from maxmargin.methods.kernel_svm import working_set
+from maxmargin.methods.kernel_svm.polish import polish
+from maxmargin.methods.kernel_svm.problem import SvmProblem
+from maxmargin.methods.kernel_svm.row_cache import RowCache
+from maxmargin.methods.kernel_svm.working_set import start, working_sets
+from maxmargin.solving.result import Status, Stop
 
 LOSSES = ["hinge", "squared-hinge"]
 UNLIMITED = 10**9

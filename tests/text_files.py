@@ -3,7 +3,8 @@
 import contextlib
 from unittest import mock
 
-from maxmargin.io import open_source, pieces, read_all
+from maxmargin.io import open_source, read_all
+from maxmargin.io.readers import text as pieces
 
 
 def quoted(value):

@@ -1,52 +1,51 @@
 """Max-margin classification that says how far from the optimum it stopped.
 
 Names are imported when they are first used, so that ``import maxmargin`` and the command line start at once.
+Folders that are not exported here are private.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from ._lazy import lazy
 
 if TYPE_CHECKING:
-    from .all_pairs import AllPairsSVC
-    from .baselines import KernelMatchingPursuit, LaSVM
-    from .budget import SparseKernelClassifier
-    from .calibrated import CalibratedSVC
-    from .features import KernelEigenMap
-    from .kernel_svc import KernelSVC
-    from .lagrangian import LagrangianSVC
-    from .least_squares import LeastSquaresClassifier
-    from .linear import LinearSVC
-    from .linear_program import LinearProgramSVC
-    from .multiclass import OutputCodeClassifier
-    from .online import BudgetPerceptron, KernelPegasos, KernelPerceptron
+    from . import (
+        bounds,
+        calibration,
+        codes,
+        decoders,
+        displays,
+        evaluation,
+        io,
+        kernels,
+        losses,
+        metrics,
+        report,
+        table,
+        training,
+    )
+    from .io.models import load, save
+    from .methods.all_pairs import AllPairsSVC
+    from .methods.baselines import (
+        BudgetPerceptron,
+        KernelMatchingPursuit,
+        KernelPegasos,
+        KernelPerceptron,
+        LaSVM,
+    )
+    from .methods.budget import SparseKernelClassifier
+    from .methods.eigen_map import KernelEigenMap
+    from .methods.kernel_svm import CalibratedSVC, KernelSVC
+    from .methods.lagrangian import LagrangianSVC
+    from .methods.least_squares import LeastSquaresClassifier
+    from .methods.linear import LinearSVC
+    from .methods.linear_program import LinearProgramSVC
+    from .methods.output_code import OutputCodeClassifier
+    from .methods.top_k import TopKSVC
+    from .metrics import top_k_accuracy
     from .selection import PathCV, path
-    from .top_k_score import top_k_accuracy
-    from .topk import TopKSVC
 
 __version__ = "0.1.0"
-
-_MODULES = {
-    "AllPairsSVC": "all_pairs",
-    "BudgetPerceptron": "online",
-    "CalibratedSVC": "calibrated",
-    "KernelEigenMap": "features",
-    "KernelMatchingPursuit": "baselines",
-    "KernelPegasos": "online",
-    "KernelPerceptron": "online",
-    "KernelSVC": "kernel_svc",
-    "LaSVM": "baselines",
-    "LagrangianSVC": "lagrangian",
-    "LeastSquaresClassifier": "least_squares",
-    "LinearProgramSVC": "linear_program",
-    "LinearSVC": "linear",
-    "OutputCodeClassifier": "multiclass",
-    "PathCV": "selection",
-    "SparseKernelClassifier": "budget",
-    "TopKSVC": "topk",
-    "path": "selection",
-    "top_k_accuracy": "top_k_score",
-}
-_PACKAGES = ("bounds", "codes", "decoders", "displays", "io", "kernels", "losses", "report")
 
 __all__ = [
     "AllPairsSVC",
@@ -67,22 +66,66 @@ __all__ = [
     "SparseKernelClassifier",
     "TopKSVC",
     "__version__",
+    "bounds",
+    "calibration",
+    "codes",
+    "decoders",
+    "displays",
+    "evaluation",
+    "io",
+    "kernels",
+    "load",
+    "losses",
+    "metrics",
     "path",
+    "report",
+    "save",
+    "table",
     "top_k_accuracy",
+    "training",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    """Import what is asked for: a public name, or a part of the library such as ``maxmargin.io``."""
-    if name in _MODULES:
-        value = getattr(import_module(f".{_MODULES[name]}", __name__), name)
-    elif name in _PACKAGES:
-        value = import_module(f".{name}", __name__)
-    else:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = value
-    return value
+__getattr__ = lazy(
+    __name__,
+    {
+        "": [
+            "bounds",
+            "calibration",
+            "codes",
+            "decoders",
+            "displays",
+            "evaluation",
+            "io",
+            "kernels",
+            "losses",
+            "metrics",
+            "report",
+            "table",
+            "training",
+        ],
+        "io": ["load", "save"],
+        "methods.all_pairs": ["AllPairsSVC"],
+        "methods.baselines": [
+            "BudgetPerceptron",
+            "KernelMatchingPursuit",
+            "KernelPegasos",
+            "KernelPerceptron",
+            "LaSVM",
+        ],
+        "methods.budget": ["SparseKernelClassifier"],
+        "methods.eigen_map": ["KernelEigenMap"],
+        "methods.kernel_svm": ["CalibratedSVC", "KernelSVC"],
+        "methods.lagrangian": ["LagrangianSVC"],
+        "methods.least_squares": ["LeastSquaresClassifier"],
+        "methods.linear": ["LinearSVC"],
+        "methods.linear_program": ["LinearProgramSVC"],
+        "methods.output_code": ["OutputCodeClassifier"],
+        "methods.top_k": ["TopKSVC"],
+        "metrics": ["top_k_accuracy"],
+        "selection": ["PathCV", "path"],
+    },
+)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *_PACKAGES})
+    return list(__all__)

@@ -16,11 +16,11 @@ import time
 import warnings
 from pathlib import Path
 
+from maxmargin.checkpoints.checkpoint.checkpoint import Checkpoint
 from sklearn.datasets import load_digits
 
 import maxmargin as mm
-from maxmargin import fit_record
-from maxmargin.checkpoints import Checkpoint
+from maxmargin.checkpoints.checkpoint import record as fit_record
 from maxmargin.io import fingerprint
 
 DIGITS = load_digits(return_X_y=True)

@@ -24,7 +24,7 @@ from mutations import damaged, forgery
 from saved_models import EVERY, data, quiet, special, table
 
 from maxmargin import io
-from maxmargin.io.archive import read_archive
+from maxmargin.archive.archive import read_archive
 
 AT_ONCE = 1000
 

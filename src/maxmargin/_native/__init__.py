@@ -2,27 +2,10 @@
 
 from .arguments import NEVER
 from .blas import one_blas_thread
+from .budget import add_support, back_fit
 from .codes import code_sums
-from .incremental import add_support, back_fit
-from .kernels import (
-    CompiledKernel,
-    RowFiller,
-    exp,
-    kernel_block,
-    kernel_grouped_matmul,
-    kernel_matmul,
-    simd_name,
-)
-from .linear import best_intercept, dual_cd_epoch, lasso_epochs, squared_hinge_step, step_length
-from .losses import loss_conjugate, loss_slope, loss_value
-from .online import lasvm_block, lasvm_reprocess, online_block
-from .pairs import pairs_step, pairs_sweep
-from .row_statistics import RowStats, row_stats
-from .rows import hash_rows, rows_dot, rows_equal, rows_gram, rows_sqnorm, rows_sum
-from .text import CsvParser, LibsvmParser, csv_first_row
-from .threads import effective_n_threads
-from .topk import topk_look, topk_project, topk_prox, topk_sweep, topk_tile
-from .working_sets import (
+from .grouped import GroupedMatrix, columns_of_groups
+from .kernel_svm import (
     compact_rows,
     gather_rows,
     smo_block,
@@ -32,18 +15,68 @@ from .working_sets import (
     svm_rounds,
     svm_small_rounds,
 )
+from .kernels import (
+    CompiledKernel,
+    InnerProduct,
+    RowFiller,
+    exp,
+    kernel_block,
+    kernel_grouped_matmul,
+    kernel_matmul,
+    simd_name,
+)
+from .layout import (
+    LAYOUT,
+    as_rows,
+    is_sparse,
+    same_features,
+    sqnorms,
+)
+from .linear import (
+    best_intercept,
+    dual_cd_epoch,
+    lasso_epochs,
+    squared_hinge_step,
+    step_length,
+)
+from .losses import loss_conjugate, loss_slope, loss_value
+from .multiclass import (
+    topk_look,
+    topk_project,
+    topk_prox,
+    topk_sweep,
+    topk_tile,
+)
+from .online import lasvm_block, lasvm_reprocess, online_block
+from .pairs import pairs_step, pairs_sweep
+from .row_statistics import RowStats, row_stats
+from .rows import (
+    hash_rows,
+    rows_dot,
+    rows_equal,
+    rows_gram,
+    rows_sqnorm,
+    rows_sum,
+)
+from .text import CsvParser, LibsvmParser, csv_first_row
+from .threads import effective_n_threads
 
 __all__ = [
+    "LAYOUT",
     "NEVER",
     "CompiledKernel",
     "CsvParser",
+    "GroupedMatrix",
+    "InnerProduct",
     "LibsvmParser",
     "RowFiller",
     "RowStats",
     "add_support",
+    "as_rows",
     "back_fit",
     "best_intercept",
     "code_sums",
+    "columns_of_groups",
     "compact_rows",
     "csv_first_row",
     "dual_cd_epoch",
@@ -51,6 +84,7 @@ __all__ = [
     "exp",
     "gather_rows",
     "hash_rows",
+    "is_sparse",
     "kernel_block",
     "kernel_grouped_matmul",
     "kernel_matmul",
@@ -70,8 +104,10 @@ __all__ = [
     "rows_gram",
     "rows_sqnorm",
     "rows_sum",
+    "same_features",
     "simd_name",
     "smo_block",
+    "sqnorms",
     "squared_hinge_step",
     "step_length",
     "subtract_rows",

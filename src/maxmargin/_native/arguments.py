@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from ..layout import is_sparse
+from .layout import is_sparse
 
 __all__ = [
     "NEVER",

@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from ..grouped import GroupedMatrix
-from ..layout import is_sparse
-from .arguments import NEVER, as_matrix, as_output, as_real, as_row_numbers
+from .arguments import (
+    NEVER,
+    as_matrix,
+    as_output,
+    as_real,
+    as_row_numbers,
+)
 from .blas import one_blas_thread
-from .row_statistics import RowStats, checked_centre, checked_sqnorms, step_of_both, useful_centre
+from .grouped import GroupedMatrix
+from .layout import is_sparse
+from .row_statistics import (
+    RowStats,
+    checked_centre,
+    checked_sqnorms,
+    step_of_both,
+    useful_centre,
+)
 from .threads import effective_n_threads
 
 __all__ = [
     "CompiledKernel",
+    "InnerProduct",
     "RowFiller",
     "exp",
     "kernel_block",
@@ -36,6 +50,13 @@ class CompiledKernel(Protocol):
     def native(self) -> tuple[str, float, float, float]:
         """Name, gamma, coef0, degree."""
         ...
+
+
+@dataclass(frozen=True)
+class InnerProduct:
+    """``<x, z>``, for products of rows that are no kernel of a model."""
+
+    native: tuple[str, float, float, float] = ("linear", 1.0, 0.0, 1.0)
 
 
 def _arguments(

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from ..layout import is_sparse
 from .arguments import as_matrix, as_real
+from .layout import is_sparse
 from .threads import effective_n_threads
 
 __all__ = [

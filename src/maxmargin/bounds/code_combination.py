@@ -11,12 +11,29 @@ import math
 
 import numpy as np
 
-from ..codes.family import Code, one_vs_one, one_vs_rest
-from ..decoders.registry import Hamming, LossBased, Margins, Votes
+from ..codes import Code, one_vs_one, one_vs_rest
+from ..decoders import (
+    Hamming,
+    LossBased,
+    Margins,
+    Votes,
+)
 from ..losses import LOSSES
 from .fitted_columns import FittedColumns
-from .kinds import Bound, DoesNotApply, Estimate, FloatArray, bound_of_terms, is_vacuous
-from .margin import ball_around, complexity_terms, confidence, ramp
+from .kinds import (
+    Bound,
+    DoesNotApply,
+    Estimate,
+    FloatArray,
+    bound_of_terms,
+    is_vacuous,
+)
+from .margin import (
+    ball_around,
+    complexity_terms,
+    confidence,
+    ramp,
+)
 
 __all__ = ["combined_margin_bound", "combined_share", "summed_bound", "wrong_outputs_needed"]
 

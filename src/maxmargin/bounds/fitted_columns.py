@@ -7,22 +7,31 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .._native import effective_n_threads
-from ..base import CodedClassifier
-from ..baselines import KernelMatchingPursuit
-from ..budget.classifier import SparseKernelClassifier
-from ..checks import check_sample_weight, class_weights
-from ..kernel_data import KernelData
-from ..kernel_machine import KernelClassifier
-from ..kernel_svc import LOSSES, KernelSVC
-from ..kernel_words import depends_on_data
-from ..kernels import RBF, FromFunction, Kernel, Laplacian, Linear, Precomputed, Scaled
-from ..lagrangian import LagrangianSVC
-from ..layout import is_sparse
-from ..linear import LinearSVC
-from ..rows import WeightedRows
-from ..streaming import StreamingKernelClassifier
-from .kinds import DoesNotApply, FloatArray, MarginSample, check_counts
+from .._native import effective_n_threads, is_sparse
+from ..base import CodedClassifier, KernelClassifier, StreamingKernelClassifier
+from ..data import WeightedRows, check_sample_weight, class_weights
+from ..kernels import (
+    RBF,
+    FromFunction,
+    Kernel,
+    KernelData,
+    Laplacian,
+    Linear,
+    Precomputed,
+    Scaled,
+    depends_on_data,
+)
+from ..methods.baselines import KernelMatchingPursuit
+from ..methods.budget import SparseKernelClassifier
+from ..methods.kernel_svm import LOSSES, KernelSVC
+from ..methods.lagrangian import LagrangianSVC
+from ..methods.linear import LinearSVC
+from .kinds import (
+    DoesNotApply,
+    FloatArray,
+    MarginSample,
+    check_counts,
+)
 
 Intercept = Literal["none", "free", "penalised"]
 AT_ZERO = {"hinge": 1.0, "squared-hinge": 0.5}  # the loss of f = 0

@@ -6,7 +6,7 @@ import math
 
 from scipy.stats import beta
 
-from ..checks import check_number
+from ..data import check_number
 from .kinds import Bound, bound_of_terms, check_delta
 
 __all__ = ["finite_class_bound", "finite_class_excess", "hold_out_bound", "union_excess"]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checks import check_number
+from ..data import check_number
 
 __all__ = ["Bound", "DoesNotApply", "Estimate", "Inapplicable", "MarginSample"]
 

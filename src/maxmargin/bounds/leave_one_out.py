@@ -11,8 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checks import check_number
-from .kinds import DoesNotApply, Estimate, FloatArray, MarginSample, is_vacuous
+from ..data import check_number
+from .kinds import (
+    DoesNotApply,
+    Estimate,
+    FloatArray,
+    MarginSample,
+    is_vacuous,
+)
 
 __all__ = [
     "jaakkola_haussler_estimate",

@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import check_number, check_sample_weight
-from ..kernel_data import KernelData
-from ..kernels import Kernel, Linear
-from ..layout import as_rows
+from .._native import as_rows
+from ..data import check_number, check_sample_weight
+from ..kernels import Kernel, KernelData, Linear
 from .kinds import Estimate, check_counts
 
 __all__ = ["rademacher_complexity", "rademacher_monte_carlo"]

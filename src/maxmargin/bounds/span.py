@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from ..kernel_data import KernelData
+from ..kernels import KernelData
 from .kinds import DoesNotApply, FloatArray
 
 __all__ = ["SupportProblem", "margins_left_out"]

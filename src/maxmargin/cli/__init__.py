@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(arguments: list[str]) -> int:
     try:
-        from .app import run
+        from .frame import run
     except ModuleNotFoundError as absent:
         if absent.name not in ("cyclopts", "rich"):
             raise

@@ -1,5 +1,17 @@
 """Codes: every reduction of many classes to binary problems is one matrix with entries -1, 0, +1."""
 
-from .family import CODES, Code, code_from_name, one_vs_one, one_vs_rest
+from .family import (
+    CODES,
+    Code,
+    code_from_name,
+    one_vs_one,
+    one_vs_rest,
+)
 
-__all__ = ["CODES", "Code", "code_from_name", "one_vs_one", "one_vs_rest"]
+__all__ = [
+    "CODES",
+    "Code",
+    "code_from_name",
+    "one_vs_one",
+    "one_vs_rest",
+]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
-from ..checks import check_number, check_sample_weight
+from ..data import check_number, check_sample_weight
 from .bounds import TrainingErrorBound, training_error_bound
 from .columns import all_columns, checked_n_columns
 from .designed import designed_matrix, pair_weights

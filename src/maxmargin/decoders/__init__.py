@@ -1,11 +1,14 @@
 """Decoders: from the outputs of a code's columns to one score per class, and to probabilities."""
 
+from .coupling import CoupledPairs, is_pairwise
+from .decoded_outputs import DecodedOutputs, gives_probabilities
+from .prior import PriorDecoder
+from .probabilities import Coupling, Probabilistic
+from .protocol import Decoder, LearnsFrom
 from .registry import (
     DECODERS,
     FIXED,
-    Decoder,
     Hamming,
-    LearnsFrom,
     LossBased,
     Margins,
     Votes,
@@ -13,17 +16,26 @@ from .registry import (
     decoder_from_name,
     predicted_classes,
 )
+from .weighted import WeightedDecoder
 
 __all__ = [
     "DECODERS",
     "FIXED",
+    "CoupledPairs",
+    "Coupling",
+    "DecodedOutputs",
     "Decoder",
     "Hamming",
     "LearnsFrom",
     "LossBased",
     "Margins",
+    "PriorDecoder",
+    "Probabilistic",
     "Votes",
+    "WeightedDecoder",
     "decision_values",
     "decoder_from_name",
+    "gives_probabilities",
+    "is_pairwise",
     "predicted_classes",
 ]

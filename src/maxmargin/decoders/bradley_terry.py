@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from ..codes.family import Code
+from ..codes import Code
 from .bradley_terry_newton import newton_finish
 
 __all__ = ["bradley_terry"]

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._native import one_blas_thread
-from ..codes.family import Code
+from ..codes import Code
 
 __all__ = ["newton_finish"]
 

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from .. import _native
 from ..calibration import check_method, nearest_agreeing
-from ..codes.family import Code
-from ..column_curves import Curve, column_curves, column_probabilities
+from ..codes import Code
+from .column_curves import Curve, column_curves, column_probabilities
 from .margin_sums import code_product
 
 __all__ = ["CoupledPairs", "couple", "is_pairwise"]

@@ -10,11 +10,11 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from ..checks import label_numbers
-from ..codes.family import Code
+from ..codes import Code
+from ..data import label_numbers
 from .explanation import Explanation, explanations
-from .protocol import ProbabilityDecoder
-from .registry import DECODERS, Decoder, decision_values, predicted_classes
+from .protocol import Decoder, ProbabilityDecoder
+from .registry import DECODERS, decision_values, predicted_classes
 
 __all__ = ["DecodedOutputs", "gives_probabilities"]
 

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..codes.family import Code
+from ..codes import Code
 from .margin_sums import checked_outputs
-from .registry import Decoder, decision_values, predicted_classes
+from .protocol import Decoder
+from .registry import decision_values, predicted_classes
 
 __all__ = ["Explanation", "explanations"]
 

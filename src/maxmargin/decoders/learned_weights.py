@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from ..checks import check_number, check_sample_weight
-from ..codes.family import Code
-from ..folds import stratified_folds
-from ..solvers.result import Check, Status
+from ..codes import Code
+from ..data import check_number, check_sample_weight, stratified_folds
+from ..solving import Check, Status
 from .margin_sums import checked_outputs
 from .protocol import Decoder
 from .sample_focus import FOCUSES

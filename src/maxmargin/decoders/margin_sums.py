@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
 from .. import _native
-from ..codes.family import Code
+from ..codes import Code
 
 __all__ = ["Sums", "checked_outputs", "code_product", "margin_sums", "ordered_by_margins", "with_margins"]
 

@@ -9,11 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._native import one_blas_thread
-from ..codes.family import Code
-from ..rows import canonical
-from ..solvers.prior_program import PriorProgram
-from ..solvers.prior_weights import prior_weights
-from ..solvers.result import Stop
+from ..codes import Code
+from ..data import canonical
+from ..solving import Stop
 from .learned_weights import (
     DecoderReport,
     LabelledOutputs,
@@ -24,7 +22,14 @@ from .learned_weights import (
     tied_or_wrong,
     warn_unless_converged,
 )
-from .margin_sums import checked_outputs, code_product, margin_sums, ordered_by_margins
+from .margin_sums import (
+    checked_outputs,
+    code_product,
+    margin_sums,
+    ordered_by_margins,
+)
+from .prior_program import PriorProgram
+from .prior_weights import prior_weights
 from .protocol import LearnsFrom
 from .sample_focus import sample_focus
 

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..calibration import nearest_agreeing, pair_agreeing
-from ..checks import check_sample_weight
-from ..codes.family import Code
-from ..column_curves import Curve, column_curves, column_probabilities
+from ..codes import Code
+from ..data import check_sample_weight
 from .bradley_terry import bradley_terry
+from .column_curves import Curve, column_curves, column_probabilities
 from .coupling import couple, is_pairwise
 from .learned_weights import LARGEST, checked_labels
 from .margin_sums import checked_outputs, margin_sums, ordered_by_margins

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from ..codes.family import Code
+from ..codes import Code
 
 __all__ = ["Decoder", "LearnsFrom", "ProbabilityDecoder"]
 

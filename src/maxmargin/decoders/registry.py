@@ -8,9 +8,15 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ..codes.family import Code
+from ..codes import Code
 from ..losses import LOSSES, Loss
-from .margin_sums import checked_outputs, code_product, margin_sums, ordered_by_margins, with_margins
+from .margin_sums import (
+    checked_outputs,
+    code_product,
+    margin_sums,
+    ordered_by_margins,
+    with_margins,
+)
 from .prior import PriorDecoder
 from .probabilities import Coupling, Probabilistic
 from .protocol import Decoder, LearnsFrom
@@ -18,9 +24,7 @@ from .weighted import WeightedDecoder
 
 __all__ = [
     "DECODERS",
-    "Decoder",
     "Hamming",
-    "LearnsFrom",
     "LossBased",
     "Margins",
     "Votes",

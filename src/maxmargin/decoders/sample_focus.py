@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..codes.family import Code
+from ..codes import Code
 
 __all__ = ["FOCUSES", "sample_focus"]
 

@@ -9,11 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._native import one_blas_thread
-from ..checks import check_choice, check_number
-from ..codes.family import Code
-from ..solvers.result import Stop
-from ..solvers.weights_lp import learn_weights
-from ..solvers.weights_program import WeightsProgram, column_accuracy
+from ..codes import Code
+from ..data import check_choice, check_number
+from ..solving import Stop
 from .learned_weights import (
     DecoderReport,
     LabelledOutputs,
@@ -24,10 +22,17 @@ from .learned_weights import (
     tied_or_wrong,
     warn_unless_converged,
 )
-from .margin_sums import checked_outputs, code_product, margin_sums, ordered_by_margins
+from .margin_sums import (
+    checked_outputs,
+    code_product,
+    margin_sums,
+    ordered_by_margins,
+)
 from .prior import PriorDecoder
 from .protocol import LearnsFrom
 from .sample_focus import sample_focus
+from .weights_lp import learn_weights
+from .weights_program import WeightsProgram, column_accuracy
 
 __all__ = ["WeightedDecoder"]
 

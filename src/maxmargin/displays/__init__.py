@@ -6,4 +6,10 @@ from .cv_path import CVPathDisplay
 from .gap import GapDisplay
 from .margin import MarginDisplay
 
-__all__ = ["BudgetPathDisplay", "CVPathDisplay", "CodeDisplay", "GapDisplay", "MarginDisplay"]
+__all__ = [
+    "BudgetPathDisplay",
+    "CVPathDisplay",
+    "CodeDisplay",
+    "GapDisplay",
+    "MarginDisplay",
+]

@@ -6,8 +6,13 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..checks import check_choice
-from .canvas import COLOURS, legend, model_inside, new_axes
+from ..data import check_choice
+from .canvas import (
+    COLOURS,
+    legend,
+    model_inside,
+    new_axes,
+)
 
 __all__ = ["BudgetPathDisplay"]
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..selection.warm_path import final_estimator
+from ..selection import final_estimator
 
 __all__ = [
     "COLOURS",

@@ -7,9 +7,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..checks import check_sample_weight
-from ..codes.family import Code
-from .canvas import label_numbers, legend, model_inside, pyplot
+from ..codes import Code
+from ..data import check_sample_weight
+from .canvas import (
+    label_numbers,
+    legend,
+    model_inside,
+    pyplot,
+)
 
 __all__ = ["CodeDisplay", "column_errors"]
 

@@ -7,8 +7,13 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..selection.grid import Grid, chosen_point
-from .canvas import class_colours, legend, new_axes, ordered_colours
+from ..selection import Grid, chosen_point
+from .canvas import (
+    class_colours,
+    legend,
+    new_axes,
+    ordered_colours,
+)
 
 __all__ = ["CVPathDisplay"]
 

@@ -7,9 +7,15 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..checks import check_choice
-from ..solvers.result import FLOAT_EPS, Check
-from .canvas import COLOURS, class_colours, legend, model_inside, new_axes
+from ..data import check_choice
+from ..solving import FLOAT_EPS, Check
+from .canvas import (
+    COLOURS,
+    class_colours,
+    legend,
+    model_inside,
+    new_axes,
+)
 
 __all__ = ["GapDisplay"]
 

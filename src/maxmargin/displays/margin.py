@@ -8,9 +8,15 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from ..checks import check_number
-from ..selection.warm_path import final_estimator
-from .canvas import MARKERS, class_colours, label_numbers, legend, new_axes
+from ..data import check_number
+from ..selection import final_estimator
+from .canvas import (
+    MARKERS,
+    class_colours,
+    label_numbers,
+    legend,
+    new_axes,
+)
 
 __all__ = ["MarginDisplay"]
 

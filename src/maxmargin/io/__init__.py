@@ -1,32 +1,28 @@
 """Data files in, model files in and out. Names are imported when they are first used."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from .._lazy import lazy
 
 if TYPE_CHECKING:
-    from .archive import ModelFormatError
-    from .joined import read_all
-    from .model_files import fingerprint, load, read_record, save
-    from .onnx_export import to_onnx
-    from .opened import DEFAULT_MISSING, open_source
-    from .table import Block, Column, DataFormatError, Source, Words
-
-_MODULES = {
-    "Block": "table",
-    "Column": "table",
-    "DEFAULT_MISSING": "opened",
-    "DataFormatError": "table",
-    "ModelFormatError": "archive",
-    "Source": "table",
-    "Words": "table",
-    "fingerprint": "model_files",
-    "load": "model_files",
-    "open_source": "opened",
-    "read_all": "joined",
-    "read_record": "model_files",
-    "save": "model_files",
-    "to_onnx": "onnx_export",
-}
+    from ..archive import ModelFormatError
+    from .models import (
+        fingerprint,
+        load,
+        read_record,
+        save,
+    )
+    from .onnx import to_onnx
+    from .readers import (
+        DEFAULT_MISSING,
+        Block,
+        Column,
+        DataFormatError,
+        Source,
+        Words,
+        open_source,
+        read_all,
+    )
 
 __all__ = [
     "DEFAULT_MISSING",
@@ -45,8 +41,21 @@ __all__ = [
     "to_onnx",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f".{_MODULES[name]}", __name__), name)
+__getattr__ = lazy(
+    __name__,
+    {
+        ".archive": ["ModelFormatError"],
+        "models": ["fingerprint", "load", "read_record", "save"],
+        "onnx": ["to_onnx"],
+        "readers": [
+            "DEFAULT_MISSING",
+            "Block",
+            "Column",
+            "DataFormatError",
+            "Source",
+            "Words",
+            "open_source",
+            "read_all",
+        ],
+    },
+)

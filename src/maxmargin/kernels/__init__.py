@@ -1,14 +1,34 @@
 """Kernels: frozen descriptions that compute their own matrices, and sums, products and multiples of them."""
 
-from .algebra import Kernel, Product, Scaled, Sum
-from .compiled import RBF, Laplacian, Linear, Polynomial, Sigmoid
+from .algebra import (
+    Kernel,
+    Product,
+    Scaled,
+    Sum,
+)
+from .bandwidth import _SquaredDistance, median_gamma
+from .compiled import (
+    RBF,
+    Laplacian,
+    Linear,
+    Polynomial,
+    Sigmoid,
+)
+from .data import (
+    KernelData,
+    join_points,
+    n_points,
+    points_of,
+)
 from .given import FromFunction, Precomputed
+from .kernel_words import depends_on_data
 from .names import kernel_from_name
 
 __all__ = [
     "RBF",
     "FromFunction",
     "Kernel",
+    "KernelData",
     "Laplacian",
     "Linear",
     "Polynomial",
@@ -17,5 +37,11 @@ __all__ = [
     "Scaled",
     "Sigmoid",
     "Sum",
+    "_SquaredDistance",
+    "depends_on_data",
+    "join_points",
     "kernel_from_name",
+    "median_gamma",
+    "n_points",
+    "points_of",
 ]

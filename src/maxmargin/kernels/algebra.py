@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..checks import check_number
-from ..grouped import GroupedMatrix
+from .._native import GroupedMatrix
+from ..data import check_number
 
 __all__ = ["Kernel", "Matrix", "Product", "Scaled", "Sum", "n_rows"]
 

@@ -8,11 +8,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import _native
-from ..bandwidth import median_gamma, scale_gamma
-from ..checks import check_number
-from ..grouped import GroupedMatrix
-from ..layout import as_rows, same_features, sqnorms
+from .._native import (
+    GroupedMatrix,
+    as_rows,
+    same_features,
+    sqnorms,
+)
+from ..data import check_number
 from .algebra import Kernel, Matrix
+from .bandwidth import median_gamma, scale_gamma
 
 __all__ = ["RBF", "Compiled", "Gamma", "Laplacian", "Linear", "Polynomial", "Sigmoid"]
 

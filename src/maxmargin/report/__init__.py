@@ -1,6 +1,6 @@
 """One self-contained page about a model: :func:`build` gathers the numbers, :func:`page` shows them."""
 
 from .content import Report, build
-from .page import page
+from .html import page
 
 __all__ = ["Report", "build", "page"]

@@ -12,9 +12,9 @@ from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.utils.metaestimators import _safe_split
 
-from .fold_rows import Split
 from .grid import Grid
 from .search import FoldScores
+from .splits import Split
 from .warm_path import along, gap_of
 
 __all__ = ["FittedFolds", "one_class"]

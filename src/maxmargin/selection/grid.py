@@ -9,7 +9,7 @@ import numpy as np
 from scipy.stats import rankdata
 from sklearn.model_selection import ParameterGrid
 
-from ..checks import check_grid
+from ..data import check_grid
 from .warm_path import beside, parameter_of
 
 __all__ = ["RULES", "Grid", "chosen_point", "grid_for", "ranks"]

@@ -14,10 +14,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import _native
-from ..bandwidth import _SquaredDistance
-from ..kernel_data import KernelData
-from ..kernels import RBF, Kernel, Laplacian, Precomputed
-from ..memory import lazy_array
+from ..data import lazy_array
+from ..kernels import (
+    RBF,
+    Kernel,
+    KernelData,
+    Laplacian,
+    Precomputed,
+    _SquaredDistance,
+)
 
 __all__ = ["HeldData", "HeldKernel", "HeldMatrix"]
 

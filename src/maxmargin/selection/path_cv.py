@@ -12,13 +12,18 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_y, _num_samples, check_consistent_length, check_is_fitted
 
-from ..checks import check_choice, check_flag, check_sample_weight
-from ..kernel_svc import KernelSVC
+from ..data import check_choice, check_flag, check_sample_weight
+from ..methods.kernel_svm import KernelSVC
 from .fits import FittedFolds
-from .fold_rows import Split, median_of, splits_of
-from .grid import RULES, Grid, chosen_point, grid_for
-from .kernel_folds import KernelFolds, can_share
+from .grid import (
+    RULES,
+    Grid,
+    chosen_point,
+    grid_for,
+)
 from .search import is_at_most_one, search
+from .shared_kernel import KernelFolds, can_share
+from .splits import Split, median_of, splits_of
 from .warm_path import along, fitted, start_of
 
 __all__ = ["PathCV"]

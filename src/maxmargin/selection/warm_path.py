@@ -13,10 +13,9 @@ from sklearn import get_config
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
-from ..budget.classifier import SparseKernelClassifier
-from ..budget.path import with_alpha
-from ..checks import check_grid
-from ..kernel_svc import KernelSVC
+from ..data import check_grid
+from ..methods.budget import SparseKernelClassifier, with_alpha
+from ..methods.kernel_svm import KernelSVC
 
 __all__ = ["RegularizationPath", "along", "beside", "parameter_of", "path", "start_of"]
 

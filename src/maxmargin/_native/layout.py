@@ -1,0 +1,62 @@
+"""Rows of data as the compiled core takes them: C-contiguous or canonical CSR, float32 or float64."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+__all__ = ["as_rows", "is_sparse", "same_features", "sqnorms"]
+
+
+LAYOUT = {  # of rows that the core takes: what scikit-learn's validation is asked for
+    "accept_sparse": "csr",
+    "dtype": [np.float64, np.float32],
+    "order": "C",
+    "accept_large_sparse": True,
+}
+
+
+def is_sparse(X: object) -> bool:
+    """Whether X is one of SciPy's sparse matrices or arrays."""
+    return bool(sp.issparse(X))
+
+
+def _float_dtype(dtype: Any) -> Any:
+    return dtype if dtype in (np.float32, np.float64) else np.float64
+
+
+def as_rows(X: Any) -> Any:
+    """X in the core's layout; copied only if it must be, and never changed."""
+    if is_sparse(X):
+        rows = X.tocsr().astype(_float_dtype(X.dtype), copy=False)
+        if not rows.has_canonical_format:
+            rows = rows.copy()
+            rows.sum_duplicates()
+        return rows
+    X = np.asarray(X)
+    if X.ndim != 2:
+        raise ValueError(
+            f"rows must form a 2-d array; got {X.ndim} dimension(s). Use X.reshape(-1, 1) or X[None]."
+        )
+    return np.ascontiguousarray(X, dtype=_float_dtype(X.dtype))
+
+
+def same_features(X: Any, Z: Any) -> tuple[Any, Any]:
+    """Both sides as rows of one dtype, the wider of the two; Z is X when it is None."""
+    x = as_rows(X)
+    z = x if Z is None or Z is X else as_rows(Z)
+    if x.shape[1] != z.shape[1]:
+        raise ValueError(
+            f"X has {x.shape[1]} features and Z has {z.shape[1]}; give rows with the same features."
+        )
+    dtype = np.result_type(x.dtype, z.dtype)
+    return x.astype(dtype, copy=False), z.astype(dtype, copy=False)
+
+
+def sqnorms(rows: Any) -> np.ndarray:
+    """``||x_i||^2`` in double, whatever the rows are."""
+    if is_sparse(rows):
+        return np.asarray(rows.astype(np.float64).power(2).sum(axis=1)).ravel()
+    return np.einsum("ij,ij->i", rows, rows, dtype=np.float64)

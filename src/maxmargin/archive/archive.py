@@ -1,0 +1,282 @@
+"""A JSON header and arrays in one zip file that another program can open, and that holds data only.
+
+The file is a zip of uncompressed entries: ``header.json``, then one ``.npy`` file an array, sorted by name.
+The header lists every array with its type, its shape and the SHA-256 of its entry; the zip's comment is the
+SHA-256 of the header. So the header says what every other byte of the file must be, and reading is comparing:
+there is no directory to believe, no size to trust and nothing to unpack.
+
+The same header and arrays give the same bytes, whenever and wherever they are written.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import stat
+import zlib
+from collections.abc import Mapping
+from io import BufferedReader
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from .npy_layout import (
+    ArrayLayout,
+    check_values,
+    layout_of,
+    npy_head,
+    stored,
+)
+from .whole_file import whole_file
+from .zip_layout import (
+    END_COMMENT_BYTES,
+    FIRST_ENTRY,
+    Entry,
+    first_size,
+    local_head,
+    tail,
+)
+
+FORMAT = "maxmargin"
+VERSION = 1
+HEADER_LIMIT = 1 << 28  # bytes of header.json
+_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]*(/[A-Za-z0-9_-][A-Za-z0-9_.-]*)*")
+
+
+class ModelFormatError(ValueError):
+    """A file that is not a whole and sound model file (or checkpoint) of a version this library reads."""
+
+
+def write_archive(
+    path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]
+) -> None:
+    """Write ``header`` and ``arrays`` to ``path``: either the whole file is there afterwards, or the old one.
+
+    Parameters
+    ----------
+    path : path
+        An existing file is replaced, by a rename, once the new one is on the disk.
+    header : dict
+        Anything that JSON has: dicts with string keys, lists, strings, finite numbers, booleans, None.
+    arrays : dict of ndarray
+        Booleans, integers, floats or strings of fixed width; names of letters, digits and ``_-./``.
+    """
+    arrays = {name: stored(name, arrays[name]) for name in sorted(arrays)}
+    _refuse_names(arrays)
+    text = _header_bytes(header, arrays)
+    if len(text) > HEADER_LIMIT:
+        raise ValueError(
+            f"the header has {len(text)} bytes of JSON; at most {HEADER_LIMIT} are read. Use arrays."
+        )
+    with whole_file(path) as file:
+        entries = [_write_entry(file, FIRST_ENTRY, text, None)]
+        for name, array in arrays.items():
+            entries.append(_write_entry(file, f"{name}.npy", npy_head(layout_of(array)), array))
+        file.write(tail(entries, _sha256(text)))
+
+
+def archive_digest(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> str:
+    """SHA-256 of the header that ``write_archive`` would write, which has that of every array in it."""
+    arrays = {name: stored(name, arrays[name]) for name in sorted(arrays)}
+    return _sha256(_header_bytes(header, arrays))
+
+
+def read_archive(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """What ``write_archive`` wrote to ``path``: the header and the arrays, or a ``ModelFormatError``."""
+    with _opened(path) as file:
+        try:
+            return _read(file)
+        except ModelFormatError as error:
+            raise ModelFormatError(f"{os.fspath(path)}: {error}") from None
+
+
+def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """The header that ``write_archive`` was given, without reading the arrays."""
+    with _opened(path) as file:
+        try:
+            text, whole = _read_header(file)
+            _check_size(file, text, _layouts(whole))
+        except ModelFormatError as error:
+            raise ModelFormatError(f"{os.fspath(path)}: {error}") from None
+    return whole["content"]
+
+
+def _opened(path: str | os.PathLike[str]) -> BufferedReader:
+    """The file, open; a pipe that nobody writes to is not waited for."""
+    no_wait = getattr(os, "O_NONBLOCK", 0)
+    return open(path, "rb", opener=lambda name, flags: os.open(name, flags | no_wait))
+
+
+def _refuse_names(arrays: Mapping[str, np.ndarray]) -> None:
+    for name in arrays:
+        if not _NAME.fullmatch(name) or len(name) > 200:
+            raise ValueError(f"an array's name is at most 200 letters, digits and '_-./'; got {name!r}.")
+
+
+def _header_bytes(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> bytes:
+    listed = [
+        {"name": name, **layout_of(array).as_dict(), "sha256": _sha256(npy_head(layout_of(array)), array)}
+        for name, array in arrays.items()
+    ]
+    whole = {"format": FORMAT, "version": VERSION, "arrays": listed, "content": header}
+    return json.dumps(whole, sort_keys=True, allow_nan=False, indent=0).encode()
+
+
+def _write_entry(file: BinaryIO, name: str, head: bytes, array: np.ndarray | None) -> Entry:
+    body = memoryview(b"") if array is None else _bytes_of(array)
+    entry = Entry(name, len(head) + len(body), zlib.crc32(body, zlib.crc32(head)), file.tell())
+    file.write(local_head(entry))
+    file.write(head)
+    file.write(body)
+    return entry
+
+
+def _read(file: BufferedReader) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    text, whole = _read_header(file)
+    layouts = _layouts(whole)
+    _check_size(file, text, layouts)
+    entries = [Entry(FIRST_ENTRY, len(text), zlib.crc32(text), 0)]
+    arrays = {}
+    file.seek(len(local_head(entries[0])) + len(text))
+    for listed, (name, layout) in zip(whole["arrays"], layouts.items()):
+        arrays[name], entry = _read_array(file, name, layout, listed["sha256"])
+        entries.append(entry)
+    if file.read() != tail(entries, _sha256(text)):
+        raise ModelFormatError("the zip directory is not that of its entries; the file is damaged.")
+    return whole["content"], arrays
+
+
+def _read_header(file: BufferedReader) -> tuple[bytes, dict[str, Any]]:
+    """The bytes of ``header.json`` and what they say, once version and SHA-256 have been looked at."""
+    about = os.fstat(file.fileno())
+    if not stat.S_ISREG(about.st_mode):
+        raise ModelFormatError("not a file but a device or a pipe; a model is read from a file.")
+    if about.st_size == 0:
+        raise ModelFormatError("the file is empty; it is no model file.")
+    start = file.read(30 + len(FIRST_ENTRY))
+    size = first_size(start)
+    if size is None:
+        raise ModelFormatError("not a model file of maxmargin: it does not begin with header.json in a zip.")
+    if size > min(about.st_size, HEADER_LIMIT):
+        raise ModelFormatError(
+            f"the header claims {size} bytes, more than there are; the file is cut or damaged."
+        )
+    text = file.read(size)
+    whole = _parse(text)
+    file.seek(max(about.st_size - END_COMMENT_BYTES, 0))
+    same_head = start == local_head(Entry(FIRST_ENTRY, size, zlib.crc32(text), 0))
+    if not same_head or file.read() != _sha256(text).encode():
+        raise ModelFormatError(
+            "the header does not have the SHA-256 at the file's end; the file is cut or damaged."
+        )
+    return text, whole
+
+
+def _parse(text: bytes) -> dict[str, Any]:
+    try:
+        whole = json.loads(text, object_pairs_hook=_no_key_twice, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        raise ModelFormatError(f"the header is no JSON: {error}") from None
+    if not isinstance(whole, dict) or whole.get("format") != FORMAT:
+        raise ModelFormatError(
+            f"the header does not name the format {FORMAT!r}; it is no model file of maxmargin."
+        )
+    version = whole.get("version")
+    if type(version) is not int or version != VERSION:
+        raise ModelFormatError(
+            f"the file has format version {version!r:.40}; this library reads version {VERSION}. "
+            "A newer file needs a newer maxmargin."
+        )
+    if set(whole) != {"format", "version", "arrays", "content"} or not isinstance(whole["content"], dict):
+        raise ModelFormatError(
+            "the header must have the keys format, version, arrays and content, and no others."
+        )
+    return whole
+
+
+def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(dict(pairs)) < len(pairs):
+        raise ValueError("a key appears twice")
+    return dict(pairs)
+
+
+def _no_constant(name: str) -> float:
+    raise ValueError(f"{name} is not a number")
+
+
+def _layouts(whole: Mapping[str, Any]) -> dict[str, ArrayLayout]:
+    """Type and shape of each array, by name, sizes within reason."""
+    listed = whole["arrays"]
+    if not isinstance(listed, list):
+        raise ModelFormatError("the header's arrays must be a list.")
+    layouts: dict[str, ArrayLayout] = {}
+    for item in listed:
+        if not isinstance(item, dict) or set(item) != {"name", "dtype", "shape", "order", "sha256"}:
+            raise ModelFormatError("each array needs name, dtype, shape, order and sha256, and nothing else.")
+        name, digest = item["name"], item["sha256"]
+        if not isinstance(name, str) or len(name) > 200 or not _NAME.fullmatch(name):
+            raise ModelFormatError(f"{name!r:.80} is no name of an array.")
+        if not isinstance(digest, str) or not re.fullmatch("[0-9a-f]{64}", digest):
+            raise ModelFormatError(f"array {name}: sha256 must be 64 hexadecimal digits.")
+        if layouts and name <= next(reversed(layouts)):
+            raise ModelFormatError(f"array {name} appears twice or out of order.")
+        try:
+            layouts[name] = ArrayLayout.from_dict(item)
+        except ValueError as error:
+            raise ModelFormatError(f"array {name}: {error}") from None
+    return layouts
+
+
+def _check_size(file: BufferedReader, text: bytes, layouts: Mapping[str, ArrayLayout]) -> None:
+    """The file has as many bytes as header and arrays need, before any memory is asked for."""
+    entries = [Entry(FIRST_ENTRY, len(text), 0, 0)]
+    position = len(local_head(entries[0])) + len(text)
+    for name, layout in layouts.items():
+        entry = Entry(f"{name}.npy", len(npy_head(layout)) + layout.n_bytes, 0, position)
+        entries.append(entry)
+        position += len(local_head(entry)) + entry.size
+    expected = position + len(tail(entries, "0" * END_COMMENT_BYTES))
+    actual = os.fstat(file.fileno()).st_size
+    if expected != actual:
+        raise ModelFormatError(
+            f"the header tells of {expected} bytes and the file has {actual}; cut or damaged."
+        )
+
+
+def _read_array(
+    file: BufferedReader, name: str, layout: ArrayLayout, digest: str
+) -> tuple[np.ndarray, Entry]:
+    head = npy_head(layout)
+    position = file.tell()
+    size = len(head) + layout.n_bytes
+    start = file.read(len(local_head(Entry(f"{name}.npy", size, 0, position))))
+    if file.read(len(head)) != head:
+        raise ModelFormatError(f"array {name}: its .npy header is not the type and shape of header.json.")
+    flat = np.empty(layout.n_bytes, np.uint8)
+    if file.readinto(flat.data) != layout.n_bytes:
+        raise ModelFormatError(f"array {name}: the file ends within it.")
+    entry = Entry(f"{name}.npy", size, zlib.crc32(flat.data, zlib.crc32(head)), position)
+    if start != local_head(entry) or _sha256(head, flat) != digest:
+        raise ModelFormatError(
+            f"array {name} is not what was written: its checksum is another; the file is damaged."
+        )
+    array = layout.view(flat)
+    try:
+        check_values(array)
+    except ValueError as error:
+        raise ModelFormatError(f"array {name}: {error}") from None
+    return array, entry
+
+
+def _bytes_of(array: np.ndarray) -> memoryview:
+    """The numbers of an array in its own order, without a copy."""
+    return array.reshape(-1, order="A").view(np.uint8).data if array.size else memoryview(b"")
+
+
+def _sha256(head: bytes, array: np.ndarray | None = None) -> str:
+    digest = hashlib.sha256(head)
+    if array is not None:
+        digest.update(_bytes_of(array))
+    return digest.hexdigest()

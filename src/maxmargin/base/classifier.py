@@ -1,0 +1,252 @@
+"""What all classifiers share: valid data, a code for several classes, certified columns, a decoder."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .._native import LAYOUT, as_rows, effective_n_threads
+from ..checkpoints import CheckpointSupport, data_identity, parameter_identity
+from ..data import (
+    WeightedRows,
+    apart_by_folds,
+    canonical,
+    check_number,
+    stratified_folds,
+)
+from ..decoders import DecodedOutputs
+from ..solving import (
+    Callback,
+    SolverResult,
+    Status,
+    Stop,
+    solve_columns,
+    worst_status,
+)
+from .callbacks import CallbackSupport, with_callbacks
+from .fold_outputs import FoldOutputs, outputs_by_refits, outputs_on_rows
+from .labels import ClassLabels
+
+NOT_GIVEN = object()  # at prediction there is no y, which is not the same as y=None
+SUCCESS = (Status.CONVERGED, Status.BUDGET_FULL, Status.NO_LOSS_LEFT, Status.STOPPED)
+
+
+class CodedClassifier(
+    CallbackSupport,
+    CheckpointSupport,
+    ClassLabels,
+    DecodedOutputs,
+    ClassifierMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+):
+    """A classifier that solves one binary problem for each column of a code.
+
+    A subclass stores its parameters, checks them in ``_check_parameters``, makes choices that depend on the
+    data in ``_prepare``, solves one column in ``_solve``, keeps the results in ``_store`` and evaluates all
+    columns in ``_column_outputs``. One that solves all columns together overrides ``_solve_all`` instead, and
+    returns one result for the joint problem. ``_seed`` is the one integer that all its randomness comes from.
+    ``_success`` names the ends that call for no warning, ``_stop`` the limits of a fit.
+    """
+
+    _success: tuple[Status, ...] = SUCCESS
+    _n_folds: int = 5  # for decoders that learn from rows the columns were not trained on
+    _given_folds: np.ndarray | None = None  # instead: the fold of each row of X
+    _remedy_for_overflow: str = "lower C and the weights"
+
+    @abstractmethod
+    def _check_parameters(self) -> None:
+        """Refuse bad parameters before any work is done."""
+
+    def _prepare(self, data: WeightedRows) -> None:
+        """Choices that depend on the data, and refusals of data that no solver could handle."""
+
+    def _solve(
+        self, data: WeightedRows, targets: np.ndarray, column: int, stop: Stop, callback: Callback | None
+    ) -> SolverResult:
+        """Solve the two-class problem of one column; ``targets`` are in {-1, +1}."""
+        raise NotImplementedError
+
+    def _solve_all(
+        self, data: WeightedRows, stop: Stop, callback: Callback | None, n_threads: int
+    ) -> list[SolverResult]:
+        """One result for each column, or a single one for all columns together."""
+
+        def solve(column: int, stop: Stop, n_inner: int) -> SolverResult:
+            which, targets = self.code_.column(data.labels, column)
+            return self._solve(data.take(which, n_inner, stop.cancel), targets, column, stop, callback)
+
+        return solve_columns(solve, self.code_.n_columns, stop, n_threads)
+
+    @abstractmethod
+    def _store(self, results: list[SolverResult], data: WeightedRows) -> None:
+        """Keep what prediction needs, as arrays."""
+
+    @abstractmethod
+    def _column_outputs(self, X: Any) -> np.ndarray:
+        """Outputs of all columns, (n_samples, n_columns)."""
+
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the classifier.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            float32 and float64 are used as they are, without a copy; anything else becomes float64.
+        y : array-like of shape (n_samples,)
+            Class labels, numbers or strings; at least two classes.
+        sample_weight : array-like of shape (n_samples,), optional
+            A weight of 2 is a row given twice, a weight of 0 a row not given.
+
+        Returns
+        -------
+        self
+        """
+        with self._checkpointed():
+            data, n_threads = self._begin(X, y, sample_weight)
+            stop = self._record.limits(self._stop())
+            with self._running_callbacks(X, y) as callback:
+                results = self._solve_all(data, stop, callback, n_threads)
+                self._store(results, data)
+                folds = self._learn_to_decode(data, callback, n_threads) if _finite(results) else None
+        self._certify(results, folds)
+        return self
+
+    def _begin(self, X: Any, y: Any, sample_weight: Any) -> tuple[WeightedRows, int]:
+        """Everything before the solver: valid parameters, data in canonical form, the number of threads."""
+        self.__dict__.pop("status_", None)  # not fitted until this fit ends
+        self._check_parameters()
+        n_threads = effective_n_threads(self.n_jobs)
+        self._draw_seed()
+        data = self._weighted_rows(X, y, sample_weight, n_threads)
+        if self._record.part is not None:
+            identity = parameter_identity(self) | {"seed": str(self._seed)} | data_identity(data)
+            self._record.bind(identity)
+        self._prepare(data)
+        return data, n_threads
+
+    def _stop(self) -> Stop:
+        """When a fit ends."""
+        return Stop(tol=self.tol, max_iter=self.max_iter, max_seconds=self.max_seconds)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """True between the end of a fit and the start of the next."""
+        return hasattr(self, "status_")
+
+    def _weighted_rows(self, X: Any, y: Any, sample_weight: Any, n_threads: int) -> WeightedRows:
+        """Validated data in canonical form; sets ``classes_``, ``code_`` and ``decoder_``."""
+        X, labels, weight = self._labelled(X, y, sample_weight)
+        self._choose_code()
+        if self._given_folds is None:
+            return self._canonical(X, labels, weight, n_threads)
+        data, self._row_folds = apart_by_folds(
+            lambda numbers: self._canonical(X, numbers, weight, n_threads), labels, self._given_folds
+        )
+        return data
+
+    def _labelled(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, np.ndarray]:
+        """Valid rows, labels ``0, 1, ...`` and weights; sets ``classes_``."""
+        X, y = self._validated(X, y)
+        return X, *self._labels_and_weights(y, sample_weight)
+
+    # ---- decoders that learn ----
+
+    def _learn_to_decode(
+        self, data: WeightedRows, callback: Callback | None, n_threads: int
+    ) -> FoldOutputs | None:
+        """Sets ``decoder_`` to the one learned from the columns' outputs, where there is one to learn.
+
+        Returned are the fits without a fold, if any.
+        """
+        learner, folds = self._learner, None
+        if learner is None:
+            return None
+        if learner.learns_from == "out-of-fold":
+            fold = self._folds(data, self._n_folds) if self._given_folds is None else self._row_folds
+            stop = self._record.below("folds").limits(self._stop())
+            folds = self._out_of_fold(data, fold, stop, callback, n_threads)
+            self.fold_gap_ = folds.gap
+        outputs = outputs_on_rows(self, data) if folds is None else folds.outputs
+        self.decoder_ = learner.fit(outputs, data.labels, self.code_, data.weight)
+        return folds
+
+    def _folds(self, data: WeightedRows, n_folds: int) -> np.ndarray:
+        """The fold of each canonical row."""
+        return stratified_folds(data.labels, n_folds)
+
+    def _out_of_fold(
+        self, data: WeightedRows, fold: np.ndarray, stop: Stop, callback: Callback | None, n_threads: int
+    ) -> FoldOutputs:
+        """Outputs of the columns fitted without each row's fold."""
+        return outputs_by_refits(self, data, fold, stop, callback, n_threads)
+
+    def _validated(self, X: Any, y: Any = NOT_GIVEN) -> Any:
+        """X in the core's layout and, at fit time, y; refused where they are not what they should be."""
+        targets = {"reset": False} if y is NOT_GIVEN else {"y": y}
+        checked = validate_data(self, X, **targets, **LAYOUT)
+        return as_rows(checked) if y is NOT_GIVEN else (as_rows(checked[0]), checked[1])
+
+    def _canonical(self, X: Any, labels: np.ndarray, weight: np.ndarray, n_threads: int) -> WeightedRows:
+        """The weighted multiset of (row, label) pairs that the fit is a function of."""
+        return canonical(X, labels, weight, n_threads=n_threads)
+
+    def _certify(self, results: list[SolverResult], folds: FoldOutputs | None = None) -> None:
+        """Certificates onto the estimator, and a warning where a column or a fold did not converge."""
+        self.history_ = [result.history for result in results]
+        self.n_iter_ = max(result.n_iter for result in results)
+        self.objective_ = float(sum(result.objective for result in results))
+        self.dual_gap_ = float(np.max([result.gap for result in results]))
+        worst = worst_status(result.status for result in results)
+        self.status_ = str(worst)
+        if not _finite(results):
+            del self.status_
+            raise ValueError(
+                f"{type(self).__name__} failed: its coefficients are not finite. Scale the features, for "
+                f"example with sklearn.preprocessing.StandardScaler, or {self._remedy_for_overflow}."
+            )
+        if worst not in self._success:
+            gap = f" with relative duality gap {self.dual_gap_:.1e}" if np.isfinite(self.dual_gap_) else ""
+            warnings.warn(
+                f"{type(self).__name__} stopped ({worst}){gap} after {self.n_iter_} iterations; "
+                f"{self._remedy()}",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        elif folds is not None and folds.status not in self._success:
+            warnings.warn(
+                f"{type(self).__name__}: fits without a fold, which the decoder learns from, stopped "
+                f"({folds.status}) with relative duality gaps up to {folds.gap:.1e}; raise max_iter or "
+                "max_seconds, raise tol, or scale the features.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+    def _remedy(self) -> str:
+        """What to do about a fit that stopped before its time."""
+        return "raise max_iter or max_seconds, raise tol, or scale the features."
+
+    def _check_stopping(self) -> None:
+        """The parameters that every solver has."""
+        check_number("tol", self.tol, above=0.0)
+        check_number("max_iter", self.max_iter, at_least=1, integer=True)
+        check_number("max_seconds", self.max_seconds, above=0.0)
+
+    def _outputs(self, X: Any) -> np.ndarray:
+        check_is_fitted(self)
+        return self._column_outputs(self._validated(X))
+
+    def __sklearn_tags__(self) -> Any:
+        """Sparse input is accepted."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _finite(results: list[SolverResult]) -> bool:
+    return all(np.isfinite(result.coef).all() for result in results)

@@ -1,0 +1,229 @@
+"""What all kernel machines share: a resolved kernel, any kind of input, prediction from support vectors."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_consistent_length
+
+from .._native import (
+    GroupedMatrix,
+    columns_of_groups,
+    effective_n_threads,
+    is_sparse,
+)
+from ..data import (
+    Rows,
+    WeightedRows,
+    canonical,
+    check_scale,
+    check_symmetric,
+    check_weights,
+    stratified_folds,
+)
+from ..kernels import (
+    FromFunction,
+    Kernel,
+    KernelData,
+    Precomputed,
+    kernel_from_name,
+    points_of,
+)
+from ..solving import SolverResult
+from .classifier import NOT_GIVEN, CodedClassifier
+
+
+class KernelRows:
+    """What an estimator with the parameters ``kernel, gamma, degree, coef0`` does with its rows.
+
+    ``_rng(stream)`` gives its generators of random numbers, all of them from ``_seed``.
+    """
+
+    kernel: Any
+    gamma: Any
+    degree: Any
+    coef0: Any
+    _seed: int
+
+    def _check_kernel(self) -> None:
+        """Refuse kernel parameters that are out of range; sets nothing."""
+        self._kernel_parameter()
+
+    def _kernel_parameter(self) -> Kernel:
+        return kernel_from_name(self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
+
+    def _rng(self, *stream: int) -> np.random.Generator:
+        return np.random.default_rng([self._seed, *stream])
+
+    # ---- data ----
+
+    def _takes_objects(self, X: Any) -> bool:
+        """Whether X is a sequence for a callable kernel rather than a matrix."""
+        if not isinstance(self._kernel_parameter(), FromFunction):
+            return False
+        if hasattr(X, "ndim"):
+            return X.ndim == 1
+        return not hasattr(X, "shape") and (len(X) == 0 or not _is_vector(X[0]))
+
+    def _check_precomputed(self, X: Any) -> None:
+        """Refuse what is no kernel matrix to fit to, where X has to be one."""
+        if isinstance(self._kernel_parameter(), Precomputed):
+            if is_sparse(X):
+                raise ValueError("a precomputed kernel matrix must be dense; call X.toarray() first.")
+            if X.shape[0] != X.shape[1]:
+                raise ValueError(f"Precomputed matrix must be a square matrix to fit; got shape {X.shape}.")
+            check_symmetric(X)
+
+    def _canonical(self, X: Any, labels: np.ndarray, weight: np.ndarray, n_threads: int) -> WeightedRows:
+        check_weights(weight)
+        if X.ndim == 2 and not isinstance(self._kernel_parameter(), Precomputed):
+            merge = getattr(self, "merge_duplicates", True)
+            return canonical(X, labels, weight, merge_duplicates=merge, n_threads=n_threads)
+        kept = self._rng(0).permutation(np.flatnonzero(weight > 0.0))  # a prefix is a random sample, as there
+        return WeightedRows(Rows(X, kept, n_threads), labels[kept], weight[kept])
+
+    def _prepare(self, data: WeightedRows) -> None:
+        """Resolves the kernel: ``kernel_``, and ``gamma_`` where it has one."""
+        X, index, kernel = data.rows.X, data.rows.index, self._kernel_parameter()
+        if X.ndim == 2 and not isinstance(kernel, Precomputed):
+            check_scale(X, data.rows.sqnorms(), 1.0)
+        self.kernel_ = kernel.resolve(X, self._rng(1), data.weight, index)
+        self.__dict__.pop("gamma_", None)
+        if hasattr(self.kernel_, "gamma"):
+            self.gamma_ = float(self.kernel_.gamma)
+
+    def _kernel_data(self, data: WeightedRows) -> KernelData:
+        rows = data.rows
+        return KernelData(self.kernel_, rows.X, rows.index, rows.n_threads, cancel=rows.cancel)
+
+    def __sklearn_tags__(self) -> Any:
+        """Sparse input is accepted; a precomputed kernel is pairwise."""
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        return tags
+
+
+class KernelClassifier(KernelRows, CodedClassifier):
+    """A classifier ``f_t(x) = sum_j a_jt k(x, z_j) + b_t``, one f for each column t of its code.
+
+    A subclass has the parameters of :class:`KernelRows` beside those of every classifier, and sets in
+    ``_store``, by ``_keep``, the support vectors and their coefficients.
+    """
+
+    def _validated(self, X: Any, y: Any = NOT_GIVEN) -> Any:
+        if not self._takes_objects(X):
+            checked = super()._validated(X, y)
+            if y is not NOT_GIVEN:
+                self._check_precomputed(checked[0])
+            return checked
+        objects = object_array(X)
+        if y is NOT_GIVEN:
+            return objects
+        y = np.asarray(y)
+        if y.ndim != 1:
+            raise ValueError(f"y should be a 1d array, got an array of shape {y.shape} instead.")
+        check_consistent_length(objects, y)
+        return objects, y
+
+    def _folds(self, data: WeightedRows, n_folds: int) -> np.ndarray:
+        # A kernel matrix and objects come in a random order; theirs is the order given.
+        precomputed = self.kernel is not None and isinstance(self.kernel_, Precomputed)
+        hashed = data.rows.X.ndim == 2 and not precomputed
+        order = np.arange(len(data.rows)) if hashed else np.argsort(data.rows.index)
+        fold = np.empty(len(order), dtype=np.intp)
+        fold[order] = stratified_folds(data.labels[order], n_folds)
+        return fold
+
+    # ---- prediction ----
+
+    def _keep(
+        self, points: Any, coef: np.ndarray, support: np.ndarray | None, labels: np.ndarray | None = None
+    ) -> None:
+        """Keep support vectors, their coefficients (n_support, n_columns), and their rows in the given X.
+
+        ``support`` is None where support vectors are no rows of X. For a precomputed kernel the points are
+        the numbers of its columns. ``labels`` are the classes of the support vectors, where each takes part
+        only in the columns of its own class: they are then kept class by class, and those without any
+        coefficient are dropped.
+        """
+        self._groups: np.ndarray | None = None  # where each class starts
+        self._group_columns: np.ndarray | None = None  # (n_classes, n_columns), where it has coefficients
+        if labels is not None:
+            order = np.argsort(labels, kind="stable")
+            order = order[(coef != 0.0).any(axis=1)[order]]
+            if not np.array_equal(order, np.arange(len(labels))):
+                points, coef, labels = points[order], coef[order], labels[order]
+                support = None if support is None else support[order]
+            self._group(coef, np.searchsorted(labels, np.arange(self.code_.n_classes + 1)))
+        self.support_ = support
+        self.support_vectors_ = points
+        self.dual_coef_ = np.ascontiguousarray(coef.T, dtype=np.float64)
+        self.intercept_ = np.zeros(coef.shape[1])
+        self.n_support_ = len(coef)
+
+    def _keep_columns(self, results: list[SolverResult], data: WeightedRows) -> None:
+        """Keep columns that were solved one by one, each with a coefficient for every row it was given."""
+        rows, values = [], []
+        for t, result in enumerate(results):
+            own = np.flatnonzero(result.coef)
+            rows.append(self.code_.column(data.labels, t)[0][own])
+            values.append(result.coef[own])
+        used = np.zeros(len(data.rows), dtype=bool)
+        used[np.concatenate(rows)] = True
+        support = np.flatnonzero(used)
+        support = support[np.argsort(data.labels[support], kind="stable")]  # class by class
+        place = np.empty(len(used), dtype=np.int64)
+        place[support] = np.arange(len(support))
+        coef = np.zeros((len(results), len(support)))
+        for t, (own, value) in enumerate(zip(rows, values, strict=True)):
+            coef[t, place[own]] = value
+        chosen = data.rows.index[support]
+        points = points_of(self.kernel_, data.rows.X, chosen)
+        self._keep(points, coef.T, chosen, data.labels[support])
+        self.intercept_ = np.array([result.intercept for result in results])
+
+    def _group(self, coef: np.ndarray, starts: np.ndarray) -> None:
+        """Remember groups of support vectors, and their columns, where these are less than half of all."""
+        used = columns_of_groups(coef, starts)
+        if 2 * (np.diff(starts) @ used.sum(axis=1)) < coef.size:
+            self._groups, self._group_columns = starts, used
+
+    def _coefficients(self) -> np.ndarray | GroupedMatrix:
+        """Those of ``dual_coef_``, transposed, in groups where there are some."""
+        coef = self.dual_coef_.T
+        if self._groups is None or self._group_columns is None:
+            return coef
+        return GroupedMatrix.cut(coef, self._groups, self._group_columns)
+
+    def _column_outputs(self, X: Any) -> np.ndarray:
+        if isinstance(self.kernel_, Precomputed):
+            outputs = X[:, self.support_vectors_] @ self._coefficients()
+        elif self.n_support_ == 0:
+            outputs = np.zeros((X.shape[0], len(self.intercept_)))
+        else:
+            n_jobs = effective_n_threads(self.n_jobs)
+            outputs = self.kernel_.matmul(X, self.support_vectors_, self._coefficients(), n_jobs=n_jobs)
+        outputs = np.asarray(outputs, dtype=np.float64)
+        outputs += self.intercept_
+        return outputs
+
+
+def _is_vector(item: Any) -> bool:
+    return isinstance(item, list | tuple | np.ndarray) and all(isinstance(v, Real) for v in item)
+
+
+def object_array(X: Any) -> np.ndarray:
+    """A sequence as a 1-d array of its items, strings as an array of strings."""
+    if isinstance(X, np.ndarray) and X.ndim == 1:
+        objects = X
+    elif all(isinstance(item, str) for item in X):
+        objects = np.array(list(X))
+    else:
+        objects = np.empty(len(X), dtype=object)
+        objects[:] = list(X)
+    if len(objects) == 0:
+        raise ValueError("Found an X with 0 sample(s) while a minimum of 1 is required.")
+    return objects

@@ -1,0 +1,135 @@
+"""Fits that can be broken off and gone on with: a file that says how far each part of a fit has come."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from numbers import Integral
+from pathlib import Path
+from typing import Any, Self
+
+from ..data import check_flag, check_number
+from .record import FileRecord, FitRecord
+
+__all__ = ["Checkpoint", "CheckpointSupport"]
+
+
+class Checkpoint:
+    """A file in which a fit keeps how far it has come.
+
+    Given to an estimator by ``set_checkpoint``, it is written by ``fit``: after a certificate once
+    ``every_seconds`` have passed, when Ctrl-C or another exception breaks the fit off, and when the fit ends.
+    Writing is atomic, so after any crash the file is whole, and only the work since it was written is lost. A
+    fit that goes on from it gives the same bits as one that was never broken off, with any ``n_jobs``.
+
+    The file stays when the fit ends, and going on from it then gives the model at once. Whoever has saved the
+    model calls ``remove``.
+
+    Parameters
+    ----------
+    path : str or path
+        An older file is replaced, unless ``resume`` is set.
+    every_seconds : float, default=30.0
+        Seconds between two writes, at least. They are more where a write takes long: at most a twentieth of
+        the time goes into writing.
+    resume : bool, default=False
+        Go on from the file where there is one, and begin anew where there is none. A file of another fit
+        (other data, parameters, seed or version of maxmargin) is a ``CheckpointError`` that says what
+        differs. ``n_jobs`` and ``max_seconds`` may differ; ``max_seconds`` counts from the beginning of the
+        resumed fit, ``max_iter`` in all. With ``random_state=None`` the seed is the file's.
+
+    Notes
+    -----
+    A fit that ``max_seconds`` or a callback has ended can be gone on with, too. What is a function of the
+    data alone (kernel matrices, factors, eigen features) is not kept but computed again.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sklearn.datasets import load_iris
+    >>> from maxmargin import LinearSVC
+    >>> from maxmargin.checkpoints.checkpoint import Checkpoint
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     checkpoint = Checkpoint(f"{folder}/iris.checkpoint", resume=True)
+    ...     model = LinearSVC().set_checkpoint(checkpoint).fit(*load_iris(return_X_y=True))
+    ...     checkpoint.remove()
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str], every_seconds: float = 30.0, *, resume: bool = False
+    ) -> None:
+        check_number("every_seconds", every_seconds, at_least=0.0)
+        check_flag("resume", resume)
+        self.path = Path(path)
+        self.every_seconds = float(every_seconds)
+        self.resume = bool(resume)
+
+    def __repr__(self) -> str:
+        return f"Checkpoint({str(self.path)!r}, {self.every_seconds}, resume={self.resume})"
+
+    def exists(self) -> bool:
+        """Whether there is a file to go on from."""
+        return self.path.exists()
+
+    def remove(self) -> None:
+        """Remove the file, where there is one."""
+        self.path.unlink(missing_ok=True)
+
+
+class CheckpointSupport:
+    """Adds ``set_checkpoint`` to an estimator; its ``fit`` runs inside ``_checkpointed``."""
+
+    _checkpoint: Checkpoint | None = None
+    _record: FitRecord = FitRecord()  # of the fit under way
+    _seed: int
+
+    def set_checkpoint(self, checkpoint: Checkpoint | str | os.PathLike[str] | None) -> Self:
+        """Keep how far the next fits have come in a file, so that they can be gone on with.
+
+        It concerns ``fit`` alone, and is left behind by clones, copies and pickles.
+
+        Parameters
+        ----------
+        checkpoint : Checkpoint, path or None
+            None ends it. A path is ``Checkpoint(path)``.
+
+        Returns
+        -------
+        self
+        """
+        if checkpoint is not None and not isinstance(checkpoint, Checkpoint):
+            checkpoint = Checkpoint(checkpoint)
+        self._checkpoint = checkpoint
+        return self
+
+    def _draw_seed(self) -> None:
+        """The run before knows the seed, where no integer says which it is."""
+        super()._draw_seed()  # type: ignore[misc]
+        fixed = isinstance(getattr(self, "random_state", 0), Integral)
+        self._seed = self._record.seed(self._seed, fixed)
+
+    def __getstate__(self) -> Any:
+        """The file stays behind: only the model is pickled."""
+        state: dict[str, Any] = dict(super().__getstate__())  # type: ignore[call-overload]
+        for name in ("_checkpoint", "_record"):
+            state.pop(name, None)
+        return state
+
+    @contextmanager
+    def _checkpointed(self) -> Iterator[None]:
+        """The record of this fit, as ``_record``: its own file's, or that of the estimator around it."""
+        given = "_record" in self.__dict__
+        if not given and self._checkpoint is not None:
+            if getattr(self, "warm_start", False):
+                raise ValueError(
+                    "a checkpoint cannot go with warm_start=True: a fit that goes on from the file does not "
+                    "know the fit before. Set warm_start=False, or set_checkpoint(None)."
+                )
+            self._record = FileRecord(self._checkpoint)
+        try:
+            yield
+        finally:  # after an error or Ctrl-C as well
+            record = self.__dict__.pop("_record", None)
+            if record is not None and not given:
+                record.write()

@@ -1,0 +1,124 @@
+"""What a fit asks about the run before and tells the next one: its states, its seed, what it is of."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..solving import Journal, Part, Stop
+from .file import Kept, read_kept, write_kept
+
+if TYPE_CHECKING:
+    from .checkpoint import Checkpoint
+
+__all__ = ["CheckpointError", "FileRecord", "FitRecord"]
+
+SHARE = 0.05  # of the time, at most, goes into writing
+
+
+class CheckpointError(ValueError):
+    """A file that a fit cannot go on from: of another fit, damaged, or where no file can be."""
+
+
+def check_identity(path: Path, work: str, there: Mapping[str, str], here: Mapping[str, str]) -> None:
+    """Refuse the file of another piece of ``work``, and say what differs."""
+    different = [
+        f"{name} is {there.get(name, 'absent')} there and {value} here"
+        for name, value in here.items()
+        if there.get(name) != value
+    ]
+    if different:
+        raise CheckpointError(
+            f"{path} is the checkpoint of another {work}: {'; '.join(different)}. Give what that {work} was "
+            "given, or begin anew with resume=False."
+        )
+
+
+class FitRecord:
+    """Of a fit that keeps nothing, or of one that is a part of another's."""
+
+    def __init__(self, part: Part | None = None, whole: FitRecord | None = None, name: str = "whole") -> None:
+        self.part, self.whole, self.name = part, whole, name
+
+    def below(self, name: str) -> FitRecord:
+        """For a fit that is a part of this one."""
+        return FitRecord(None if self.part is None else self.part.part(name), self, name)
+
+    def limits(self, stop: Stop) -> Stop:
+        """``stop``, with the journal."""
+        return replace(stop, journal=self.part)
+
+    def seed(self, drawn: int, fixed: bool) -> int:
+        """The seed to use: the one drawn, or that of the run before where it is not ``fixed``."""
+        return drawn if fixed or self.part is None else int(self.fact(f"{self.part.name} seed", drawn))
+
+    def fact(self, name: str, value: float) -> float:
+        """A number that a fit takes from its surroundings: that of the run before, where there was one."""
+        return value if self.whole is None else self.whole.fact(name, value)
+
+    def bind(self, identity: dict[str, str]) -> None:
+        """Refuse to go on from the run of another fit."""
+        if self.part is not None and self.whole is not None:
+            self.whole.bind({f"{name} of the {self.name}": text for name, text in identity.items()})
+
+
+class FileRecord(FitRecord):
+    """In a file, which is written now and then."""
+
+    def __init__(self, checkpoint: Checkpoint) -> None:
+        self.checkpoint = checkpoint
+        self.before = self._read()
+        self.now = Kept(entries={} if self.before is None else self.before.entries)
+        self.journal = Journal(self.now.entries, self._changed, every_copy=checkpoint.every_seconds == 0.0)
+        self.next_write = time.perf_counter() + checkpoint.every_seconds
+        super().__init__(Part(self.journal, "fit"))
+
+    def _read(self) -> Kept | None:
+        path = self.checkpoint.path
+        if not path.parent.is_dir():
+            raise CheckpointError(f"{path}: there is no folder {path.parent}; make it, or give another path.")
+        if path.is_dir():
+            raise CheckpointError(f"{path} is a folder; give the name of a file.")
+        if not (self.checkpoint.resume and path.exists()):
+            return None
+        try:
+            return read_kept(path)
+        except ValueError as error:
+            raise CheckpointError(f"{error} Begin anew with resume=False.") from None
+
+    def fact(self, name: str, value: float) -> float:
+        """That of the run before."""
+        facts = self.now.facts if self.before is None else self.before.facts
+        self.now.facts[name] = facts.get(name, value)
+        return self.now.facts[name]
+
+    def bind(self, identity: dict[str, str]) -> None:
+        """Refuse the file of another fit, and say what differs."""
+        self.now.identity |= identity
+        if self.before is not None:
+            check_identity(self.checkpoint.path, "fit", self.before.identity, identity)
+
+    def _changed(self) -> None:
+        if time.perf_counter() >= self.next_write:
+            self.write()
+
+    def write(self) -> None:
+        """Write the file, unless no solve has begun; where that fails the fit goes on, with a warning."""
+        with self.journal.lock:
+            if not self.journal.opened:  # refused, perhaps: then the file is another fit's
+                return
+            start = time.perf_counter()
+            try:
+                write_kept(self.checkpoint.path, self.now)
+            except OSError as error:
+                warnings.warn(
+                    f"the checkpoint could not be written, and the fit goes on without it: {error}",
+                    RuntimeWarning,
+                    stacklevel=2,
+                )
+            end = time.perf_counter()
+            self.next_write = end + max(self.checkpoint.every_seconds, (end - start) / SHARE)

@@ -1,0 +1,85 @@
+"""``maxmargin evaluate``: how good a model is on the rows of a file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from ..frame import (
+    Reading,
+    Show,
+    UsageError,
+    bar,
+    warn,
+)
+
+Renaming = Annotated[
+    list[str] | None,
+    Parameter(help="A label of the file and the class it stands for, OLD=NEW; may be repeated."),
+]
+UnknownLabels = Annotated[
+    Literal["error", "wrong"],
+    Parameter(help="Refuse labels that are none of the model's classes, or count their rows as errors."),
+]
+
+
+def evaluate(
+    model: Annotated[Path, Parameter(help="The model file.")],
+    data: Annotated[Path, Parameter(help="Rows with their true classes.")],
+    /,
+    *,
+    top_k: Annotated[
+        list[int] | None,
+        Parameter(help="Count how often the class is among the k likeliest [1 3 5].", consume_multiple=True),
+    ] = None,
+    label: Renaming = None,
+    unknown_labels: UnknownLabels = "error",
+    reading: Reading = Reading(),  # noqa: B008
+    show: Show = Show(),  # noqa: B008
+) -> None:
+    """Judge a model by the rows of a file: accuracy, classes, confusions, calibration, worst mistakes.
+
+    The file is read as the training file was, unless options say otherwise, and in blocks: memory does not
+    grow with it. Intervals are of 95 %, for rows that had no part in the training.
+    """
+    from ... import io
+    from ...evaluation import evaluate as judge
+    from ...training import is_training_file
+    from ..frame import parts_of
+
+    fitted = io.load(model)
+    record = io.read_record(model)
+    source = reading.open_for(data, fitted, record)
+    if is_training_file(source.name, record):
+        warn(
+            f"{data} is the file that the model was trained on: these numbers say how well it remembers, not "
+            "how well it does on new rows."
+        )
+    with bar(show) as line:
+        found = judge(
+            fitted,
+            source,
+            top_k=(1, 3, 5) if top_k is None else top_k,
+            labels=renamed(label or (), [str(name) for name in fitted.classes_]),
+            unknown_labels=unknown_labels,
+            progress=lambda n: line.tell("evaluating", n, None, f"{n:,} rows"),
+        )
+    for note in found.notes:
+        show.remark(note)
+    show.answer({"model": model, "data": data, **found.as_dict()}, *parts_of(found))
+
+
+def renamed(texts: Sequence[str], classes: Sequence[str]) -> dict[str, str]:
+    """``OLD=NEW``, each; labels may have signs of their own, so NEW is what makes it one of the classes."""
+    found: dict[str, str] = {}
+    for text in texts:
+        places = [i for i, sign in enumerate(text) if sign == "=" and text[i + 1 :] in classes]
+        if len(places) != 1:
+            raise UsageError(f"--label takes OLD=NEW, NEW being one of {', '.join(classes)}; got {text!r}.")
+        old, new = text[: places[0]], text[places[0] + 1 :]
+        if found.setdefault(old, new) != new:
+            raise UsageError(f"--label gives {old!r} two classes: {found[old]!r} and {new!r}.")
+    return found

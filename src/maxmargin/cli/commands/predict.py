@@ -1,0 +1,100 @@
+"""``maxmargin predict``: predictions for the rows of a file, as CSV."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
+
+from cyclopts import Parameter
+
+from ..frame import (
+    Bar,
+    Reading,
+    Show,
+    bar,
+    check_out,
+    facts,
+)
+
+if TYPE_CHECKING:
+    from ...evaluation import Predicted
+    from .csv_text import PredictionText
+
+
+def predict(
+    model: Annotated[Path, Parameter(help="The model file.")],
+    data: Annotated[Path, Parameter(help="The rows to predict; a target column is left out of account.")],
+    /,
+    *,
+    out: Annotated[Path | None, Parameter(help="Where to write; else standard output.")] = None,
+    scores: Annotated[bool, Parameter(help="Scores of the classes too.", show_default=False)] = False,
+    probabilities: Annotated[
+        bool, Parameter(help="Probabilities of the classes too.", show_default=False)
+    ] = False,
+    reading: Reading = Reading(),  # noqa: B008
+    show: Show = Show(),  # noqa: B008
+) -> None:
+    """Predict the class of every row of a file.
+
+    The answer is CSV with the column "prediction", a line for each row in the file's order, and a column for
+    every score and probability asked for. The file is read as the training file was, unless options say
+    otherwise, and in blocks: memory does not grow with it.
+    """
+    from ... import io
+    from ...evaluation import predictions
+    from .csv_text import PredictionText
+
+    check_out(out, model, data)
+    fitted = io.load(model)
+    source = reading.open_for(data, fitted, io.read_record(model), target=False)
+    text = PredictionText(fitted.classes_, scores=scores, probabilities=probabilities)
+    blocks = predictions(fitted, source, scores=scores, probabilities=probabilities)
+    start = time.perf_counter()
+    if out is None and show.json:
+        rows = [row for block in blocks for row in _rows(block)]
+        show.answer({"model": model, "data": data, "columns": text.columns, "rows": rows})
+        return
+    with bar(show) as line, _opened(out) as file:
+        n_rows = _write(file, text, blocks, line)
+    if out is not None:
+        seconds = time.perf_counter() - start
+        document = {"model": model, "data": data, "rows": n_rows, "out": out, "seconds": seconds}
+        show.answer(document, facts("", {"rows": f"{n_rows:,}", "written": out, "seconds": f"{seconds:.2f}"}))
+
+
+def _write(file: BinaryIO, text: PredictionText, blocks: Iterator[Predicted], line: Bar) -> int:
+    """Write all lines, and nothing where the first rows are wrong already; how many rows there were."""
+    n_rows = 0
+    for block in blocks:
+        if n_rows == 0:
+            file.write(text.head())
+        file.write(text.body(block))
+        n_rows += len(block.labels)
+        line.tell("predicting", n_rows, None, f"{n_rows:,} rows")
+    return n_rows
+
+
+def _rows(block: Any) -> Iterator[list[Any]]:
+    """A block as lists, a line each, in the order of the columns."""
+    parts = [part for part in (block.scores, block.probabilities) if part is not None]
+    lists = [(part if part.ndim == 2 else part[:, None]).tolist() for part in parts]
+    for label, *numbers in zip(block.labels.tolist(), *lists):
+        yield [label, *(number for row in numbers for number in row)]
+
+
+@contextmanager
+def _opened(out: Path | None) -> Iterator[BinaryIO]:
+    """Standard output, or a file that takes its name when it is whole."""
+    from ...archive import whole_file
+
+    if out is not None:
+        with whole_file(out) as file:
+            yield file
+        return
+    sys.stdout.flush()
+    yield sys.stdout.buffer
+    sys.stdout.buffer.flush()

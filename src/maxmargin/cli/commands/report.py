@@ -1,0 +1,69 @@
+"""``maxmargin report``: one page about a model, judged by a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from ..frame import (
+    Reading,
+    Show,
+    again,
+    bar,
+    check_out,
+    facts,
+)
+from .evaluate import Renaming, UnknownLabels, renamed
+
+
+def report(
+    model: Annotated[Path, Parameter(help="The model file.")],
+    data: Annotated[Path, Parameter(help="Rows to judge it by, with the target; best rows it has not seen.")],
+    /,
+    *,
+    out: Annotated[Path | None, Parameter(help="The page to write; else MODEL's name with .html.")] = None,
+    label: Renaming = None,
+    training: Annotated[
+        Path | None, Parameter(help="The training file too: more bounds, for up to 5,000 rows.")
+    ] = None,
+    unknown_labels: UnknownLabels = "error",
+    reading: Reading = Reading(),  # noqa: B008
+    show: Show = Show(),  # noqa: B008
+) -> None:
+    """Write one self-contained HTML page about a model.
+
+    Data, how the model was chosen, metrics with intervals, confusion, calibration, mistakes, influential
+    rows, duality gap, bounds, and how to reproduce it. The page loads nothing and runs nothing; it shows some
+    rows of both files.
+    """
+    from ... import io
+    from ...archive import whole_file
+    from ...report.content import build
+    from ...report.html import page
+
+    out = out or model.with_suffix(".html")
+    check_out(out, model, data, training)
+    fitted, record = io.load(model), io.read_record(model)
+    source = reading.open_for(data, fitted, record)
+    rows = None if training is None else reading.open_for(training, fitted, record)
+    with bar(show) as line:
+        line.start("judging the model")
+        found = build(
+            fitted,
+            record,
+            source,
+            training=rows,
+            command=again(),
+            labels=renamed(label or (), [str(name) for name in fitted.classes_]),
+            unknown_labels=unknown_labels,
+            progress=lambda n: line.tell("judging the model", n, None, f"{n:,} rows"),
+        )
+        text = page(found)
+    with whole_file(out) as file:
+        file.write(text.encode("utf-8"))
+    e = found.evaluation
+    document = {"model": model, "data": data, "out": out, "rows": e.n_rows, "accuracy": e.accuracy}
+    accuracy = f"{e.accuracy:.4f} ({e.accuracy_interval[0]:.4f} to {e.accuracy_interval[1]:.4f})"
+    show.answer(document, facts("", {"rows": f"{e.n_rows:,}", "accuracy": accuracy, "written": out}))

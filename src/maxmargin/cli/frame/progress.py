@@ -1,0 +1,106 @@
+"""A line about work under way, on standard error: how far, the current gap, the time left.
+
+There is none where standard error is no terminal, nor with ``--quiet``: logs stay short.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from .output import Show
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+
+class Bar:
+    """The line; telling it something is cheap, and does nothing where nobody looks."""
+
+    def __init__(self, progress: Progress | None):
+        self._progress = progress
+        self._task = None if progress is None else progress.add_task("", total=None, remark="")
+
+    def tell(
+        self, what: str, done: float | None = None, total: float | None = None, remark: str = ""
+    ) -> None:
+        """What is being done, how much of it is done, of how much in all if that is known."""
+        if self._progress is not None and self._task is not None:
+            self._progress.update(
+                self._task, description=what, completed=done or 0.0, total=total, remark=remark
+            )
+
+    def start(self, what: str) -> None:
+        """A new piece of work: its clock starts."""
+        if self._progress is not None and self._task is not None:
+            self._progress.reset(self._task, description=what, total=None, remark="")
+
+
+@contextmanager
+def bar(show: Show) -> Iterator[Bar]:
+    """A bar that is on the screen within, if there is a screen."""
+    if show.quiet or not sys.stderr.isatty():
+        yield Bar(None)
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    with Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.fields[remark]}", markup=False),
+        TextColumn("left:"),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    ) as progress:
+        yield Bar(progress)
+
+
+WORDS = {
+    "read": "reading",
+    "gather": "reading",
+    "choose": "choosing",
+    "fit": "training to validate",
+    "learn": "training",
+    "validate": "validating",
+    "refit": "training on all rows",
+}
+
+
+class TrainingProgress:
+    """What ``study.training.from_file`` tells, shown: the phase, how far it is, the current gap.
+
+    The gap of a certified solver falls about evenly on a logarithmic scale, so that the way from the first
+    gap to the tolerance says how much is done where nothing is counted.
+    """
+
+    def __init__(self, line: Bar, tol: float = 1e-3):
+        self._line = line
+        self._tol = tol
+        self._phase = ""
+        self._first = 1.0
+
+    def __call__(self, event: Any) -> None:
+        """Show one event."""
+        what = WORDS.get(event.phase, event.phase)
+        if event.phase != self._phase:
+            self._phase, self._first = event.phase, 1.0
+            self._line.start(what)
+        if event.gap is None:
+            self._line.tell(what, event.done, event.total, f"{event.done:,} rows")
+            return
+        remark = f"gap {event.gap:.1e}"
+        if event.total:
+            self._line.tell(what, event.done, event.total, f"{event.done} support vectors, {remark}")
+        else:
+            self._line.tell(what, self._way(event.gap), 1.0, remark)
+
+    def _way(self, gap: float) -> float:
+        if not 0.0 < gap < math.inf:
+            return 0.0 if gap > 0.0 else 1.0
+        self._first = max(self._first, gap)
+        return min(max(math.log(self._first / gap) / math.log(self._first / self._tol), 0.0), 1.0)

@@ -1,0 +1,105 @@
+"""Options about how a data file is read, the same for every command that reads one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Group, Parameter
+
+from .problems import UsageError
+
+if TYPE_CHECKING:
+    from ...io.readers import Source
+
+_GROUP = Group("Reading the file", sort_key=10)
+
+
+@Parameter(name="*", group=_GROUP)
+@dataclass(frozen=True)
+class Reading:
+    """How a data file is read. What is not given is found out from the file, or taken from the model."""
+
+    target: Annotated[
+        str | None, Parameter(help="The column to predict: its name, or its position (from 0, or -1).")
+    ] = None
+    format: Annotated[
+        str | None, Parameter(help="csv, tsv, libsvm, parquet or npz; else told by the file's ending.")
+    ] = None
+    names: Annotated[
+        str | None,
+        Parameter(help="Names of all columns of a file without a header: a,b,c or @FILE with one a line."),
+    ] = None
+    header: Annotated[
+        bool | None, Parameter(negative="--no-header", help="Whether the first line has the names.")
+    ] = None
+    delimiter: Annotated[str | None, Parameter(help="Between fields: a character, or tab.")] = None
+    missing: Annotated[
+        str | None, Parameter(help="Words that stand for a missing value, separated by commas.")
+    ] = None
+
+    words: Annotated[
+        str | None, Parameter(help="Columns to be taken as words whatever they look like, such as zip,code.")
+    ] = None
+    numbers: Annotated[str | None, Parameter(help="Columns in which anything but a number is an error.")] = (
+        None
+    )
+    array: Annotated[
+        str | None, Parameter(help="The array of the features in an npz file [X, or X_train].")
+    ] = None
+    zero_based: Annotated[
+        bool | None, Parameter(help="LIBSVM indices begin with 0 and not with 1.", show_default=False)
+    ] = None
+
+    def options(self) -> dict[str, Any]:
+        """What was given, as ``maxmargin.io.open_source`` takes it."""
+        given = {
+            "target": self.target,
+            "format": self.format,
+            "names": None if self.names is None else _listed(self.names),
+            "header": self.header,
+            "delimiter": "\t" if self.delimiter in ("tab", "\\t") else self.delimiter,
+            "missing": None if self.missing is None else self.missing.split(","),
+            "kinds": self._kinds() or None,
+            "data": self.array,
+            "zero_based": self.zero_based,
+        }
+        return {name: value for name, value in given.items() if value is not None}
+
+    def _kinds(self) -> dict[str, str]:
+        words = dict.fromkeys(_listed(self.words or ""), "words")
+        numbers = dict.fromkeys(_listed(self.numbers or ""), "number")
+        if both := sorted(words.keys() & numbers.keys()):
+            raise UsageError(f"--words and --numbers both name {', '.join(both)}; name it in one of them.")
+        return words | numbers
+
+    def open(self, path: Path) -> Source:
+        """The file, read as these options say."""
+        from ... import io
+
+        return io.open_source(path, **self.options())
+
+    def open_for(
+        self, path: Path, model: Any, record: Mapping[str, Any] | None, *, target: bool = True
+    ) -> Source:
+        """The file, read as the training file of a model was where these options are silent.
+
+        With ``target=False`` the file need not have the target, and it is no feature if it has.
+        """
+        from ...evaluation import open_like_training
+
+        return open_like_training(path, model, record, given=self.options(), with_target=target)
+
+
+def _listed(names: str) -> list[str]:
+    """``a,b,c`` or ``@FILE``: the names in a file are separated by commas or lines."""
+    if not names.startswith("@"):
+        return [name.strip() for name in names.split(",")] if names else []
+    file = Path(names[1:])
+    try:
+        text = file.read_text(encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"--names {names}: {file} cannot be read ({error.strerror})") from error
+    return [name.strip() for line in text.splitlines() if line.strip() for name in line.split(",")]

@@ -1,0 +1,58 @@
+"""Rows, weights, folds and memory: what a fit is given, checked and brought into canonical order."""
+
+from .checks import (
+    check_alpha,
+    check_choice,
+    check_costs,
+    check_flag,
+    check_grid,
+    check_kernel_sums,
+    check_number,
+    check_sample_weight,
+    check_scale,
+    check_symmetric,
+    check_weights,
+    class_weights,
+    label_numbers,
+)
+from .folds import (
+    apart_by_folds,
+    check_folds,
+    given_folds,
+    is_number,
+    stratified_folds,
+)
+from .memory import available_bytes, lazy_array
+from .rows import (
+    Rows,
+    WeightedRows,
+    canonical,
+    canonical_index,
+)
+
+__all__ = [
+    "Rows",
+    "WeightedRows",
+    "apart_by_folds",
+    "available_bytes",
+    "canonical",
+    "canonical_index",
+    "check_alpha",
+    "check_choice",
+    "check_costs",
+    "check_flag",
+    "check_folds",
+    "check_grid",
+    "check_kernel_sums",
+    "check_number",
+    "check_sample_weight",
+    "check_scale",
+    "check_symmetric",
+    "check_weights",
+    "class_weights",
+    "given_folds",
+    "is_number",
+    "label_numbers",
+    "lazy_array",
+    "stratified_folds",
+]

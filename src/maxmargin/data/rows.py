@@ -1,0 +1,187 @@
+"""Rows, weights and randomness: the weighted multiset of (row, label) pairs that a fit is a function of.
+
+Rows of weight 0 leave first; identical (row, label) pairs are merged by adding their weights; the order is
+that of a fingerprint of each row. So weights equal repetitions, the order of the rows does not matter, and a
+prefix of the canonical order is a random sample. X itself is never copied.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import check_array
+
+from .. import _native
+from .._native import LAYOUT, as_rows
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Some rows of X in some order, with the products that linear solvers need.
+
+    Sums are in double and split into blocks fixed by the problem, so ``n_threads`` changes no bit. Setting
+    the byte ``cancel``, from any thread, ends a running product with an error.
+    """
+
+    X: np.ndarray | sparse.csr_array
+    index: np.ndarray
+    n_threads: int = 1
+    cancel: np.ndarray = field(default_factory=lambda: _native.NEVER)
+
+    @property
+    def n_features(self) -> int:
+        """Columns of X."""
+        return int(self.X.shape[1])
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+    def take(self, which: np.ndarray | slice) -> Rows:
+        """A selection of these rows."""
+        return replace(self, index=self.index[which])
+
+    def dot(self, w: np.ndarray) -> np.ndarray:
+        """``X[index] @ w``, for one vector or several as the columns of a matrix."""
+        return _native.rows_dot(self.X, self.index, w, self.n_threads, self.cancel)
+
+    def sum(self, u: np.ndarray) -> np.ndarray:
+        """``u @ X[index]``."""
+        return _native.rows_sum(self.X, self.index, u, self.n_threads, self.cancel)
+
+    def sqnorms(self) -> np.ndarray:
+        """Squared norms."""
+        return _native.rows_sqnorm(self.X, self.index, self.n_threads, self.cancel)
+
+    def mean(self, weight: np.ndarray) -> np.ndarray:
+        """The weighted mean of the rows."""
+        return self.sum(weight / weight.sum())
+
+    def gram(self, weight: np.ndarray, centre: np.ndarray | None = None) -> np.ndarray:
+        """``(X[index] - centre)' diag(weight) (X[index] - centre)``; a centre must be ``mean(weight)``."""
+        if not self.n_features:
+            return np.zeros((0, 0))
+        centre = np.zeros(self.n_features) if centre is None else centre
+        return _native.rows_gram(self.X, self.index, weight, centre, self.n_threads, self.cancel)
+
+    def compacted(self) -> Rows:
+        """The same rows, copied into this order: for algorithms that visit them again and again."""
+        return replace(self, X=self.X[self.index], index=np.arange(len(self)))
+
+    def moved(self, centre: np.ndarray) -> Rows:
+        """Dense rows, copied into this order, minus a centre."""
+        X = self.X[self.index]
+        X -= centre.astype(X.dtype)
+        return replace(self, X=X, index=np.arange(len(self)))
+
+    def products(self) -> np.ndarray:
+        """``X[index] @ X[index]'``."""
+        out = np.empty((len(self), len(self)))
+        for start in range(0, len(self), 256):  # a cancel is seen between blocks
+            if self.cancel[0]:
+                raise RuntimeError("cancelled")
+            some = self.index[start : start + 256]
+            out[start : start + 256] = _native.kernel_block(
+                self.X,
+                self.X,
+                _native.InnerProduct(),
+                x_rows=some,
+                z_rows=self.index,
+                n_threads=self.n_threads,
+            )
+        return out
+
+
+@dataclass(frozen=True)
+class WeightedRows:
+    """The canonical weighted data of a fit: ``rows[i]`` has label ``labels[i]`` and weight ``weight[i]``."""
+
+    rows: Rows
+    labels: np.ndarray
+    weight: np.ndarray
+
+    def take(self, which: np.ndarray, n_threads: int, cancel: np.ndarray) -> WeightedRows:
+        """A selection, for so many threads, that the byte ``cancel`` can stop."""
+        rows = Rows(self.rows.X, self.rows.index[which], n_threads, cancel)
+        return WeightedRows(rows, self.labels[which], self.weight[which])
+
+
+def canonical(
+    X: np.ndarray | sparse.csr_array,
+    labels: np.ndarray,
+    weight: np.ndarray,
+    *,
+    merge_duplicates: bool = True,
+    n_threads: int = 1,
+) -> WeightedRows:
+    """The canonical form of weighted data.
+
+    Parameters
+    ----------
+    X : array or CSR array of shape (n_samples, n_features)
+        CSR rows must have sorted indices without duplicates.
+    labels : int array of shape (n_samples,)
+    weight : array of shape (n_samples,)
+        Non-negative.
+    merge_duplicates : bool
+        False keeps repeated pairs apart, where a method is reproduced as printed.
+    n_threads : int
+
+    Returns
+    -------
+    WeightedRows
+    """
+    kept = np.flatnonzero(weight > 0.0)
+    fingerprint = _native.hash_rows(X, n_threads)[kept]
+    order = _sorted_pairs(fingerprint, labels[kept], weight[kept])
+    index, fingerprint = kept[order], fingerprint[order]
+    starts = np.arange(len(index))
+    if merge_duplicates:
+        starts = starts[_opens_group(X, index, labels[index], fingerprint)]
+    merged = np.add.reduceat(weight[index], starts) if len(index) else weight[index]
+    return WeightedRows(Rows(X, index[starts], n_threads), labels[index[starts]], merged)
+
+
+def _sorted_pairs(fingerprint: np.ndarray, labels: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """``np.lexsort((weight, labels, fingerprint))``, given that few fingerprints are alike."""
+    order = np.argsort(fingerprint)
+    ordered = fingerprint[order]
+    alike = np.flatnonzero(ordered[1:] == ordered[:-1])
+    if len(alike):
+        places = np.union1d(alike, alike + 1)
+        rows = np.sort(order[places])
+        order[places] = rows[np.lexsort((weight[rows], labels[rows], fingerprint[rows]))]
+    return order
+
+
+def _opens_group(
+    X: np.ndarray | sparse.csr_array, index: np.ndarray, labels: np.ndarray, fingerprint: np.ndarray
+) -> np.ndarray:
+    """True where a pair differs from the one before it. Equal fingerprints are not trusted, but compared."""
+    opens = np.ones(len(index), dtype=bool)
+    alike = 1 + np.flatnonzero((fingerprint[1:] == fingerprint[:-1]) & (labels[1:] == labels[:-1]))
+    opens[alike] = ~_native.rows_equal(X, index[alike], index[alike - 1])
+    return opens
+
+
+def canonical_index(X: Any, labels: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """One row of each group of equal (row, label) pairs, and the group of every row; -1 for weight 0.
+
+    Groups are in canonical order where X is a matrix of numbers, else (None, objects, texts) every row is a
+    group, in order.
+    """
+    kept = np.flatnonzero(weight > 0.0)
+    group = np.full(len(labels), -1, dtype=np.intp)
+    try:
+        rows = as_rows(check_array(X, ensure_all_finite=False, **LAYOUT))
+        merged = canonical(rows, labels, weight)
+        apart = canonical(rows, labels, weight, merge_duplicates=False)
+    except (TypeError, ValueError):
+        group[kept] = np.arange(len(kept))
+        return kept, group
+    opens = np.zeros(len(labels), dtype=bool)
+    opens[merged.rows.index] = True
+    group[apart.rows.index] = np.cumsum(opens[apart.rows.index]) - 1
+    return merged.rows.index, group

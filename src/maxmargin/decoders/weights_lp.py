@@ -1,0 +1,165 @@
+"""Decoding weights by constraint generation: a linear program with few of the pairs, solved again and again.
+
+HiGHS holds the dual of the restricted program,
+
+    max  margin sum_j pi_j - sum_p l_p    s.t.  A_pq(pi) <= l_p where m_pq != 0,   0 <= pi_j <= c_j
+
+with a column for each pair at work and a row for each weight: its basis is as large as the number of weights,
+slacks need no variables, and the weights are the rows' multipliers. It goes on from its last basis.
+
+The restricted optimum W' moves far from round to round, as cutting planes do. So the least loss on the way
+from the best W so far to W' is the next best W, and pairs join that are violated a little beyond it.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from ..numerics import (
+    SERIAL_SIMPLEX,
+    Outcome,
+    new_highs,
+    outcome_of,
+    run_highs,
+)
+from ..solving import (
+    Certificate,
+    Check,
+    State,
+    Status,
+    Stop,
+    drive,
+)
+from .weights_program import WeightsProgram
+
+BEYOND = 0.3  # pairs join that are violated so far on the way from the best point to the restricted optimum
+NEW = 500  # pairs that join at once, or half as many as there are
+
+
+def learn_weights(
+    program: WeightsProgram, W: np.ndarray, *, epsilon: float, stop: Stop
+) -> tuple[State, Status, tuple[Check, ...]]:
+    """Minimise the program from W: the state has the best ``W`` and the pairs at work, ``pairs``.
+
+    Pairs that are violated by ``epsilon`` or less do not join. ``stop.tol`` is of the relative duality gap.
+    """
+    generation = Generation(program, W, epsilon, stop)
+    status, history = drive(generation.state, generation.step, generation.certify, stop)
+    return generation.state, status, history
+
+
+class Generation:
+    """One restricted program a step."""
+
+    def __init__(self, program: WeightsProgram, W: np.ndarray, epsilon: float, stop: Stop) -> None:
+        self.program, self.epsilon, self.cancel = program, epsilon, stop.cancel
+        self.deadline = time.perf_counter() + stop.max_seconds
+        self.state = State(W=W, pairs=np.zeros(0, dtype=np.int64))
+        self.master = Master(program)
+        self.Z = program.missing(W)  # at the best point
+        self.corner = self.beyond = self.Z  # at the restricted optimum, and where pairs are looked for
+        self.dual = -np.inf
+
+    def certify(self) -> Certificate:
+        """The loss of the best weights, and what the multipliers prove."""
+        primal, tiny = self.program.loss(self.Z), self.program.tiny
+        dual = min(self.dual, primal) if self.dual <= primal + 1e-6 * tiny else self.dual
+        return Certificate(primal=primal, dual=dual, n_support=len(self.state.pairs), tiny=tiny)
+
+    def step(self) -> Status | None:
+        """Let violated pairs join, solve, and go towards the solution."""
+        pairs = self._violated(self.beyond)
+        if not len(pairs):
+            pairs = self._violated(self.corner)
+        if not len(pairs):  # no pair that is out is violated by more than epsilon
+            return Status.CONVERGED
+        self.master.add(pairs)
+        self.state.pairs = np.concatenate([self.state.pairs, pairs])
+        outcome = self.master.solve(self.cancel, self.deadline)
+        found = self.master.solution() if outcome == "optimal" else None
+        if found is None:
+            return None if outcome == "interrupted" else Status.STALLED
+        self._move(*found)
+        return None
+
+    def _violated(self, Z: np.ndarray) -> np.ndarray:
+        missing = Z.ravel().copy()
+        missing[self.state.pairs] = -np.inf
+        G, cost = Z.shape[1], self.program.cost
+        pairs = np.flatnonzero(missing > self.epsilon)
+        pairs = pairs[cost[pairs // G] > 0.0]
+        most = max(NEW, len(self.state.pairs) // 2)
+        if len(pairs) > most:
+            worth = missing[pairs] * cost[pairs // G]
+            pairs = np.sort(pairs[np.argsort(-worth, kind="stable")[:most]])
+        return pairs
+
+    def _move(self, corner: np.ndarray, multipliers: np.ndarray) -> None:
+        program, state = self.program, self.state
+        pi = np.zeros(self.Z.shape)
+        pi.ravel()[state.pairs] = multipliers
+        self.dual = max(self.dual, program.bound(pi))
+        self.corner = program.missing(corner)
+        share = program.best_share(self.Z, self.corner)
+        self.beyond = program.mixed(self.Z, self.corner, share + BEYOND * (1.0 - share))
+        W = state.W + share * (corner - state.W)
+        Z = program.missing(W)
+        if program.loss(Z) < program.loss(self.Z):
+            state.W, self.Z = W, Z
+
+
+class Master:
+    """The restricted program inside HiGHS."""
+
+    def __init__(self, program: WeightsProgram) -> None:
+        self.program = program
+        self.weights = np.nonzero(program.matrix)  # (class, column) of each row
+        self.row = np.full(program.matrix.shape, -1)
+        n, G = len(self.weights[0]), len(program.matrix)
+        self.row[self.weights] = np.arange(n)
+        self.pairs = np.zeros(0, dtype=np.int64)
+        self.unit = float(np.median(program.cost[program.cost > 0.0]))
+        self.highs = new_highs(SERIAL_SIMPLEX)
+        none, zeros = np.zeros(0, dtype=np.int32), np.zeros(n)
+        self.highs.addRows(n, np.full(n, -np.inf), zeros, 0, np.zeros(n, dtype=np.int32), none, np.zeros(0))
+        starts = np.searchsorted(self.weights[0], np.arange(G)).astype(np.int32)
+        free = np.full(G, np.inf)
+        self.highs.addCols(G, np.ones(G), -free, free, n, starts, np.arange(n, dtype=np.int32), -np.ones(n))
+
+    def add(self, pairs: np.ndarray) -> None:
+        """Columns for some pairs, by their numbers ``i G + p``."""
+        program = self.program
+        i, p = np.divmod(pairs, len(program.matrix))
+        y, h = program.labels[i], program.H[i]
+        value = np.hstack([program.matrix[y] * h, -program.matrix[p] * h])
+        index = np.hstack([self.row[y], self.row[p]])
+        kept = value != 0.0
+        starts = np.concatenate([[0], np.cumsum(kept.sum(axis=1))]).astype(np.int32)
+        n = len(pairs)
+        bounds = np.zeros(n), program.cost[i] / self.unit
+        entries = starts[-1], starts[:-1], index[kept].astype(np.int32), value[kept]
+        self.highs.addCols(n, np.full(n, -program.margin), *bounds, *entries)
+        self.pairs = np.concatenate([self.pairs, pairs])
+
+    def solve(self, cancel: np.ndarray, deadline: float) -> Outcome:
+        """Run the simplex method from the last basis; once more from none where rounding defeats it."""
+        run_highs(self.highs, cancel, deadline)
+        outcome = outcome_of(self.highs)
+        if outcome == "failed":
+            self.highs.clearSolver()
+            run_highs(self.highs, cancel, deadline)
+            outcome = outcome_of(self.highs)
+        return outcome
+
+    def solution(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """Weights whose rows sum to 1, and multipliers within their bounds; None where there are none."""
+        program, found = self.program, self.highs.getSolution()
+        W = np.zeros(program.matrix.shape)
+        W[self.weights] = np.maximum(-np.asarray(found.row_dual), 0.0)
+        sums = W.sum(axis=1, keepdims=True)
+        pi = np.asarray(found.col_value)[len(W) :] * self.unit
+        if not (np.isfinite(pi).all() and np.isfinite(sums).all() and (sums > 0.5).all()):
+            return None
+        return W / sums, np.clip(pi, 0.0, program.cost[self.pairs // len(W)])

@@ -1,0 +1,99 @@
+"""A model's answers about some rows: classes, scores and probabilities, from one preparation of the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from ..decoders import predicted_classes
+from ..io.readers import Block
+
+__all__ = ["Answers", "answers", "classifier_of", "prepared"]
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """What a model says about n rows."""
+
+    predicted: np.ndarray  # (n,) numbers of classes
+    scores: np.ndarray  # (n, n_classes); two columns for two classes
+    probabilities: np.ndarray | None  # (n, n_classes)
+
+
+def classifier_of(model: Any) -> Any:
+    """The model itself, or the last step of a pipeline."""
+    return model[-1] if isinstance(model, Pipeline) else model
+
+
+def prepared(model: Any, rows: Any) -> tuple[Any, Any]:
+    """The matrix that the classifier takes, and what was unlike the training if the preparation tells.
+
+    Parameters
+    ----------
+    model : fitted classifier, or pipeline that ends in one
+    rows : Block, or whatever the model takes
+
+    Returns
+    -------
+    X : matrix
+    notices : Notices of the ``TablePreparation`` that the pipeline begins with, or None
+    """
+    steps = list(model[:-1]) if isinstance(model, Pipeline) else []
+    notices = None
+    if steps and hasattr(steps[0], "transform_noting"):
+        rows, notices = steps.pop(0).transform_noting(rows)
+    elif isinstance(rows, Block):
+        rows = _matrix_of(rows)
+    for step in steps:
+        rows = step.transform(rows)
+    return rows, notices
+
+
+def _matrix_of(block: Block) -> Any:
+    if isinstance(block.features, Mapping):
+        raise ValueError(
+            "the file is a table with named columns, and this model takes a matrix: it has no "
+            "TablePreparation. Train it with maxmargin train, or give a .npz or LIBSVM file."
+        )
+    return block.features
+
+
+def answers(model: Any, X: Any) -> Answers:
+    """Ask the classifier of a model about rows that are :func:`prepared`."""
+    classifier = classifier_of(model)
+    probabilities = _probabilities(classifier, X)
+    scores = _scores(classifier, X, probabilities)
+    if _is_ours(classifier):
+        predicted = predicted_classes(scores)
+    else:  # other libraries' predictions need not be the argmax of their scores
+        predicted = np.searchsorted(classifier.classes_, classifier.predict(X))
+    if scores.ndim == 1:
+        scores = np.column_stack([np.zeros(len(scores)), scores])
+    return Answers(predicted, scores, probabilities)
+
+
+def _probabilities(classifier: Any, X: Any) -> np.ndarray | None:
+    if not hasattr(classifier, "predict_proba"):
+        return None
+    return np.asarray(classifier.predict_proba(X), dtype=np.float64)
+
+
+def _scores(classifier: Any, X: Any, probabilities: np.ndarray | None) -> np.ndarray:
+    if hasattr(classifier, "decision_function"):
+        return np.asarray(classifier.decision_function(X), dtype=np.float64)
+    if probabilities is None:
+        raise ValueError(
+            f"{type(classifier).__name__} has neither decision_function nor predict_proba, so there are no "
+            "scores to judge; give a classifier that has one of them."
+        )
+    return probabilities
+
+
+def _is_ours(classifier: Any) -> bool:
+    """Whether ``predict`` is the argmax of ``decision_function`` by this library's own rule."""
+    classifier = getattr(classifier, "best_estimator_", classifier)
+    return type(classifier).__module__.startswith("maxmargin.")

@@ -1,0 +1,228 @@
+"""How good a model is on the rows of a file, in one pass and constant memory."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..io.readers import BLOCK_ROWS, Source
+from ..metrics import (
+    ClassRow,
+    Confusion,
+    Interval,
+    share_interval,
+    top_k_accuracy,
+)
+from ..training import plain
+from .answers import (
+    Answers,
+    answers,
+    classifier_of,
+    prepared,
+)
+from .labels import LabelMatch
+from .mistakes import Mistake, MistakeTally
+from .probabilities import Calibration, ReliabilityTally
+from .ranking import Ranking, RankingTally
+from .read_ahead import ahead
+from .unlike_training import UnlikeTraining
+
+__all__ = ["Evaluation", "TopK", "evaluate", "evaluate_rows"]
+
+SCORES_AT_ONCE = 1 << 22
+Batches = Iterable[tuple[Any, np.ndarray | None, int]]  # rows, labels, number of the first row
+
+
+@dataclass(frozen=True)
+class TopK:
+    """How often the true class is among the k with the largest scores."""
+
+    k: int
+    accuracy: float
+    interval: Interval
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """What :func:`evaluate` has counted; intervals are of 95 %.
+
+    Attributes
+    ----------
+    file : str
+    n_rows : int
+    accuracy, balanced_accuracy, majority_share : float
+        ``majority_share`` is the accuracy of always naming the most frequent class of these rows.
+    accuracy_interval : tuple of float
+        By Clopper and Pearson.
+    classes : list of str
+    confusion : ndarray of shape (n_classes, n_classes)
+        True classes as rows, predicted ones as columns.
+    per_class : list of ClassRow
+    most_confused : list of (true, predicted, rows)
+    top_k : list of TopK
+        For more than two classes, and k less than their number.
+    calibration : Calibration or None
+        For a model with probabilities.
+    ranking : Ranking or None
+        For two classes that both occur.
+    mistakes : list of Mistake
+        Those with the largest margins.
+    unknown_labels : dict of str to int
+        Rows of labels that are no class, counted as errors.
+    unseen_words : dict of str to int
+        For each column of words, in how many rows it has one that training had not.
+    notes : list of str
+        How labels were matched, and what else a reader should know.
+    seconds : float
+    """
+
+    file: str
+    n_rows: int
+    accuracy: float
+    accuracy_interval: Interval
+    balanced_accuracy: float
+    majority_share: float
+    classes: list[str]
+    confusion: np.ndarray
+    per_class: list[ClassRow]
+    most_confused: list[tuple[str, str, int]]
+    top_k: list[TopK]
+    calibration: Calibration | None
+    ranking: Ranking | None
+    mistakes: list[Mistake]
+    unknown_labels: dict[str, int] = field(default_factory=dict)
+    unseen_words: dict[str, int] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    seconds: float = math.nan
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything as lists, dicts, texts and numbers, fit for JSON; None for what is not a number."""
+        return dict(plain(asdict(self)))
+
+
+def evaluate(
+    model: Any,
+    source: Source,
+    *,
+    batch: int | None = None,
+    top_k: Sequence[int] = (1, 3, 5),
+    labels: Mapping[str, str] | None = None,
+    unknown_labels: str = "error",
+    progress: Callable[[int], None] | None = None,
+) -> Evaluation:
+    """Judge a fitted model by the rows of a source, block by block; the next are read in the meantime.
+
+    Memory does not grow with the number of rows: all but the area under the ROC curve and the average
+    precision are counts and sums, and these two are computed from all scores up to four million, beyond that
+    from a random sample of so many.
+
+    Parameters
+    ----------
+    model : fitted classifier, or pipeline that ends in one
+    source : Source
+        With a target.
+    batch : int, optional
+        Rows at a time: by default 65,536, or fewer where there are many classes. The answer does not depend
+        on it.
+    top_k : sequence of int, default=(1, 3, 5)
+        Which k to count for; used where there are more than two classes, and more than k.
+    labels : mapping of str to str, optional
+        Labels of the file, and the class of the model that each stands for.
+    unknown_labels : {"error", "wrong"}, default="error"
+        Refuse labels that are no class, or count their rows as errors.
+    progress : callable, optional
+        Told after each batch how many rows are done.
+
+    Returns
+    -------
+    Evaluation
+    """
+    classes = classifier_of(model).classes_
+    n_rows = max(256, min(BLOCK_ROWS, SCORES_AT_ONCE // len(classes))) if batch is None else batch
+    tally = _Tally(model, LabelMatch(classes, labels, unknown_labels), top_k)
+    blocks = ((block, block.target, block.first_row) for block in ahead(source.blocks(n_rows)))
+    return tally.over(blocks, source.name, progress)
+
+
+def evaluate_rows(model: Any, X: Any, y: Any, *, top_k: Sequence[int] = (1, 3, 5)) -> Evaluation:
+    """The same for rows in memory: X is whatever the model takes and can be sliced, y their labels."""
+    classes = classifier_of(model).classes_
+    y = np.asarray(y)
+
+    def slices() -> Iterator[tuple[Any, np.ndarray, int]]:
+        for first in range(0, len(y), BLOCK_ROWS):
+            yield X[first : first + BLOCK_ROWS], y[first : first + BLOCK_ROWS], first
+
+    return _Tally(model, LabelMatch(classes), top_k).over(slices(), "rows in memory")
+
+
+class _Tally:
+    """Counts and sums over batches."""
+
+    def __init__(self, model: Any, match: LabelMatch, top_k: Sequence[int]) -> None:
+        names = match.names
+        self.model, self.match = model, match
+        self.confusion = Confusion(names)
+        self.reliability = ReliabilityTally()
+        self.ranking = RankingTally(names[1]) if len(names) == 2 else None
+        self.mistakes = MistakeTally(names)
+        self.unlike = UnlikeTraining()
+        self.hits = {k: 0 for k in sorted(set(top_k)) if len(names) > 2 and k < len(names)}
+
+    def over(self, batches: Batches, file: str, progress: Callable[[int], None] | None = None) -> Evaluation:
+        start = time.perf_counter()
+        for rows, target, first_row in batches:
+            if target is None:
+                raise ValueError(f"{file} has no target to compare predictions with; name it (--target).")
+            if len(target):
+                X, notices = prepared(self.model, rows)
+                self.unlike.add(notices)
+                self._add(answers(self.model, X), self.match.numbers(target), first_row)
+            if progress is not None:
+                progress(self.confusion.n_rows)
+        if self.confusion.n_rows == 0:
+            raise ValueError(f"{file} has no rows, so there is nothing to evaluate.")
+        return self._result(file, time.perf_counter() - start)
+
+    def _add(self, told: Answers, labels: np.ndarray, first_row: int) -> None:
+        known = labels >= 0
+        self.confusion.add(labels, told.predicted)
+        self.mistakes.add(first_row, labels, told)
+        for k in self.hits:
+            share = top_k_accuracy(labels, told.scores, k, classes=np.arange(told.scores.shape[1]))
+            self.hits[k] += round(share * len(labels))
+        if told.probabilities is not None:
+            self.reliability.add(told.probabilities[known], told.predicted[known], labels[known])
+        if self.ranking is not None:
+            rows = first_row + np.flatnonzero(known)
+            difference = told.scores[known, 1] - told.scores[known, 0]
+            self.ranking.add(rows, difference, labels[known] == 1)
+
+    def _result(self, file: str, seconds: float) -> Evaluation:
+        counts, n_rows = self.confusion, self.confusion.n_rows
+        hits = [TopK(k, n / n_rows, share_interval(n, n_rows)) for k, n in self.hits.items()]
+        return Evaluation(
+            file=file,
+            n_rows=n_rows,
+            accuracy=counts.n_right / n_rows,
+            accuracy_interval=share_interval(counts.n_right, n_rows),
+            balanced_accuracy=counts.balanced_accuracy(len(self.match.unknown_counts)),
+            majority_share=counts.majority_share(),
+            classes=counts.names,
+            confusion=counts.matrix,
+            per_class=counts.class_rows(),
+            most_confused=counts.most_confused(),
+            top_k=hits,
+            calibration=self.reliability.result(),
+            ranking=None if self.ranking is None else self.ranking.result(),
+            mistakes=self.mistakes.kept,
+            unknown_labels=dict(self.match.unknown_counts),
+            unseen_words=dict(self.unlike.unseen),
+            notes=self.match.notes + self.unlike.notes,
+            seconds=seconds,
+        )

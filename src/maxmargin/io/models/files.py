@@ -1,0 +1,149 @@
+"""Models in files that hold data and never code: ``save``, ``load``, ``read_record``, ``fingerprint``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ... import __version__
+from ...archive import (
+    ModelFormatError,
+    archive_digest,
+    read_archive,
+    read_header,
+    write_archive,
+)
+from .record_values import record_from_json, record_to_json
+from .tree import (
+    MODELS,
+    decode_model,
+    encode_model,
+    kept_of,
+)
+
+__all__ = ["fingerprint", "load", "read_record", "save"]
+
+
+def save(model: Any, path: str | os.PathLike[str], record: Mapping[str, Any] | None = None) -> None:
+    """Write a fitted model to a file.
+
+    The file is written under another name and takes its place once it is on the disk: whatever happens, there
+    is the old file or the new one, whole. The same model gives the same bytes.
+
+    Parameters
+    ----------
+    model : estimator
+        Any fitted estimator of maxmargin, or a ``Pipeline`` that ends with one and begins with
+        ``TablePreparation`` or with scalers and imputers of scikit-learn.
+    path : path
+    record : dict, optional
+        How the model was made, for :func:`read_record`: anything that JSON has.
+
+    Raises
+    ------
+    ValueError
+        Where the model has something that is no data: a kernel function, a generator of random numbers, a
+        classifier of another library.
+    """
+    _check_model(model)
+    tree, arrays = encode_model(model)
+    _check_readable(tree, arrays)
+    header = {
+        "kind": "model",
+        "maxmargin": __version__,
+        "model": tree,
+        "record": record_to_json(record or {}),
+    }
+    write_archive(path, header, arrays)
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Read a model that :func:`save` wrote; it predicts the same bits.
+
+    Nothing in a file is run, and no class or module is named by it. Every array is checked against all others
+    before it is used.
+
+    Parameters
+    ----------
+    path : path
+
+    Returns
+    -------
+    estimator
+
+    Raises
+    ------
+    ModelFormatError
+        Where the file is damaged, of a newer version, or no model file at all.
+    """
+    header, arrays = read_archive(path)
+    try:
+        return decode_model(_of_model(header)["model"], arrays)
+    except ValueError as error:
+        raise ModelFormatError(f"{os.fspath(path)}: {error}") from None
+
+
+def read_record(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """The record that :func:`save` was given, without reading the model's arrays.
+
+    Parameters
+    ----------
+    path : path
+
+    Returns
+    -------
+    dict
+        Empty where none was given.
+    """
+    header = read_header(path)
+    try:
+        return record_from_json(_of_model(header)["record"])
+    except ValueError as error:
+        raise ModelFormatError(f"{os.fspath(path)}: {error}") from None
+
+
+def fingerprint(model: Any) -> str:
+    """SHA-256 of everything that a file would hold of a model, but for clock times and kernel values counted.
+
+    Two models with the same fingerprint have the same parameters, coefficients and certificates, bit by bit.
+
+    Parameters
+    ----------
+    model : estimator
+        Anything that can be saved.
+
+    Returns
+    -------
+    str
+        64 hexadecimal digits.
+    """
+    _check_model(model)
+    return archive_digest({"model": (encoded := encode_model(model, clocks=False))[0]}, encoded[1])
+
+
+def _check_model(model: Any) -> None:
+    if isinstance(model, type) or kept_of(model) is None or type(model).__name__ not in MODELS:
+        raise ValueError(
+            f"model must be a fitted estimator of maxmargin, or a pipeline of such; got {model!r:.200}."
+        )
+    check_is_fitted(model)
+
+
+def _check_readable(tree: Any, arrays: dict[str, np.ndarray]) -> None:
+    """A model that could not be read again is not written."""
+    try:
+        decode_model(tree, arrays)
+    except ModelFormatError as error:
+        raise ValueError(f"this model could not be read again, so it is not saved: {error}") from None
+
+
+def _of_model(header: Mapping[str, Any]) -> Mapping[str, Any]:
+    if header.get("kind") != "model" or set(header) != {"kind", "maxmargin", "model", "record"}:
+        raise ModelFormatError(f"the file holds a {header.get('kind')!r:.40}, not a model.")
+    if not isinstance(header["record"], dict) or not isinstance(header["maxmargin"], str):
+        raise ModelFormatError("a model must have a record and the version of maxmargin that wrote it.")
+    return header

@@ -1,0 +1,241 @@
+"""Values as JSON and arrays, and back: plain ones, arrays, CSR matrices, certificates, known objects.
+
+JSON has lists, strings, finite numbers, booleans and null. Everything else is an object with one key that
+says what it is:
+
+    {"array": name}                 an array, in the entry of that name
+    {"masked": [data, mask]}        a masked array, as results of a search have them
+    {"numpy": name}                 a NumPy number, as an array without dimensions
+    {"objects": [...]}              an array of Python objects, in one dimension
+    {"csr": {...}}                  a CSR matrix: data, indices, indptr, shape, and which of SciPy's classes
+    {"tuple": [...]}, {"dict": [[key, value], ...]}, {"float": "inf"}
+    {"history": {...}}              certificates: lengths, counts (n, 3), values (n, 6)
+    {"state": [[name, value], ...]} the memory of a solver
+    {"kind": name, "parameters": {...}, "fitted": {...} or null}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ...solving import Check, State
+
+PLAIN = (str, int, float, bool, type(None))
+COUNTS = ("n_iter", "n_support", "kernel_values")
+MEASURES = ("primal", "dual", "seconds", "tiny", "violation", "hit_rate")
+CSR = {"csr_array": sparse.csr_array, "csr_matrix": sparse.csr_matrix}
+CLOCKS = ("mean_fit_time", "std_fit_time", "mean_score_time", "std_score_time")
+
+
+class Encoder:
+    """Fills ``arrays`` while it turns values into JSON.
+
+    ``of_object`` encodes an object of another class, or refuses it. Without ``clocks`` whatever was measured
+    in seconds is 0, and so is what was computed and cached on the way: a fit that was broken off and gone on
+    with has the same certificates, and computes some kernel values twice.
+    """
+
+    def __init__(self, of_object: Callable[[Encoder, Any, str], Any], clocks: bool = True) -> None:
+        self.arrays: dict[str, np.ndarray] = {}
+        self.of_object = of_object
+        self.clocks = clocks
+
+    def __call__(self, value: Any, path: str) -> Any:
+        """The value as JSON; ``path`` becomes the name of its array, and is what messages say."""
+        if isinstance(value, np.ma.MaskedArray):
+            parts = {"data": value.data, "mask": np.ma.getmaskarray(value)}
+            return {"masked": [self(part, f"{path}/{name}") for name, part in parts.items()]}
+        if isinstance(value, np.ndarray):
+            return self._array(np.asarray(value), path)
+        if isinstance(value, np.generic):
+            return {"numpy": self._keep(np.asarray(value), path)}
+        if type(value) is float and not np.isfinite(value):
+            return {"float": str(value)}
+        if type(value) in PLAIN:
+            return value
+        if sparse.issparse(value):
+            return {"csr": self._csr(value, path)}
+        if isinstance(value, State):
+            return {"state": [[name, self(item, f"{path}/{name}")] for name, item in value.items()]}
+        return self._collection(value, path)
+
+    def _collection(self, value: Any, path: str) -> Any:
+        if type(value) in (list, tuple):
+            if value and all(is_history(item) for item in value):
+                return {"history": {"list": type(value) is list, **self._history(value, path)}}
+            items = [self(item, f"{path}/{i}") for i, item in enumerate(value)]
+            return items if type(value) is list else {"tuple": items}
+        if type(value) is dict:
+            kept = {key: item for key, item in value.items() if self.clocks or key not in CLOCKS}
+            named = enumerate(kept.items())
+            return {"dict": [[self(key, path), self(item, f"{path}/{i}")] for i, (key, item) in named]}
+        return self.of_object(self, value, path)
+
+    def _array(self, array: np.ndarray, path: str) -> Any:
+        if array.dtype != object:
+            return {"array": self._keep(array, path)}
+        if array.ndim != 1 or not all(type(item) in PLAIN for item in array):
+            raise ValueError(
+                f"{path} is an array of objects; a model file holds numbers, booleans and strings."
+            )
+        return {"objects": [self(item, path) for item in array]}
+
+    def _keep(self, array: np.ndarray, path: str) -> str:
+        self.arrays[path] = array
+        return path
+
+    def _csr(self, matrix: Any, path: str) -> dict[str, Any]:
+        if type(matrix).__name__ not in CSR:
+            raise ValueError(f"{path} is a {type(matrix).__name__}; a model file holds CSR matrices.")
+        parts = {
+            name: self._keep(getattr(matrix, name), f"{path}/{name}")
+            for name in ("data", "indices", "indptr")
+        }
+        return {"class": type(matrix).__name__, "shape": list(map(int, matrix.shape)), **parts}
+
+    def _history(self, columns: Any, path: str) -> dict[str, str]:
+        checks = [check for column in columns for check in column]
+        values = np.array([[getattr(c, name) for name in MEASURES] for c in checks], dtype=np.float64)
+        counts = np.array([[getattr(c, name) for name in COUNTS] for c in checks], dtype=np.int64)
+        if not self.clocks:
+            values[:, [MEASURES.index(name) for name in ("seconds", "hit_rate")]] = 0.0
+            counts[:, COUNTS.index("kernel_values")] = 0
+        return {
+            "lengths": self._keep(np.array([len(column) for column in columns]), f"{path}/lengths"),
+            "counts": self._keep(counts, f"{path}/counts"),
+            "values": self._keep(values, f"{path}/values"),
+        }
+
+
+class Decoder:
+    """The values again. ``of_object`` makes an object of the kind named from its decoded parts."""
+
+    def __init__(
+        self,
+        arrays: Mapping[str, np.ndarray],
+        of_object: Callable[[str, dict[str, Any], dict[str, Any] | None], Any],
+    ) -> None:
+        self.arrays = arrays
+        self.of_object = of_object
+        self.used: set[str] = set()
+
+    def __call__(self, tree: Any) -> Any:
+        """The value that was encoded; a ``ValueError`` where it cannot have been."""
+        if type(tree) in PLAIN:
+            return tree
+        if isinstance(tree, list):
+            return [self(item) for item in tree]
+        if "kind" in tree:
+            return self._object(tree)
+        ((word, given),) = tree.items()
+        if word not in _DECODERS:
+            raise ValueError(f"{word!r:.40} is no kind of value")
+        return _DECODERS[word](self, given)
+
+    def array(self, name: str) -> np.ndarray:
+        """An array, which no other value may have."""
+        if name in self.used:
+            raise ValueError(f"array {name:.80} is used twice")
+        self.used.add(name)
+        return self.arrays[name]
+
+    def _object(self, tree: dict[str, Any]) -> Any:
+        if set(tree) != {"kind", "parameters", "fitted"}:
+            raise ValueError("an object has a kind, parameters and fitted attributes")
+        parameters, fitted = (
+            None if part is None else {name: self(item) for name, item in part.items()}
+            for part in (tree["parameters"], tree["fitted"])
+        )
+        return self.of_object(tree["kind"], parameters or {}, fitted)
+
+    def _objects(self, items: list[Any]) -> np.ndarray:
+        values = [self(item) for item in items]
+        if not all(map(_is_plain_key, values)):
+            raise ValueError("an array of objects holds numbers of 64 bits, booleans and strings")
+        array = np.empty(len(values), dtype=object)
+        array[:] = values
+        return array
+
+    def _dict(self, pairs: list[Any]) -> dict[Any, Any]:
+        made = [(self(key), self(item)) for key, item in pairs]
+        if not all(_is_plain_key(key) for key, _ in made):
+            raise ValueError("a dict has numbers of 64 bits, booleans and strings as keys")
+        return dict(made)
+
+    def _masked(self, given: list[Any]) -> Any:
+        data, mask = (self(part) for part in given)
+        if mask.dtype != bool or mask.shape != data.shape:
+            raise ValueError("a masked array must have a mask of its shape")
+        return np.ma.MaskedArray(data, mask)
+
+    def _csr(self, given: dict[str, Any]) -> Any:
+        data, indices, indptr = (self.array(given[name]) for name in ("data", "indices", "indptr"))
+        n_rows, n_columns = given["shape"]
+        check_csr(data, indices, indptr, n_rows, n_columns)
+        return CSR[given["class"]]((data, indices, indptr), shape=(n_rows, n_columns))
+
+    def _history(self, given: dict[str, Any]) -> Any:
+        lengths, counts, values = (self.array(given[name]) for name in ("lengths", "counts", "values"))
+        n = int(lengths.sum())
+        if lengths.ndim != 1 or (lengths < 1).any() or counts.shape != (n, 3) or values.shape != (n, 6):
+            raise ValueError("certificates do not have the sizes that they say")
+        if counts.dtype != np.int64 or values.dtype != np.float64 or (counts < 0).any():
+            raise ValueError("certificates have other types than they should")
+        checks = [
+            Check(**dict(zip(COUNTS, count)), **dict(zip(MEASURES, value)))
+            for count, value in zip(counts.tolist(), values.tolist())
+        ]
+        ends = np.cumsum(lengths)
+        columns = [tuple(checks[end - length : end]) for end, length in zip(ends, lengths)]
+        return columns if given["list"] else tuple(columns)
+
+
+def check_csr(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, n_rows: Any, n_columns: Any) -> None:
+    """Refuse what is no CSR matrix in canonical form, before SciPy or native code looks at it."""
+    if any(type(n) is not int or not 0 <= n < 2**62 for n in (n_rows, n_columns)):
+        raise ValueError("a CSR matrix must have a shape of two integers")
+    if indices.dtype != indptr.dtype or indices.dtype not in (np.int32, np.int64):
+        raise ValueError("a CSR matrix must have indices of 32 or 64 bits")
+    shapes = data.shape, indices.shape, indptr.shape
+    if shapes != ((len(data),), (len(data),), (n_rows + 1,)):
+        raise ValueError("the arrays of a CSR matrix must fit each other")
+    if indptr[0] != 0 or indptr[-1] != len(data) or (np.diff(indptr) < 0).any():
+        raise ValueError("the rows of a CSR matrix must follow one another")
+    if len(indices):
+        if indices.min() < 0 or indices.max() >= n_columns:
+            raise ValueError("a CSR matrix must have its columns within its shape")
+        rises = np.diff(indices) > 0
+        starts = indptr[1:-1]
+        rises[starts[(starts > 0) & (starts < len(indices))] - 1] = True  # a new row
+        if not rises.all():
+            raise ValueError("the columns of a CSR matrix must be in order within each row")
+
+
+def _is_plain_key(value: Any) -> bool:
+    """Longer integers can be chosen to have one hash, and sets and dicts of them take quadratic time."""
+    if type(value) is int:
+        return -(2**63) <= value < 2**64
+    return type(value) in PLAIN or isinstance(value, np.generic)
+
+
+def is_history(item: Any) -> bool:
+    """Whether it is the certificates of one solve."""
+    return type(item) is tuple and len(item) > 0 and all(type(check) is Check for check in item)
+
+
+_DECODERS: dict[str, Callable[[Decoder, Any], Any]] = {
+    "array": lambda decoder, name: decoder.array(name),
+    "numpy": lambda decoder, name: decoder.array(name)[()],
+    "objects": Decoder._objects,
+    "csr": Decoder._csr,
+    "masked": Decoder._masked,
+    "tuple": lambda decoder, items: tuple(decoder(item) for item in items),
+    "dict": Decoder._dict,
+    "float": lambda decoder, word: {"inf": np.inf, "-inf": -np.inf, "nan": np.nan}[word],
+    "history": Decoder._history,
+    "state": lambda decoder, pairs: State(**{name: decoder(item) for name, item in pairs}),
+}

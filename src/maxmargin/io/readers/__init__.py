@@ -1,0 +1,26 @@
+"""Data files: CSV, LIBSVM text, Parquet and npz, read in blocks of rows."""
+
+from .joined import read_all
+from .open import DEFAULT_MISSING, open_source
+from .table import (
+    BLOCK_ROWS,
+    Block,
+    Column,
+    DataFormatError,
+    Kind,
+    Source,
+    Words,
+)
+
+__all__ = [
+    "BLOCK_ROWS",
+    "DEFAULT_MISSING",
+    "Block",
+    "Column",
+    "DataFormatError",
+    "Kind",
+    "Source",
+    "Words",
+    "open_source",
+    "read_all",
+]

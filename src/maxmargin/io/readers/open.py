@@ -1,0 +1,162 @@
+"""``open_source``: which reader a file gets."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from .table import Kind, Source
+from .text import DataFile, Limits
+
+DEFAULT_MISSING = ("", "?", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None")
+FORMATS = ("csv", "tsv", "libsvm", "parquet", "npz")
+_ENDINGS = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".libsvm": "libsvm",
+    ".svm": "libsvm",
+    ".svmlight": "libsvm",
+    ".txt": "libsvm",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".npz": "npz",
+}
+_LIBSVM_LINE = re.compile(rb"^\s*[^\s:,;]+(\s+[0-9]+:[^\s:]+)+\s*(#.*)?$", re.MULTILINE)
+
+
+def open_source(
+    path: str | os.PathLike[str],
+    *,
+    target: str | int | None = None,
+    format: str | None = None,  # noqa: A002
+    names: Sequence[str] | None = None,
+    header: bool | None = None,
+    delimiter: str | None = None,
+    missing: Sequence[str] = DEFAULT_MISSING,
+    kinds: Mapping[str, Kind] | None = None,
+    n_features: int | None = None,
+    zero_based: bool = False,
+    data: str | None = None,
+    max_row_bytes: int = Limits.max_row_bytes,
+    max_bytes: int = Limits.max_bytes,
+    max_ratio: float = Limits.max_ratio,
+) -> Source:
+    """A data file, ready to be read in blocks as often as needed.
+
+    Nothing is changed silently: what cannot be read as it stands is a ``DataFormatError`` with file, line and
+    column. Memory does not depend on the length of the file, until ``read_all`` is asked for it whole.
+
+    Parameters
+    ----------
+    path : str or path
+        The file. Text may be compressed by gzip or bzip2.
+    target : str or int, optional
+        The column (CSV, Parquet) of the target by name, or by position from 0 and from the end if negative;
+        the name of its array (npz). LIBSVM text begins with it. None: there is no target, and all columns
+        are features; for npz, "y" or "y_train" if there is one.
+    format : {"csv", "tsv", "libsvm", "parquet", "npz"}, optional
+        By default that of the name's ending (.csv, .tsv, .libsvm, .svm, .txt, .parquet, .npz, before .gz or
+        .bz2); with other endings the first line tells LIBSVM text from CSV.
+    names : sequence of str, optional
+        Names of all columns of a CSV file, in which case it is taken to have no header.
+    header : bool, optional
+        Whether the first row has names. By default it has, unless ``names`` are given. A file with
+        neither has columns named "0", "1", ...
+    delimiter : str, optional
+        What separates fields; guessed from the first row among comma, semicolon and tab.
+    missing : sequence of str
+        Values of text files that are missing ones: NaN in a column of numbers, code -1 in one of words. A
+        label must not be missing.
+    kinds : mapping from names to {"number", "words"}, optional
+        What columns of a CSV file hold. Others hold numbers if all values that are not missing are numbers,
+        which a pass over the whole file settles. For LIBSVM text, ``{"label": "number"}``.
+    n_features : int, optional
+        Width of LIBSVM rows; by default the largest index of the file.
+    zero_based : bool
+        LIBSVM indices begin with 0 and not with 1.
+    data : str, optional
+        The array of the features in an npz file, "X" or "X_train" by default. Sparse ones are stored in
+        parts: ``X_data``, ``X_indices``, ``X_indptr``, ``X_shape``.
+    max_row_bytes, max_bytes, max_ratio
+        Limits: the longest row of a text file (64 MiB), the size of a file when decompressed (1 TiB), and
+        how many times its compressed size that may be (200, from 64 MiB on).
+
+    Returns
+    -------
+    Source
+        ``columns``, ``n_features``, ``target``, ``blocks(n_rows)`` and ``options()``;
+        ``open_source(other, **source.options())`` reads another file in the same way.
+
+    Notes
+    -----
+    CSV is that of RFC 4180: a field in double quotes may contain delimiters, line ends and doubled quotes.
+    Blanks around fields in no quotes are no part of them, blank lines are skipped, lines end in \\n or
+    \\r\\n, and text is UTF-8. Numbers are decimal (``-1.5e3``), read to the nearest
+    double, and must be finite. A quoted field is a number, or missing, by the same rules as others.
+
+    Examples
+    --------
+    >>> source = open_source("adult.data.gz", names=[*features, "income"], target="income")  # doctest: +SKIP
+    >>> for block in source.blocks():  # doctest: +SKIP
+    ...     block.features["age"], block.target
+    """
+    _check_rules(names, missing, delimiter, n_features)
+    where = Path(path)
+    file = DataFile(where, Limits(max_row_bytes, max_bytes, max_ratio))
+    chosen = format or _format(file, bool(names or header is not None or delimiter))
+    if chosen not in FORMATS:
+        raise ValueError(f"format must be one of {list(FORMATS)}; got {format!r}.")
+    if chosen in ("csv", "tsv"):
+        from .csv import CsvSource
+
+        if delimiter is None and chosen == "tsv":
+            delimiter = "\t"
+        rules: dict[str, Any] = {"names": names, "header": header, "delimiter": delimiter}
+        return CsvSource(file, target=target, missing=missing, kinds=kinds, **rules)
+    if chosen == "libsvm":
+        from .libsvm import LibsvmSource
+
+        return LibsvmSource(file, n_features=n_features, zero_based=zero_based, missing=missing, kinds=kinds)
+    if chosen == "parquet":
+        from .parquet import ParquetSource
+
+        return ParquetSource(file, target=target, kinds=kinds)
+    from .npz import NpzSource
+
+    return NpzSource(file, data=data, target=target)
+
+
+def _check_rules(names: Any, missing: Any, delimiter: Any, n_features: Any) -> None:
+    """Refuses what would be taken for something else: a string is a sequence of strings."""
+    for name, value in (("names", names), ("missing", missing)):
+        if isinstance(value, str):
+            raise ValueError(f"{name} must be a list of strings; got {value!r}.")
+    if delimiter is not None and (len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n\0'):
+        raise ValueError(
+            f"delimiter must be one ASCII character, no quote and no line end; got {delimiter!r}."
+        )
+    if n_features is not None and not 0 <= n_features < 1 << 31:
+        raise ValueError(f"n_features must be within 0..2147483647; got {n_features!r}.")
+
+
+def _format(file: DataFile, looks_like_csv: bool) -> str:
+    """The format by the name's ending, or by the first bytes."""
+    name = Path(file.path.name.lower())
+    while name.suffix in (".gz", ".bz2"):
+        name = name.with_suffix("")
+    if name.suffix in _ENDINGS:
+        return _ENDINGS[name.suffix]
+    with file.pieces() as pieces:
+        head = pieces.text[: 1 << 16].tobytes()
+    if head.startswith(b"PK\x03\x04"):
+        return "npz"
+    if head.startswith(b"PAR1"):
+        return "parquet"
+    if b"\n" not in head.strip():
+        head = head[: head.rfind(b" ")] if b" " in head else head  # an entry may be cut off
+    line = next((line for line in head.splitlines() if line.strip() and line.strip()[:1] != b"#"), b"")
+    return "libsvm" if not looks_like_csv and _LIBSVM_LINE.match(line) else "csv"

@@ -1,0 +1,174 @@
+"""Parquet files, by pyarrow: columns of numbers, booleans and strings."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from .csv_header import find_target, near
+from .table import (
+    BLOCK_ROWS,
+    Block,
+    Column,
+    DataFormatError,
+    Kind,
+    Words,
+    rows_of_a_block,
+)
+from .text import DataFile
+
+
+def _pyarrow() -> tuple[Any, Any]:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError as error:
+        raise ImportError(
+            "Parquet files are read by pyarrow, which is not installed: pip install 'maxmargin[parquet]'."
+        ) from error
+    return pyarrow, pyarrow.parquet
+
+
+class ParquetSource:
+    """A Parquet file that is open for reading; ``open_source`` makes one and states the rules.
+
+    Integers, floating-point numbers, decimals and booleans are numbers; strings, dictionaries of strings
+    included, are words. Nulls are missing values, and so are NaN.
+    """
+
+    def __init__(self, file: DataFile, *, target: str | int | None, kinds: Mapping[str, Kind] | None) -> None:
+        self._arrow, self._parquet = _pyarrow()
+        self._file, self._path, self.name = file, file.path, str(file.path)
+        with self._open() as opened:
+            schema = opened.schema_arrow
+            groups = [opened.metadata.row_group(i) for i in range(opened.num_row_groups)]
+        file.limits.check(self.name, sum(g.total_byte_size for g in groups), os.path.getsize(file.path))
+        names = schema.names
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise DataFormatError(f"{self._path}: two columns have the name {twice!r}; names must differ.")
+        self.names = tuple(names)  # the target included
+        position = find_target(self._path, target, names)
+        self.target = None if position is None else names[position]
+        self.columns = tuple(
+            Column(name, self._kind(name, schema.field(name).type)) for name in names if name != self.target
+        )
+        self._check_target(schema)
+        self._check_declared(kinds or {})
+
+    @contextmanager
+    def _open(self) -> Iterator[Any]:
+        self._file.check_unchanged()
+        try:
+            with self._parquet.ParquetFile(self._path) as file:
+                yield file
+        except (self._arrow.ArrowException, OSError) as error:
+            raise DataFormatError(f"{self._path}: the file cannot be read as Parquet ({error}).") from error
+
+    def _kind(self, name: str, kind: Any) -> Kind:
+        types = self._arrow.types
+        if types.is_dictionary(kind):
+            kind = kind.value_type
+        if types.is_string(kind) or types.is_large_string(kind):
+            return "words"
+        numeric = (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean, types.is_null)
+        if any(is_kind(kind) for is_kind in numeric):
+            return "number"
+        raise DataFormatError(
+            f"{self._path}, column {name!r}: its type is {kind}; accepted are numbers, booleans and strings. "
+            "Convert it, or leave the column out."
+        )
+
+    def _check_target(self, schema: Any) -> None:
+        if self.target is not None:
+            self._kind(self.target, schema.field(self.target).type)
+
+    def _check_declared(self, kinds: Mapping[str, Kind]) -> None:
+        found: dict[str, Kind] = {column.name: column.kind for column in self.columns}
+        for name, kind in kinds.items():
+            if name not in found:
+                raise DataFormatError(
+                    f"{self._path}: kinds names a column {name!r} that the file does not have. "
+                    f"{near(name, list(found))}"
+                )
+            if kind != found[name]:
+                raise DataFormatError(
+                    f"{self._path}, column {name!r}: it holds {found[name]}, and kinds says {kind}."
+                )
+
+    @property
+    def n_features(self) -> int:
+        """Columns without the target."""
+        return len(self.columns)
+
+    def options(self) -> dict[str, Any]:
+        """What ``open_source`` needs in order to read another file as this one was read."""
+        kinds = {column.name: column.kind for column in self.columns}
+        return {"format": "parquet", "target": self.target, "kinds": kinds}
+
+    def blocks(self, n_rows: int = BLOCK_ROWS) -> Iterator[Block]:
+        """The rows, at most ``n_rows`` at a time; fewer where a block would take more than 64 MiB."""
+        n_rows, first = rows_of_a_block(n_rows, 1 + len(self.columns)), 0
+        with self._open() as file:
+            for batch in file.iter_batches(batch_size=n_rows):
+                if batch.num_rows:
+                    yield self._block(batch, first)
+                    first += batch.num_rows
+        if first == 0:
+            raise DataFormatError(f"{self._path}: the file has no rows; at least one is needed.")
+
+    def _block(self, batch: Any, first: int) -> Block:
+        features: dict[str, np.ndarray | Words] = {}
+        for column in self.columns:
+            values = batch.column(column.name)
+            if column.kind == "words":
+                features[column.name] = self._words(values)
+            else:
+                features[column.name] = self._numbers(values, column.name, first)
+        target = None if self.target is None else self._labels(batch.column(self.target), first)
+        return Block(features, target, first, batch.num_rows)
+
+    def _words(self, values: Any) -> Words:
+        if not self._arrow.types.is_dictionary(values.type):
+            values = values.dictionary_encode()
+        codes = values.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+        table = values.dictionary.to_pylist()
+        met, places = np.unique(codes[codes >= 0], return_index=True)
+        order = met[
+            np.argsort(np.flatnonzero(codes >= 0)[places])
+        ]  # as the rows have them, not the dictionary
+        numbers: dict[str | None, int] = {None: -1}
+        renamed = np.full(len(table) + 1, -1, dtype=np.int32)
+        for code in order.tolist():
+            renamed[code] = numbers.setdefault(table[code], len(numbers) - 1)
+        return Words(renamed[codes], tuple(word for word in numbers if word is not None))
+
+    def _plain(self, values: Any) -> Any:
+        """The array without a dictionary."""
+        return values.dictionary_decode() if self._arrow.types.is_dictionary(values.type) else values
+
+    def _numbers(self, values: Any, name: str, first: int) -> np.ndarray:
+        plain = self._plain(values).cast(self._arrow.float64(), safe=False)
+        numbers = plain.to_numpy(zero_copy_only=False).astype(np.float64)
+        if np.isinf(numbers).any():
+            row = first + int(np.flatnonzero(np.isinf(numbers))[0])
+            raise DataFormatError(
+                f"{self._path}, row {row}, column {name!r}: an infinite value; values must be finite or null."
+            )
+        return numbers
+
+    def _labels(self, values: Any, first: int) -> np.ndarray:
+        values = self._plain(values)
+        if values.null_count:
+            row = first + int(np.flatnonzero(values.is_null().to_numpy(zero_copy_only=False))[0])
+            raise DataFormatError(
+                f"{self._path}, row {row}, column {self.target!r}: the label is missing; remove the row."
+            )
+        if self._arrow.types.is_decimal(values.type):
+            values = values.cast(self._arrow.float64())
+        labels = values.to_numpy(zero_copy_only=False)
+        return np.array(labels, dtype=str) if labels.dtype == object else labels

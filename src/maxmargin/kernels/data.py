@@ -1,0 +1,202 @@
+"""Kernel values between the rows of a fit and any points: one interface for vectors, matrices and objects.
+
+*Points* are what a kernel is evaluated at: rows of a dense array or CSR matrix, entries of a 1-d array of
+objects (strings, trees), or, for a precomputed kernel, the numbers of its columns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from .. import _native
+from .._native import is_sparse
+from ..data import check_kernel_sums
+from .algebra import Kernel
+from .compiled import RBF, Compiled, Laplacian
+from .given import Precomputed
+
+__all__ = ["KernelData", "join_points", "n_points", "points_of"]
+
+
+def n_points(points: Any) -> int:
+    """How many points there are."""
+    return int(points.shape[0])
+
+
+def join_points(first: Any, second: Any) -> Any:
+    """The points of both, in this order."""
+    if is_sparse(first):
+        return sparse.vstack([first, second], format="csr")
+    return np.concatenate([first, second])
+
+
+def points_of(kernel: Kernel, X: Any, chosen: np.ndarray) -> Any:
+    """Some rows of X, as points."""
+    return chosen if isinstance(kernel, Precomputed) else X[chosen]
+
+
+@dataclass
+class KernelData:
+    """The rows ``X[index]`` of a fit, and kernel values against them.
+
+    Every array that is handed out may be written to: what a function returned, which may keep it, is copied.
+    ``n_values`` counts the kernel values computed so far. Results do not depend on ``n_threads``, bit for
+    bit, nor do the values of compiled kernels depend on how a matrix is cut into blocks.
+    """
+
+    kernel: Kernel
+    X: Any
+    index: np.ndarray
+    n_threads: int = 1
+    n_values: int = 0
+    cancel: np.ndarray = field(default_factory=lambda: _native.NEVER, repr=False)
+    stats: _native.RowStats | None = field(default=None, repr=False)
+    _filler: _native.RowFiller | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        """What every block needs to know of the rows: once is enough."""
+        if not self.compiled:
+            return
+        if self.stats is None:
+            self.stats = _native.row_stats(self.X, n_threads=self.n_threads)
+        if self._filler is None:
+            self._filler = _native.RowFiller(self.X, self.kernel, self.stats)  # type: ignore[arg-type]
+
+    @property
+    def compiled(self) -> bool:
+        """Whether the kernel engine computes these values."""
+        return isinstance(self.kernel, Compiled)
+
+    @property
+    def dtype(self) -> Any:
+        """The precision of the kernel values."""
+        return self.X.dtype if self.X.dtype in (np.float32, np.float64) else np.dtype(np.float64)
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+    def take(self, which: Any, **changes: Any) -> KernelData:
+        """A selection of these rows, with changes of other fields; it counts its own kernel values."""
+        return replace(self, index=self.index[which], n_values=0, **changes)
+
+    def points(self, which: Any) -> Any:
+        """Some of the rows, as points."""
+        return points_of(self.kernel, self.X, self.index[which])
+
+    def block(self, which: Any, points: Any, out: np.ndarray | None = None) -> np.ndarray:
+        """``K[i, j] = k(row which[i], points[j])``; ``which`` is an array of positions or a slice."""
+        rows = self.index[which]
+        self.n_values += len(rows) * n_points(points)
+        if self.compiled:
+            return _native.kernel_block(
+                self.X,
+                points,
+                self.kernel,  # type: ignore[arg-type]
+                x_rows=rows,
+                x_stats=self.stats,
+                out=out,
+                n_threads=self.n_threads,
+            )
+        if isinstance(self.kernel, Precomputed):
+            K = np.ascontiguousarray(self.X[np.ix_(rows, points)], dtype=self.dtype)
+        else:
+            K = self._evaluated(self.X[rows], points, self.dtype)
+        if out is None:
+            return K
+        out[...] = K
+        return out
+
+    def _evaluated(self, points: Any, others: Any, dtype: Any) -> np.ndarray:
+        """A copy of the values of a kernel that is not compiled; refused where some are not finite."""
+        with np.errstate(over="ignore"):
+            K = np.array(self.kernel(points, others, n_jobs=self.n_threads), dtype=dtype, order="C")
+        check_kernel_sums(self.dtype, K)
+        return K
+
+    def between(self, which: Any, others: Any) -> np.ndarray:
+        """``K[i, j] = k(row which[i], row others[j])``, without copying rows where the engine computes it."""
+        if not self.compiled:
+            return self.block(which, self.points(others))
+        rows, columns = self.index[which], self.index[others]
+        self.n_values += len(rows) * len(columns)
+        return _native.kernel_block(
+            self.X,
+            self.X,
+            self.kernel,  # type: ignore[arg-type]
+            x_rows=rows,
+            z_rows=columns,
+            x_stats=self.stats,
+            z_stats=self.stats,
+            n_threads=self.n_threads,
+        )
+
+    def matmul(self, which: Any, others: Any, A: np.ndarray) -> np.ndarray:
+        """``between(which, others) @ A`` in double, without holding more than a part of the kernel values."""
+        rows, columns = self.index[which], self.index[others]
+        if not self.compiled:
+            step = max(1, (4 << 20) // max(1, len(columns)))
+            positions, points = np.arange(len(self))[which], self.points(others)
+            out = np.zeros((len(rows), A.shape[1]))
+            with _native.one_blas_thread():
+                for i in range(0, len(rows), step):
+                    out[i : i + step] = self.block(positions[i : i + step], points) @ A
+            return out
+        self.n_values += len(rows) * len(columns)
+        product = _native.kernel_matmul(
+            self.X,
+            self.X,
+            A,
+            self.kernel,  # type: ignore[arg-type]
+            x_rows=rows,
+            z_rows=columns,
+            x_stats=self.stats,
+            z_stats=self.stats,
+            n_threads=self.n_threads,
+            cancel=self.cancel,
+        )
+        return product.astype(np.float64)
+
+    def fill(self, which: np.ndarray, others: np.ndarray, out: tuple[np.ndarray, np.ndarray, int]) -> None:
+        """``rows[slots, first : first + len(others)] = between(which, others)``; out: rows, slots, first."""
+        if self._filler is not None:
+            self.n_values += len(which) * len(others)
+            self._filler.fill(self.index[which], self.index[others], out, self.n_threads, self.cancel)
+            return
+        rows, slots, first = out
+        step = max(1, (4 << 20) // max(1, len(others)))
+        for i in range(0, len(which), step):
+            some = slice(i, i + step)
+            rows[slots[some], first : first + len(others)] = self.between(which[some], others)
+
+    def filler(self) -> _native.RowFiller | None:
+        """What computes rows of these kernel values without Python, where there is such a thing."""
+        return self._filler
+
+    def gram(self, points: Any, others: Any = None) -> np.ndarray:
+        """``K[i, j] = k(points[i], others[j])`` in double; others are the points themselves by default."""
+        others = points if others is None else others
+        self.n_values += n_points(points) * n_points(others)
+        if isinstance(self.kernel, Precomputed):
+            return self.X[np.ix_(points, others)].astype(np.float64)
+        if self.compiled:
+            points, others = points.astype(np.float64), others.astype(np.float64)
+            return self.kernel(points, others, n_jobs=self.n_threads)
+        return self._evaluated(points, others, np.float64)
+
+    def diagonal(self, points: Any) -> np.ndarray:
+        """``k(z, z)`` of each point, in double."""
+        if isinstance(self.kernel, Precomputed):
+            return self.X[points, points].astype(np.float64)
+        return np.array(self.kernel.diagonal(points), dtype=np.float64)
+
+    def lengths(self, which: np.ndarray) -> np.ndarray:
+        """``sqrt(k(x, x))`` of some rows of a positive kernel."""
+        if isinstance(self.kernel, RBF | Laplacian):
+            return np.ones(len(which))
+        step = 4096  # rows are copied
+        parts = [self.diagonal(self.points(which[i : i + step])) for i in range(0, len(which), step)]
+        return np.sqrt(np.maximum(np.concatenate([np.zeros(0), *parts]), 0.0))

@@ -1,0 +1,133 @@
+"""The all-pairs M-SVM: sweeps over the samples, then working sets of pairs.
+
+A sweep makes exact steps for one sample's pairs after the other on an augmented Lagrangian of the equations,
+whose multipliers are the intercepts; after each group of sweeps the point is made feasible. Where sweeps gain
+little, and from the start where there are few pairs, a working set is solved by an interior-point method.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ... import _native
+from ..._native import one_blas_thread
+from ...solving import (
+    FLOAT_EPS,
+    Callback,
+    Certificate,
+    SolverResult,
+    State,
+    Stop,
+    drive,
+)
+from .pair_sets import optimal_pairs, pair_set
+from .problem import AllPairsProblem
+
+FEW_PAIRS = 600  # a working set is solved at once
+PAIRS = 1500  # in a working set, at most
+SWEEPS, UPDATES = 5, 2  # sweeps before an update of the multipliers, and these before a certificate
+SLOW = 0.7  # the gap after a group of sweeps, as a share of the gap before, above which sweeps gain little
+PATIENCE = 3  # such groups before a working set; and working sets that gain nothing before the end
+
+
+@dataclass(frozen=True)
+class AllPairsResult(SolverResult):
+    """``coef`` is B, (n_samples, n_classes), and each class has an intercept."""
+
+    intercepts: np.ndarray = None  # type: ignore[assignment]
+
+
+def all_pairs(
+    problem: AllPairsProblem,
+    *,
+    stop: Stop,
+    seed: int = 0,
+    state: State | None = None,
+    callback: Callback | None = None,
+) -> AllPairsResult:
+    """Solve an ``AllPairsProblem`` to ``stop.tol``."""
+    with one_blas_thread():
+        descent = Descent(problem, stop, stop.resumed(state) or _start(problem, seed))
+        status, history = drive(descent.state, descent.step, descent.certify, stop, callback)
+    best = descent.best
+    coef, b = best.scale * problem.coefficients(best.a), best.scale * best.b
+    return AllPairsResult(coef, 0.0, status, history, intercepts=b - b.mean())
+
+
+def _start(problem: AllPairsProblem, seed: int) -> State:
+    a, b = np.zeros((len(problem.labels), problem.n_classes)), np.zeros(problem.n_classes)
+    weight = float(np.abs(np.diag(problem.K)).mean() + 0.1 / problem.cost.mean())
+    return State(
+        a=a,
+        outputs=np.zeros(a.shape[::-1]),
+        bias=b,
+        best_a=a.copy(),
+        best_b=b.copy(),
+        weight=weight,
+        n_slow=0,
+        n_idle=0,
+        seed=seed,
+        n_iter=0,
+    )
+
+
+class Descent:
+    """Groups of sweeps and working sets from a feasible point to the next; the best one is kept."""
+
+    def __init__(self, problem: AllPairsProblem, stop: Stop, state: State) -> None:
+        self.problem, self.stop, self.state = problem, stop, state
+        self.few = problem.own.size - len(problem.labels) <= FEW_PAIRS
+        self.point = problem.point(state.a, state.bias)
+        self.best = problem.point(state.best_a, state.best_b)
+
+    def certify(self) -> Certificate:
+        """The bounds of the best point so far.
+
+        Where an earlier dual value is above its primal value, by rounding, the primal rises by twice that.
+        """
+        bounds = self.problem.certificate(self.best)
+        excess = max(0.0, self.state.get("best_dual", -np.inf) - bounds.primal)
+        return replace(bounds, primal=bounds.primal + 2.0 * excess)
+
+    def step(self) -> bool:
+        """A group of sweeps, or a working set where they gain little; True where neither does."""
+        state = self.state
+        by_set = self.few or state.n_slow >= PATIENCE
+        before = self.point
+        self._working_set() if by_set else self._sweeps()
+        rounding = 64.0 * FLOAT_EPS * abs(before.dual)
+        slow = self.point.gap > SLOW * before.gap or before.gap <= rounding
+        if by_set:
+            rises = self.point.dual - before.dual > max(0.01 * self.stop.tol * abs(before.dual), rounding)
+            state.n_idle = state.n_idle + 1 if slow and not rises else 0
+            state.n_slow = 0
+        else:
+            state.n_slow = state.n_slow + 1 if slow else 0
+        if self.point.gap < self.best.gap:
+            self.best = self.point
+            state.best_a[:], state.best_b[:] = self.point.a, self.point.b
+        return bool(state.n_idle >= PATIENCE)
+
+    def _sweeps(self) -> None:
+        """The point is a feasible one near where the sweeps are, which go on from there."""
+        problem, state = self.problem, self.state
+        rng = np.random.default_rng([state.seed, state.n_iter])
+        for _ in range(UPDATES):
+            for _ in range(SWEEPS):
+                order = rng.permutation(len(problem.labels))
+                _native.pairs_sweep(problem, state, state.weight, order, self.stop.cancel)
+            excess = problem.coefficients(state.a).sum(axis=0)
+            state.bias += state.weight * excess
+        self.point = problem.point(state.a, state.bias - state.weight * excess)
+
+    def _working_set(self) -> None:
+        problem, state, tol = self.problem, self.state, self.stop.tol
+        pairs = pair_set(problem, self.point, PAIRS)
+        value = self.point.dual + self.point.gap
+        accuracy = max(min(0.05 * self.point.gap, 1e-3 * tol * value), FLOAT_EPS * value)
+        self.point = optimal_pairs(
+            problem, self.point, pairs, accuracy, lambda gap: max(1.5 * gap, 0.3 * tol * value)
+        )
+        state.a[:], state.bias[:], state.outputs[:] = self.point.a, self.point.b, self.point.F.T

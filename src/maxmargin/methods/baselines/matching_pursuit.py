@@ -1,0 +1,241 @@
+"""Kernel matching pursuit: greedy least squares on columns of the kernel matrix (Vincent & Bengio 2002).
+
+Chosen columns are kept orthonormal, so that appending one costs O(n b) and refits all coefficients: what is
+left of a target is orthogonal to all of them at any time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from ... import _native
+from ...data import check_kernel_sums
+from ...kernels import KernelData
+from ...solving import (
+    Callback,
+    Certificate,
+    SolverResult,
+    State,
+    Status,
+    Stop,
+    drive,
+)
+
+Draw = Callable[[int], np.ndarray]
+SHORTEST = {"float64": 1e-10, "float32": 1e-6}  # what must be left of a column, squared, for it to count
+HELD_VALUES = 32 << 20  # of a kernel matrix that is kept; a larger one is computed anew for every step
+BLOCK_VALUES = 4 << 20  # and so many at a time where it is not
+LEAST_GAIN = 1e-15  # as a share of the objective at f = 0
+
+
+@dataclass(frozen=True)
+class PursuitProblem:
+    """Minimise over the columns a_t of a matrix with at most ``budget`` non-zero rows the sum over t of
+
+        (1/n_t) sum_i w_i (y_it - f_t(x_i))^2 / 2 + alpha/2 ||a_t||^2,    f_t(x) = sum_j a_jt k(x, x_j).
+
+    Sample i takes part in column t where y_it is not 0, and n_t is the weight of those that do.
+    """
+
+    kernel: KernelData
+    targets: np.ndarray  # y, (n_samples, n_columns), entries -1.0, 0.0, +1.0
+    weight: np.ndarray  # w, (n_samples,), positive
+    budget: int
+    alpha: float = 0.0
+
+
+@dataclass(frozen=True)
+class PursuitResult(SolverResult):
+    """Coefficients (n_support, n_columns) of the rows at the positions ``support``, in the order chosen."""
+
+    support: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+
+
+def matching_pursuit(
+    problem: PursuitProblem,
+    draw: Draw | None = None,
+    *,
+    pre_fit: bool = True,
+    stop: Stop,
+    state: State | None = None,
+    callback: Callback | None = None,
+) -> PursuitResult:
+    """Choose ``problem.budget`` rows one by one, among all rows or, at step s, among ``draw(s)``.
+
+    The chosen one decreases the objective most: with all coefficients refitted if ``pre_fit``, else by its
+    own coefficient alone, all being refitted afterwards.
+    """
+    pursuit = Pursuit(problem, draw, pre_fit, stop.resumed(state))
+    stop = replace(stop, max_iter=problem.budget)
+    status, history = drive(pursuit.state, pursuit.step, pursuit.certify, stop, callback)
+    if status in (Status.STALLED, Status.MAX_ITER):
+        full = len(pursuit.support) == problem.budget
+        status = Status.BUDGET_FULL if full else Status.NO_LOSS_LEFT
+    return PursuitResult(pursuit.coefficients(), 0.0, status, history, support=pursuit.support.copy())
+
+
+class Pursuit:
+    """Steps of matching pursuit; columns of the code that use the same samples share an orthonormal basis.
+
+    With v_i = w_i / n_t, everything is scaled by sqrt(v_i) and has one more entry for each support vector:
+    the column of row j is ``(sqrt(v_i) k(x_i, x_j), .., sqrt(alpha))``, a target ``(sqrt(v_i) y_i, .., 0)``,
+    and the objective half the squared residual.
+    """
+
+    def __init__(
+        self, problem: PursuitProblem, draw: Draw | None, pre_fit: bool, state: State | None
+    ) -> None:
+        self.problem, self.draw, self.pre_fit = problem, draw, pre_fit
+        masks, basis_of = np.unique((problem.targets != 0.0).T, axis=0, return_inverse=True)
+        self.basis_of = basis_of.ravel()
+        v = problem.weight * masks
+        self.root = np.sqrt(v / v.sum(axis=1, keepdims=True))  # (n_bases, n)
+        self.shortest = SHORTEST[str(problem.kernel.dtype)]
+        self.K: np.ndarray | None = None
+        self.state = state if state is not None else self._start()
+
+    def _start(self) -> State:
+        problem, (n_bases, n) = self.problem, self.root.shape
+        residual = np.zeros((len(self.basis_of), n + problem.budget))
+        residual[:, :n] = self.root[self.basis_of] * problem.targets.T
+        return State(
+            residual=residual,
+            Q=np.zeros((n_bases, problem.budget, n + problem.budget)),
+            R=np.zeros((n_bases, problem.budget, problem.budget)),  # chosen columns = Q'R, R upper triangular
+            share=np.zeros((len(residual), problem.budget)),  # <q, y_t>
+            chosen=np.zeros(problem.budget, dtype=np.int64),
+            n_chosen=0,
+            available=np.ones(n, dtype=bool),
+            # of every row's column, where all are candidates: to follow them is cheaper than to begin anew
+            products=np.zeros((len(residual), 0)),
+            sqnorms=np.zeros((n_bases, 0)),
+            taken=np.zeros((n_bases, 0)),  # the part of these that lies in the basis
+            least_gain=LEAST_GAIN * 0.5 * float(np.sum(residual**2)),
+        )
+
+    @property
+    def support(self) -> np.ndarray:
+        """The rows chosen so far."""
+        return self.state.chosen[: self.state.n_chosen]
+
+    def step(self) -> bool:
+        """Choose one more row; true when no candidate decreases the objective."""
+        candidates, products, sqnorms, lengths = self._candidates()
+        check_kernel_sums(self.problem.kernel.dtype, products, sqnorms)
+        usable = (lengths > self.shortest * sqnorms) & self.state.available[candidates]
+        lengths = np.where(usable, lengths if self.pre_fit else sqnorms, np.inf)
+        gains = np.sum(0.5 * products**2 / lengths[self.basis_of], axis=0)
+        for best in np.argsort(-gains, kind="stable"):
+            if not gains[best] > self.state.least_gain:
+                break
+            if self._append(int(candidates[best])):
+                return False
+        return True
+
+    def certify(self) -> Certificate:
+        """The objective; that these rows are the best is not proved."""
+        primal = 0.5 * float(np.sum(self.state.residual**2))
+        return Certificate(primal, n_support=self.state.n_chosen, kernel_values=self.problem.kernel.n_values)
+
+    def coefficients(self) -> np.ndarray:
+        """All coefficients, refitted: (n_support, n_columns)."""
+        b = self.state.n_chosen
+        coef = np.zeros((b, len(self.basis_of)))
+        for t, g in enumerate(self.basis_of):
+            R = self.state.R[g, :b, :b]
+            spans = np.diag(R) > 0.0  # a row that adds nothing here serves other columns
+            coef[spans, t] = solve_triangular(R[np.ix_(spans, spans)], self.state.share[t, :b][spans])
+        return coef
+
+    # ---- candidates: <column, residual>, ||column||^2, and what of it lies outside the basis ----
+
+    @np.errstate(over="ignore", invalid="ignore")
+    def _candidates(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        state, n = self.state, self.root.shape[1]
+        if self.draw is None:
+            if state.products.shape[1] == 0:
+                state.products = self._all_products(self.root[self.basis_of] * state.residual[:, :n])
+                state.sqnorms, state.taken = self._all_sqnorms(), np.zeros(self.root.shape)
+            return np.arange(n), state.products, state.sqnorms, state.sqnorms - state.taken
+        candidates = self.draw(state.n_iter)
+        K = self.problem.kernel.between(np.arange(n), candidates).astype(np.float64)
+        with _native.one_blas_thread():
+            products = (self.root[self.basis_of] * state.residual[:, :n]) @ K
+            sqnorms = self.root**2 @ K**2 + self.problem.alpha
+            in_basis = [
+                state.Q[g, : state.n_chosen, :n] @ (root[:, None] * K) for g, root in enumerate(self.root)
+            ]
+        return candidates, products, sqnorms, sqnorms - np.array([np.sum(d**2, axis=0) for d in in_basis])
+
+    def _all_products(self, vectors: np.ndarray) -> np.ndarray:
+        """``sum_i vector_i k(x_i, x_j)`` for all rows j, and each of the vectors."""
+        n = self.root.shape[1]
+        rows = np.arange(n)
+        if self.K is None and n * n <= HELD_VALUES:
+            self.K = self.problem.kernel.between(rows, rows)
+        if self.K is None:
+            return self.problem.kernel.matmul(rows, rows, vectors.T).T.copy()
+        with _native.one_blas_thread():
+            return (vectors.astype(self.K.dtype) @ self.K).astype(np.float64)
+
+    def _all_sqnorms(self) -> np.ndarray:
+        n = self.root.shape[1]
+        out, step = np.empty((len(self.root), n)), max(1, BLOCK_VALUES // n)
+        rows = np.arange(n)
+        for i in range(0, n, step):
+            K = (
+                self.problem.kernel.between(rows[i : i + step], rows)
+                if self.K is None
+                else self.K[i : i + step]
+            )
+            with _native.one_blas_thread():
+                out[:, i : i + step] = self.root**2 @ (K.astype(np.float64) ** 2).T
+        return out + self.problem.alpha
+
+    # ---- the basis ----
+
+    def _append(self, row: int) -> bool:
+        """Add a row's column to every basis that it is not in already; false if it is in all of them."""
+        state, n, b = self.state, self.root.shape[1], self.state.n_chosen
+        k = self.problem.kernel.between(np.arange(n), np.array([row]))[:, 0].astype(np.float64)
+        column = np.zeros((len(self.root), n + self.problem.budget))
+        column[:, :n] = self.root * k
+        column[:, n + b] = np.sqrt(self.problem.alpha)
+        state.available[row] = False
+        if not any([self._orthonormalise(g, c) for g, c in enumerate(column)]):  # noqa: C419
+            return False
+        q = state.Q[self.basis_of, b]
+        state.share[:, b] = np.sum(q * state.residual, axis=1)
+        state.residual -= state.share[:, b, None] * q
+        state.chosen[b], state.n_chosen = row, b + 1
+        if self.draw is None:
+            self._follow(b)
+        return True
+
+    def _orthonormalise(self, g: int, column: np.ndarray) -> bool:
+        """Make what the basis lacks of a column its next vector; false, and 0, if it lacks nothing."""
+        state, b = self.state, self.state.n_chosen
+        Q, start = state.Q[g, :b], float(column @ column)
+        state.Q[g, b], state.R[g, :, b] = 0.0, 0.0
+        h = np.zeros(b)
+        for _ in range(2):  # once leaves rounding errors of the size of what was taken away
+            taken = Q @ column
+            column = column - taken @ Q
+            h += taken
+        left = float(column @ column)
+        if not left > self.shortest * start:
+            return False
+        state.Q[g, b] = column / np.sqrt(left)
+        state.R[g, :b, b], state.R[g, b, b] = h, np.sqrt(left)
+        return True
+
+    def _follow(self, b: int) -> None:
+        """Take the new basis vectors out of every row's column."""
+        state, n = self.state, self.root.shape[1]
+        along = self._all_products(self.root * state.Q[:, b, :n])
+        state.taken += along**2
+        state.products -= state.share[:, b, None] * along[self.basis_of]

@@ -1,0 +1,344 @@
+"""Online kernel classifiers, the baselines of every budgeted method: perceptrons and kernel Pegasos."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...base import SUCCESS, StreamingKernelClassifier
+from ...data import WeightedRows, check_choice, check_number
+from ...kernels import join_points, n_points
+from ...losses import LOSSES, SKLEARN_NAMES, loss_from_name
+from ...solving import (
+    Callback,
+    SolverResult,
+    Status,
+    Stop,
+)
+from .online_solver import (
+    OnlineProblem,
+    OnlineResult,
+    online,
+    permutations,
+    resumed,
+    start,
+    weighted_draws,
+)
+
+
+class Rule(NamedTuple):
+    """What distinguishes the online methods."""
+
+    loss: str
+    alpha: float = 0.0
+    budget: int = 0
+
+
+class _OnlineClassifier(StreamingKernelClassifier):
+    """Columns share one support set: a sample enters when some column's loss has a slope."""
+
+    _success = (*SUCCESS, Status.MAX_ITER)  # so many epochs were asked for
+    _remedy_for_overflow = "raise alpha and lower the weights"
+
+    def _rule(self) -> Rule:
+        return Rule("perceptron")
+
+    def _stop(self) -> Stop:
+        return Stop(tol=0.0, max_iter=self.max_iter, max_seconds=self.max_seconds)
+
+    def _check_parameters(self) -> None:
+        self._check_kernel()
+        check_number("max_iter", self.max_iter, at_least=1, integer=True)
+        check_number("max_seconds", self.max_seconds, above=0.0)
+
+    def _problem(self, data: WeightedRows, weight: np.ndarray, earlier: Any = None) -> OnlineProblem:
+        rule, targets = self._rule(), self.code_.targets(data.labels).astype(np.float64)
+        if rule.alpha == 0.0:
+            _check_steps(data.rows.X, weight)
+        n_pool = len(data.rows) + (0 if earlier is None else n_points(earlier))
+        return OnlineProblem(
+            self._kernel_data(data),
+            targets,
+            weight,
+            loss_from_name(rule.loss),
+            rule.alpha,
+            min(rule.budget, n_pool),  # more is no limit
+            earlier,
+        )
+
+    def _solve_all(
+        self, data: WeightedRows, stop: Stop, callback: Callback | None, n_threads: int
+    ) -> list[SolverResult]:
+        if self._rule().alpha > 0.0:
+            order = weighted_draws(data.weight, [self._seed, 2])
+            problem = self._problem(data, np.ones(len(data.rows)))
+        else:
+            order = permutations(len(data.rows), [self._seed, 2])
+            problem = self._problem(data, data.weight)
+        return [online(problem, order, stop=stop, seed=self._seed, callback=callback)]
+
+    def _store(self, results: list[Any], data: WeightedRows) -> None:
+        support = results[0].support
+        self._keep(self._kernel_data(data).points(support), results[0].coef, data.rows.index[support])
+        self._memory = results[0].memory
+
+    def _learn_batch(self, data: WeightedRows, first: bool, callback: Callback | None) -> OnlineResult:
+        budget = self._rule().budget
+        if not first and 0 < budget < self.n_support_:
+            raise ValueError(
+                f"budget={budget} is less than the {self.n_support_} support vectors of the model so far; a "
+                "budget cannot shrink within a stream: keep it, or call fit to begin anew."
+            )
+        problem = self._problem(data, data.weight, None if first else self.support_vectors_)
+        state = start(problem) if first else resumed(problem, self._memory)
+        stop, rows = replace(self._stop(), max_iter=1), np.arange(len(data.rows))
+        return online(problem, lambda _: rows, stop=stop, seed=self._seed, state=state, callback=callback)
+
+    def _store_batch(self, result: Any, data: WeightedRows, first: bool) -> None:
+        support, kernel = result.support, self._kernel_data(data)
+        n_earlier = 0 if first else self.n_support_
+        new = support >= n_earlier
+        points = kernel.points(support[new] - n_earlier)
+        if not first:
+            joined = join_points(self.support_vectors_[support[~new]], points)
+            points = joined[np.argsort(np.concatenate([np.flatnonzero(~new), np.flatnonzero(new)]))]
+        self._keep(points, result.coef, None)
+        self._memory = result.memory
+
+
+def _check_steps(X: Any, weight: np.ndarray) -> None:
+    """Refuse weights, here the lengths of steps, that the precision of the kernel values cannot hold."""
+    if X.dtype == np.float32 and not (weight.min() >= 1e-30 and weight.sum() <= 1e30):
+        raise ValueError(
+            "with X in float32 the weights (sample weights times class weights) must lie between 1e-30 and, "
+            f"in all, 1e30; got weights from {weight.min():g} to {weight.max():g}. Divide them by a common "
+            "factor."
+        )
+
+
+class KernelPerceptron(_OnlineClassifier):
+    """The kernel perceptron (Aizerman, Braverman & Rozonoer 1964).
+
+    For every column of the code, with targets y in {-1, +1}, samples come in random order, and one with
+
+        y_i f(x_i) <= 0,    f(x) = sum_j a_j k(x, x_j),
+
+    is an error: y_i times its weight is added to its a_i. It ends after an epoch without an error
+    (``status_`` is "converged") or after ``max_iter`` epochs, which is no failure: on data that f cannot
+    separate it never ends by itself. Columns share their support vectors.
+
+    Parameters
+    ----------
+    kernel : str, Kernel or callable, default="rbf"
+    gamma : float or {"scale", "auto", "median"}, default="scale"
+    degree : float, default=3
+    coef0 : float, default=0.0
+    code : str or Code, default="one-vs-rest"
+    decoder : str or Decoder, default="auto"
+    class_weight : dict or "balanced", optional
+    max_iter : int, default=10
+        Epochs.
+    max_seconds : float, default=3600
+    n_jobs : int, optional
+        Threads; the result does not depend on it.
+    random_state : int, RandomState or None
+        The order of the samples.
+
+    Attributes
+    ----------
+    support_ : ndarray of shape (n_support,), or None after ``partial_fit``
+        The support vectors' rows in X.
+    support_vectors_ : array of shape (n_support, n_features)
+    dual_coef_ : ndarray of shape (n_columns, n_support)
+    intercept_ : ndarray of shape (n_columns,)
+        Zeros.
+    n_support_ : int
+    gamma_ : float
+    classes_ : ndarray of shape (n_classes,)
+    objective_ : float
+        The mean loss that the samples of the last epoch met, each before its update, summed over columns.
+    dual_gap_ : float
+        0 where it converged; else infinite: nothing is proved.
+    status_ : str
+        "converged", "max_iter", "time_limit" or "stopped".
+    n_iter_ : int
+        Epochs begun.
+    history_ : list of one tuple of Check
+        All columns together.
+    code_ : Code
+    decoder_ : Decoder
+    n_features_in_ : int
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from maxmargin import KernelPerceptron
+    >>> model = KernelPerceptron(random_state=0).fit(*load_iris(return_X_y=True))
+    >>> bool(model.score(*load_iris(return_X_y=True)) > 0.9)
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        kernel: Any = "rbf",
+        gamma: Any = "scale",
+        degree: float = 3,
+        coef0: float = 0.0,
+        code: Any = "one-vs-rest",
+        decoder: Any = "auto",
+        class_weight: Any = None,
+        max_iter: int = 10,
+        max_seconds: float = 3600.0,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.code = code
+        self.decoder = decoder
+        self.class_weight = class_weight
+        self.max_iter = max_iter
+        self.max_seconds = max_seconds
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+
+class BudgetPerceptron(_OnlineClassifier):
+    """The kernel perceptron on a budget (Cavallanti, Cesa-Bianchi & Gentile 2007).
+
+    A :class:`KernelPerceptron` in which a support vector drawn at random leaves when a new one finds the
+    budget full. There are never more than ``budget`` of them in all: the columns of a code share them.
+
+    Parameters
+    ----------
+    budget : int, default=100
+        Support vectors, at most.
+    kernel, gamma, degree, coef0, code, decoder, class_weight, max_iter, max_seconds, n_jobs
+        As in :class:`KernelPerceptron`.
+    random_state : int, RandomState or None
+        The order of the samples, and who leaves.
+
+    Attributes
+    ----------
+    support_, support_vectors_, dual_coef_, intercept_, n_support_, gamma_, classes_, objective_, dual_gap_, \
+status_, n_iter_, history_, code_, decoder_, n_features_in_
+        As in :class:`KernelPerceptron`.
+    """
+
+    def __init__(
+        self,
+        budget: int = 100,
+        *,
+        kernel: Any = "rbf",
+        gamma: Any = "scale",
+        degree: float = 3,
+        coef0: float = 0.0,
+        code: Any = "one-vs-rest",
+        decoder: Any = "auto",
+        class_weight: Any = None,
+        max_iter: int = 10,
+        max_seconds: float = 3600.0,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.budget = budget
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.code = code
+        self.decoder = decoder
+        self.class_weight = class_weight
+        self.max_iter = max_iter
+        self.max_seconds = max_seconds
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_number("budget", self.budget, at_least=1, integer=True)
+
+    def _rule(self) -> Rule:
+        return Rule("perceptron", budget=self.budget)
+
+
+class KernelPegasos(_OnlineClassifier):
+    """Kernel Pegasos without a budget (Shalev-Shwartz, Singer, Srebro & Cotter 2011).
+
+    For every column of the code, stochastic subgradient steps on
+
+        (1/n) sum_i w_i loss(y_i f(x_i)) + alpha/2 ||f||^2,    f(x) = sum_j a_j k(x, x_j),
+
+    in the RKHS: at step t, with a sample drawn in proportion to its weight and u = -y slope(y f(x)),
+    ``f = (1 - eta alpha) f + eta u k(x, .)``, eta = 1/(alpha t). An epoch is n draws in random order, each
+    sample once where weights are equal. For the squared losses, whose slopes have no bound, t starts at
+    ``max_i k(x_i, x_i) / alpha``. In ``partial_fit``, where nothing is drawn, a row of weight w makes a step
+    of w times the length and moves t by w.
+
+    Parameters
+    ----------
+    alpha : float, default=1e-3
+        Weight of the penalty; C = 1/(n alpha).
+    loss : {"hinge", "squared-hinge", "log", "squared", "perceptron"}, default="hinge"
+    kernel, gamma, degree, coef0, code, decoder, class_weight
+        As in :class:`KernelPerceptron`.
+    max_iter : int, default=5
+        Epochs. Reaching them is the normal end.
+    max_seconds, n_jobs, random_state
+        As in :class:`KernelPerceptron`.
+
+    Attributes
+    ----------
+    objective_ : float
+        The mean loss that the samples of the last epoch met, each before its update, plus the penalty of the
+        final f; summed over columns.
+    dual_gap_ : float
+        Infinite: nothing is proved.
+    support_, support_vectors_, dual_coef_, intercept_, n_support_, gamma_, classes_, status_, n_iter_, \
+history_, code_, decoder_, n_features_in_
+        As in :class:`KernelPerceptron`.
+    """
+
+    def __init__(
+        self,
+        alpha: float = 1e-3,
+        *,
+        loss: str = "hinge",
+        kernel: Any = "rbf",
+        gamma: Any = "scale",
+        degree: float = 3,
+        coef0: float = 0.0,
+        code: Any = "one-vs-rest",
+        decoder: Any = "auto",
+        class_weight: Any = None,
+        max_iter: int = 5,
+        max_seconds: float = 3600.0,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.alpha = alpha
+        self.loss = loss
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.code = code
+        self.decoder = decoder
+        self.class_weight = class_weight
+        self.max_iter = max_iter
+        self.max_seconds = max_seconds
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_number("alpha", self.alpha, above=0.0)
+        check_choice("loss", self.loss, (*LOSSES, *SKLEARN_NAMES))
+
+    def _rule(self) -> Rule:
+        return Rule(self.loss, self.alpha)

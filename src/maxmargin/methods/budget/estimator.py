@@ -1,0 +1,479 @@
+"""Kernel classifiers under a hard budget of support vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self, cast
+
+import numpy as np
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from ...calibration import CalibratedScores, log_odds_to_probabilities
+from ...data import WeightedRows, check_number
+from ...decoders import decision_values, gives_probabilities, predicted_classes
+from ...kernels import Precomputed
+from ...losses import loss_from_name
+from ...solving import Callback, SolverResult, Stop
+from .data import (
+    Start,
+    check_alike,
+    held_out_last,
+    with_support,
+)
+from .greedy import Greedy, greedy
+from .parameters import check_budget_parameters
+from .problem import BudgetProblem, BudgetResult
+from .published import Published
+from .selectors import several
+from .stream import BudgetStream
+from .truncate import truncated
+
+HELD_OUT = 0.1  # share of the rows that the published method's alpha is chosen on, as in the source
+
+
+def _has_probabilities(model: SparseKernelClassifier) -> bool:
+    if gives_probabilities(getattr(model, "decoder_", model.decoder)):
+        return True
+    if not hasattr(model, "status_"):
+        name = loss_from_name(model.loss).name
+        known = model.refit is not None or model.validation_fraction is not None or name == "log"
+    else:
+        known = model._direct_probabilities() or getattr(model, "calibrator_", None) is not None
+    if known:
+        return True
+    raise AttributeError(
+        "this model has no probabilities: there were no outputs on rows that it was not trained on, to "
+        "calibrate with. Fit to the end with refit='newton', with validation_fraction, with loss='log', or "
+        "with decoder='probabilistic'."
+    )
+
+
+class SparseKernelClassifier(BudgetStream):
+    """Kernel classifier with at most ``budget`` support vectors, shared by all classes.
+
+    For the columns t of its code, with targets y_it in {-1, 0, +1}, it minimises the sum over t of
+
+        (1/n_t) sum_i w_i loss(y_it f_t(x_i)) + alpha/2 a_t' K_SS a_t,  f_t(x) = sum_{j in S} a_jt k(x, x_j),
+
+    over the set S, of at most ``budget`` rows, and over the coefficients a. n_t is the weight of the rows
+    that take part in column t. There is no intercept. S is found greedily: candidates are scored by the
+    decrease of the objective that they promise over a sample of all the data, the coefficients are kept at
+    the optimum by Newton's method, and a full set is improved by swaps. ``dual_gap_`` certifies the
+    coefficients for the set S that was found; no method can certify S itself.
+
+    :meth:`as_published` gives the method of the paper instead: S and a by stochastic gradient steps.
+
+    Parameters
+    ----------
+    budget : int, default=100
+        Support vectors in all, whatever the number of classes. Never exceeded.
+    loss : {"squared-hinge", "log", "squared", "hinge", "perceptron"}, default="squared-hinge"
+        The hinge is solved with a rounded corner, whose width falls until the gap of the hinge itself is at
+        most ``tol``. The perceptron's has no regularised optimum but 0, so it needs ``refit=None``.
+    selection : {"gain", "random", "perceptron", "loss", "active", "loss-probabilistic"}, default="gain"
+        Which of the candidates become support vectors: those that promise the largest decrease of the
+        objective; any; the first with a loss; the largest loss; the smallest |f|; drawn in proportion to the
+        losses. Only "gain" is followed by swaps, and it needs ``refit="newton"``.
+    refit : {"newton", None}, default="newton"
+        How coefficients are found: at the optimum for the support vectors, or, with None, by gradient steps
+        as published, without a certificate.
+    back_fit : int, "n/B" or None, default=None
+        With ``refit=None``, samples to back-fit with after each new support vector; "n/B" is the number of
+        rows divided by the budget. With ``refit="newton"`` it must be None.
+    n_candidates : int, default=60
+        Rows drawn at random, among which a new support vector is selected.
+    alpha : float or "auto", default="auto"
+        The weight of the norm; C = 1 / (n alpha). "auto" chooses it by the loss on rows that are not trained
+        on, along a warm-started grid; those rows take part in the last refit.
+    move_centers : bool, default=False
+        Move the support vectors off the data to lower the objective further (RBF kernel). They are then
+        prototypes, no rows of X, and ``support_`` is None.
+    kernel : str, Kernel or callable, default="rbf"
+        "linear", "polynomial", "rbf", "sigmoid", "laplacian"; "precomputed" takes X as the kernel matrix
+        between all training rows, and between new rows and all training rows at prediction; a callable
+        ``k(X, Z)`` returns the matrix of kernel values, and may take sequences of any objects.
+    gamma : "median", "scale", "auto" or float, default="median"
+        Of the rbf, polynomial, sigmoid and laplacian kernels. "median" is the median of one over the squared
+        distance, over pairs of rows.
+    degree : float, default=3
+        Of the polynomial kernel.
+    coef0 : float, default=0.0
+        Of the polynomial and sigmoid kernels.
+    code : str or Code, default="one-vs-rest"
+        How several classes become two-class problems, the columns.
+    decoder : str or Decoder, default="auto"
+        How the columns' outputs become one score for each class.
+    class_weight : dict or "balanced", optional
+        Multiplies the sample weights; "balanced" gives every class the same total.
+    validation_fraction : float, optional
+        Share of the rows, between 0 and 1, that is never trained on. It gives ``budget_path_`` its scores,
+        which :meth:`choose_budget` needs, judges alpha where that is "auto", and ends the growth when the
+        loss on it has not fallen for two doublings of the budget.
+    cache_mb : float, default=1024
+        Memory, in MiB, for features, ``budget`` numbers for each row; features never take more. Working
+        space comes on top: blocks of kernel values and matrices of order ``budget`` (at most some 400 MiB of
+        those). Support vectors are grown on a sample of the rows, which has at least ``budget`` of them.
+        Where the features of all rows do not fit, the last refit computes those of the rest in every pass.
+    merge_duplicates : bool, default=True
+        Merge equal (row, label) pairs, adding their weights.
+    warm_start : bool, default=False
+        Go on from the support vectors of the last fit, for the same or a larger budget. Swaps may still
+        exchange them.
+    tol : float, default=1e-3
+        Bound on ``dual_gap_``.
+    max_iter : int, default=10000
+        Rounds of growth and swaps; with ``refit=None`` gradient steps of Algorithm 1.
+    max_seconds : float, default=3600
+        Bound on the time of a fit, seen between two rounds. A fit that it ends keeps the support vectors
+        found so far, with coefficients for the sample that they were grown on, and warns; it is not
+        calibrated.
+    n_jobs : int, optional
+        Threads; the result does not depend on it.
+    random_state : int, RandomState or None
+        Candidates, samples, and which rows are held out.
+
+    Attributes
+    ----------
+    support_ : ndarray of shape (n_support,) or None
+        Rows of X, in the order in which they were chosen. None after ``partial_fit``, with moved centres, and
+        where a warm start has kept support vectors that are no rows of this X.
+    support_vectors_ : array of shape (n_support, n_features)
+        Objects for a callable kernel on objects, numbers of columns for a precomputed kernel.
+    dual_coef_ : ndarray of shape (n_columns, n_support)
+    intercept_ : ndarray of shape (n_columns,)
+        Zeros.
+    n_support_ : int
+        At most ``budget``.
+    alpha_, gamma_ : float
+        The values used, where words were given.
+    budget_path_ : dict of arrays
+        "budget", "loss" (mean training loss, summed over the columns), "gap" (relative, of that model) and
+        "score" (accuracy on the held-out rows; NaN without ``validation_fraction``) of the models with the
+        first 1, 2, ..., 16, 20, 25, ... support vectors. Where X has many more rows than the budget, the path
+        is that of a sample of them. With ``refit=None`` "loss" is that of candidates as they were met.
+    objective_ : float
+        The value above, summed over the columns; with ``refit=None`` the last "loss".
+    dual_gap_ : float
+        No coefficients for these support vectors have an objective lower by more than this share of it.
+        Infinite with ``refit=None``.
+    status_ : str
+        "budget_full", or "no_loss_left" where fewer support vectors do as well; "stopped" by a callback.
+        "stalled", "max_iter" and "time_limit" come with a warning.
+    n_iter_ : int
+        Rounds.
+    history_ : list of one tuple of Check
+        All columns together.
+    calibrator_ : CalibratedScores or None
+        What makes probabilities of scores.
+    classes_, code_, decoder_, kernel_, n_features_in_
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from maxmargin import SparseKernelClassifier
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = SparseKernelClassifier(budget=60, random_state=0).fit(X, y)
+    >>> model.n_support_, bool(model.dual_gap_ <= 1e-3), bool(model.score(X, y) > 0.97)
+    (60, True, True)
+    """
+
+    _remedy_for_overflow = "raise alpha"
+
+    def __init__(
+        self,
+        budget: int = 100,
+        *,
+        loss: str = "squared-hinge",
+        selection: str = "gain",
+        refit: str | None = "newton",
+        back_fit: int | str | None = None,
+        n_candidates: int = 60,
+        alpha: float | str = "auto",
+        move_centers: bool = False,
+        kernel: Any = "rbf",
+        gamma: Any = "median",
+        degree: float = 3,
+        coef0: float = 0.0,
+        code: Any = "one-vs-rest",
+        decoder: Any = "auto",
+        class_weight: Any = None,
+        validation_fraction: float | None = None,
+        cache_mb: float = 1024.0,
+        merge_duplicates: bool = True,
+        warm_start: bool = False,
+        tol: float = 1e-3,
+        max_iter: int = 10_000,
+        max_seconds: float = 3600.0,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.budget = budget
+        self.loss = loss
+        self.selection = selection
+        self.refit = refit
+        self.back_fit = back_fit
+        self.n_candidates = n_candidates
+        self.alpha = alpha
+        self.move_centers = move_centers
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.code = code
+        self.decoder = decoder
+        self.class_weight = class_weight
+        self.validation_fraction = validation_fraction
+        self.cache_mb = cache_mb
+        self.merge_duplicates = merge_duplicates
+        self.warm_start = warm_start
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_seconds = max_seconds
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    @classmethod
+    def as_published(cls, budget: int = 100, **parameters: Any) -> Self:
+        """The method of Blondel, Seki and Uehara: Algorithms 1 and 2 as printed.
+
+        Hinge loss, candidates drawn in proportion to their losses, n/B samples of back-fitting after each
+        support vector, no refit, equal rows kept apart. ``alpha="auto"`` is the best of 1e-1, ..., 1e-7 by
+        accuracy on a tenth of the rows. There is no certificate.
+
+        Parameters
+        ----------
+        budget : int, default=100
+        **parameters
+            Any of the constructor's; they override what is printed.
+
+        Returns
+        -------
+        SparseKernelClassifier
+            Not fitted yet.
+        """
+        published: dict[str, Any] = {
+            "loss": "hinge",
+            "selection": "loss-probabilistic",
+            "refit": None,
+            "back_fit": "n/B",
+            "merge_duplicates": False,
+        }
+        return cls(budget, **(published | parameters))
+
+    def _check_parameters(self) -> None:
+        check_budget_parameters(self, self._kernel_parameter())
+        self._check_stopping()
+
+    # ---- fitting ----
+
+    def _solve_all(
+        self, data: WeightedRows, stop: Stop, callback: Callback | None, n_threads: int
+    ) -> list[SolverResult]:
+        data, n_held_out = held_out_last(data, self._held_out_share())
+        start = self._start(data)
+        for name in ("_reservoir", "_n_batches"):
+            self.__dict__.pop(name, None)  # of a stream that ends here
+        self._training = data, n_held_out
+        self._fitted_on, self._foreign = data, False
+        if self.refit is None:
+            return [Published(self, data, n_held_out, start, stop).fit(callback)]
+        positions = None
+        if start is not None:
+            data, positions, known = with_support(data, start.points, start.support)
+            self._fitted_on, self._foreign = data, not known
+        return [self._greedy(data, n_held_out, positions, start, stop, callback)]
+
+    def _held_out_share(self) -> float:
+        if self.validation_fraction is not None:
+            return float(self.validation_fraction)
+        return HELD_OUT if self.refit is None and self.alpha == "auto" else 0.0
+
+    def _start(self, data: WeightedRows) -> Start | None:
+        """The support vectors that a warm start goes on from."""
+        if not self.warm_start or not hasattr(self, "support_vectors_"):
+            return None
+        check_alike(self.support_vectors_, data.rows.X, isinstance(self.kernel_, Precomputed))
+        if not np.array_equal(self._classes_of_coef, self.classes_):
+            raise ValueError(
+                f"warm_start goes on from the classes {self._classes_of_coef.tolist()!r}, but y has "
+                f"{self.classes_.tolist()!r}; set warm_start=False to begin anew."
+            )
+        if self.n_support_ > self.budget or len(self.dual_coef_) != self.code_.n_columns:
+            raise ValueError(
+                f"warm_start goes on from {self.n_support_} support vectors and {len(self.dual_coef_)} "
+                f"columns, but budget={self.budget} and there are {self.code_.n_columns} columns; raise the "
+                "budget, or set warm_start=False."
+            )
+        t = getattr(self, "t_", np.ones(len(self.dual_coef_), dtype=np.int64))
+        return Start(self.support_vectors_, self.dual_coef_.T, self.support_, t)
+
+    def _greedy(
+        self,
+        data: WeightedRows,
+        n_held_out: int,
+        positions: np.ndarray | None,
+        start: Start | None,
+        stop: Stop,
+        callback: Callback | None,
+    ) -> BudgetResult:
+        chosen = self.alpha == "auto"
+        how = Greedy(
+            self.budget,
+            n_candidates=self.n_candidates,
+            choose_alpha=chosen,
+            cache_bytes=int(self.cache_mb * 2**20),
+            pick=None if self.selection == "gain" else several(self.selection, loss_from_name(self.loss)),
+            n_held_out=n_held_out,
+            score=self._scorer(data) if n_held_out else None,
+            start=positions,
+            coef=None if start is None else start.coef,
+            move=self.move_centers,
+        )
+        known = 1.0 if start is None else self.alpha_
+        problem = self._problem(data, known if chosen else float(self.alpha))
+        result, _ = greedy(problem, how, stop=stop, seed=self._seed, callback=callback)
+        return result
+
+    def _problem(self, data: WeightedRows, alpha: float) -> BudgetProblem:
+        targets, loss = self.code_.targets(data.labels), loss_from_name(self.loss)
+        return BudgetProblem(self._kernel_data(data), targets, data.weight, loss, alpha)
+
+    def _scorer(self, data: WeightedRows) -> Callable[[np.ndarray, np.ndarray], float]:
+        """Weighted accuracy of outputs on some rows."""
+
+        def score(outputs: np.ndarray, rows: np.ndarray) -> float:
+            chosen = predicted_classes(decision_values(outputs, self.code_, self.decoder_))
+            return float(np.average(chosen == data.labels[rows], weights=data.weight[rows]))
+
+        return score
+
+    def _store(self, results: list[SolverResult], data: WeightedRows) -> None:
+        result = cast(BudgetResult, results[0])
+        data, foreign = self.__dict__.pop("_fitted_on"), self.__dict__.pop("_foreign")
+        known = result.points is None
+        points = self._kernel_data(data).points(result.support) if known else result.points
+        in_x = known and not foreign
+        self._keep(points, result.coef, data.rows.index[result.support] if in_x else None)
+        self._keep_path(result)
+        self._calibrate(result.calibration, data)
+
+    def _keep_path(self, result: BudgetResult) -> None:
+        self._classes_of_coef = self.classes_
+        self.alpha_ = result.alpha
+        self.t_ = result.t
+        budgets = np.array(sorted(result.path), dtype=np.int64)
+        self.budget_path_ = {"budget": budgets, **result.path_values}
+        self._path_coef = result.path
+
+    def _calibrate(self, calibration: tuple[np.ndarray, np.ndarray] | None, data: WeightedRows) -> None:
+        """Probabilities from outputs on rows that were not trained on."""
+        self.calibrator_ = None
+        if calibration is None or self._direct_probabilities():
+            return
+        rows, outputs = calibration
+        scores = decision_values(outputs, self.code_, self.decoder_)
+        self.calibrator_ = CalibratedScores().fit(scores, data.labels[rows], data.weight[rows])
+
+    # ---- probabilities ----
+
+    def _direct_probabilities(self) -> bool:
+        """Whether the scores are log odds: the log loss, and each score the output of one column."""
+        code, log = self.code_, loss_from_name(self.loss).name == "log"
+        return log and (
+            code.n_columns == 1 or (code.name == "one-vs-rest" and self.decoder_.name == "margins")
+        )
+
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probabilities of the classes, whose argmax is ``predict``'s answer.
+
+        With the log loss and one-vs-rest they are ``1 / (1 + exp(-f))``, divided by their sum for several
+        classes. Otherwise they come from a calibration on outputs for rows that were not trained on, see
+        :class:`~maxmargin.calibration.CalibratedScores`. A decoder that gives probabilities, as
+        "probabilistic" does, gives these.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        check_is_fitted(self)
+        if gives_probabilities(self.decoder_):
+            return super().predict_proba(X)
+        scores = self.decision_function(X)
+        if self.calibrator_ is not None:
+            return np.asarray(self.calibrator_.predict_proba(scores))
+        return log_odds_to_probabilities(scores)
+
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """The logarithm of ``predict_proba``."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    # ---- the path ----
+
+    def truncate(self, budget: int, X: Any = None, y: Any = None, sample_weight: Any = None) -> Self:
+        """The model with the first ``budget`` support vectors, refitted for exactly that set.
+
+        alpha stays what it is. A model fitted with that budget is usually better: its alpha and its support
+        vectors are chosen for it. With ``refit=None`` the coefficients are those that stood then, kept at the
+        budgets of ``budget_path_``, and the certificate is still that of the whole model.
+
+        A refit needs the training data: this object remembers where they are, as long as it is not pickled or
+        copied, or went on with ``partial_fit``; otherwise give X and y again.
+
+        Parameters
+        ----------
+        budget : int
+            At most ``n_support_``.
+        X, y, sample_weight : optional
+            The training data, where they are not remembered.
+
+        Returns
+        -------
+        SparseKernelClassifier
+            A fitted copy; this model stays as it is.
+        """
+        check_is_fitted(self)
+        check_number("budget", budget, at_least=1, integer=True)
+        if budget > self.n_support_:
+            raise ValueError(f"budget={budget}, but this model has only {self.n_support_} support vectors.")
+        return truncated(self, int(budget), X, y, sample_weight)
+
+    def choose_budget(self, tolerance: float = 0.002) -> int:
+        """The smallest budget of the path whose held-out score is within ``tolerance`` of the best.
+
+        Parameters
+        ----------
+        tolerance : float, default=0.002
+            In accuracy: 0.002 is a fifth of a percent of the held-out rows.
+
+        Returns
+        -------
+        int
+            A budget to give to :meth:`truncate`, or to a new fit.
+        """
+        check_is_fitted(self)
+        check_number("tolerance", tolerance, at_least=0.0)
+        scores = self.budget_path_["score"]
+        if not np.isfinite(scores).any():
+            raise ValueError("choose_budget needs held-out scores; fit with validation_fraction, e.g. 0.1.")
+        good = scores >= np.nanmax(scores) - tolerance
+        return int(self.budget_path_["budget"][good].min())
+
+    def __getstate__(self) -> Any:
+        """The training data stay behind: only the model is pickled."""
+        state = super().__getstate__()
+        for name in (
+            "_training",
+            "_fitted_on",
+            "_foreign",
+            "_stream_so_far",
+        ):  # all but the first of a fit broken off
+            state.pop(name, None)
+        return state

@@ -1,0 +1,105 @@
+"""Which candidates promise the largest decrease of the regularised objective."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from ...data import check_kernel_sums
+from ...numerics import AT_ONCE
+from ...solving import row_blocks
+from .reduced_newton import ReducedProblem
+
+SHORTLIST = 3  # candidates for each pick that all rows decide between
+FEWEST = 8
+
+
+def pick_by_gain(
+    problem: ReducedProblem, F: np.ndarray, n_rows: int, sample: slice, candidates: np.ndarray, n_picks: int
+) -> tuple[np.ndarray, float]:
+    """Up to ``n_picks`` of the candidates, the most promising first, and the first one's promise.
+
+    The promise of a point z is the decrease of the objective, averaged over rows, when one Newton step is
+    taken along the part of k(., z) that the present support vectors do not span. The rows of ``sample`` make
+    a short list, and all the first ``n_rows`` decide: with wrong labels a small sample promises what all the
+    rows do not keep. Those picked together should not repeat each other: after each pick the others'
+    promises shrink to the share of their own part that the picks leave unexplained.
+    """
+    panel = problem.panel
+    promise = _promises(problem, F, sample, candidates)
+    if sample != slice(0, n_rows):
+        short = np.argsort(-promise, kind="stable")[: max(FEWEST, SHORTLIST * n_picks)]
+        candidates = np.sort(candidates[short[promise[short] > 0.0]])
+        promise = _promises(problem, F, slice(0, n_rows), candidates)
+    if len(candidates) == 0:
+        return candidates, 0.0
+    if n_picks == 1:
+        best = int(np.argmax(promise))
+        return candidates[[best]][: int(promise[best] > 0.0)], float(promise[best])
+    own = panel.phi[candidates].astype(np.float64)
+    E = panel.kernel.between(candidates, candidates) - own @ own.T
+    return _diverse(E, candidates, promise, n_picks)
+
+
+@np.errstate(over="ignore", invalid="ignore")  # refused below, in words
+def _promises(problem: ReducedProblem, F: np.ndarray, rows: slice, candidates: np.ndarray) -> np.ndarray:
+    """``sum_t g_t^2 / (2 h_t)`` along each candidate's own direction; 0 for those that have none."""
+    panel = problem.panel
+    points, own = panel.kernel.points(candidates), panel.phi[candidates]
+    diagonal = panel.kernel.diagonal(points)
+    left = diagonal - np.square(own, dtype=np.float64).sum(axis=1)
+    parts = [slice(i, min(i + AT_ONCE, rows.stop)) for i in range(rows.start, rows.stop, AT_ONCE)]
+    total = problem.cost[rows].sum(axis=0)
+    scale = 1.0 / np.where(total > 0.0, total, 1.0)
+    g = h = np.zeros((len(candidates), len(total)))
+    for part in parts:
+        K = panel.kernel.block(part, points)
+        work = partial(_sums, problem, F, part, K, own)
+        for slopes, curvatures in panel.pool.map(work, row_blocks(len(K), 2048)):
+            g, h = g + slopes * scale, h + curvatures * scale
+    check_kernel_sums(panel.kernel.dtype, g, h, diagonal)
+    h = h + problem.alpha * np.maximum(left, 0.0)[:, None]
+    promise = np.where(h > 0.0, g * g / (2.0 * np.where(h > 0.0, h, 1.0)), 0.0).sum(axis=1)
+    promise[left <= panel.least_pivot * diagonal] = 0.0
+    return promise
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def _sums(
+    problem: ReducedProblem, F: np.ndarray, part: slice, K: np.ndarray, own: np.ndarray, some: slice
+) -> tuple[np.ndarray, np.ndarray]:
+    """A block's share of the first and second derivatives along the candidates' own directions."""
+    here, loss = slice(part.start + some.start, part.start + some.stop), problem.smooth()
+    block = K[some]
+    if own.shape[1]:
+        block -= problem.panel.phi[here] @ own.T
+    y, cost = problem.targets[here], problem.cost[here]
+    margins = y * F[here]
+    slopes = (cost * y * loss.slope(margins)).astype(K.dtype)
+    curvatures = (cost * loss.curvature(margins)).astype(K.dtype)
+    if problem.loss.name == "hinge":  # the smoothed hinge is straight where it is steepest
+        curvatures += np.abs(slopes)
+    first = (block.T @ slopes).astype(np.float64)
+    np.square(block, out=block)
+    return first, (block.T @ curvatures).astype(np.float64)
+
+
+def _diverse(
+    E: np.ndarray, candidates: np.ndarray, promise: np.ndarray, n_picks: int
+) -> tuple[np.ndarray, float]:
+    """Greedy picks by a pivoted Cholesky factorisation of E, the Gram matrix of the candidates' own parts."""
+    full = np.maximum(E.diagonal(), 1e-300)
+    left = full.copy()
+    best, picks = float(promise.max()), []
+    factor = np.empty((min(n_picks, len(candidates)), len(candidates)))
+    for k in range(len(factor)):
+        chance = promise * np.where(left > 1e-3 * full, left / full, 0.0)
+        i = int(np.argmax(chance))
+        if not chance[i] > 0.0:
+            break
+        picks.append(i)
+        factor[k] = (E[i] - factor[:k, i] @ factor[:k]) / np.sqrt(left[i])
+        left -= np.square(factor[k])
+        left[i] = 0.0
+    return candidates[picks], best

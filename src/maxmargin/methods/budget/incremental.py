@@ -1,0 +1,260 @@
+"""Support vectors added one at a time by stochastic gradient steps (Blondel, Seki, Uehara).
+
+Each column of a ``BudgetProblem`` takes Pegasos steps, of rate ``eta = 1/(alpha t)``, on samples drawn in
+proportion to their weights. Growing (Algorithm 1) draws some candidates, selects one of them, and steps:
+
+    a = (1 - eta alpha) a;   if u != 0, the sample becomes a support vector with a_i = eta u.
+
+Back-fitting (Algorithm 2) then steps in the coefficients of the support vectors there are, for some samples
+each of which is drawn afresh: ``a = (1 - eta alpha) a + eta u (k(x_i, x_j))_j``. Columns share the support
+vectors and the kernel values. Each has its own t, because a sample is a step of only those columns in which
+it takes part. The first step (t = 1) forgets whatever coefficients there were.
+
+No single objective is minimised and there is no certificate. ``primal`` in the history is the mean loss over
+the candidates drawn since the check before, as they were met, summed over the columns (of f = 0 before the
+first draw): an estimate at no cost of what the source sets out to minimise, which has no penalty.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ... import _native
+from ...data import check_number
+from ...kernels import n_points
+from ...solving import (
+    Callback,
+    Certificate,
+    State,
+    Status,
+    Stop,
+    drive,
+)
+from .draws import Pool
+from .problem import BudgetProblem, BudgetResult, stated_budgets
+from .selectors import Candidates, Selector, selector_from_name
+
+EMPTY_DRAWS = 10  # so many draws in a row without any loss, and none is left
+BLOCK_VALUES = 1 << 22  # kernel values held at a time while back-fitting
+
+
+@dataclass(frozen=True)
+class Expansion:
+    """``f_c(x) = sum_j coef[j, c] k(x, points[j])``, as earlier data left it; t numbers the next steps.
+
+    ``rows`` are the points' positions where all of them are rows of the problem: no candidates any more.
+    """
+
+    points: Any
+    coef: np.ndarray
+    t: np.ndarray | int
+    rows: np.ndarray | None = None
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to grow."""
+
+    budget: int
+    select: Selector
+    n_candidates: int
+    n_back_fit: int
+    cancel: np.ndarray
+
+
+def incremental(
+    problem: BudgetProblem,
+    *,
+    budget: int,
+    selection: str | Selector = "loss-probabilistic",
+    back_fit: int | None = None,
+    n_candidates: int = 60,
+    stop: Stop,
+    seed: int = 0,
+    start: Expansion | None = None,
+    state: State | None = None,
+    callback: Callback | None = None,
+) -> BudgetResult:
+    """Choose up to ``budget`` support vectors and their coefficients for a ``BudgetProblem``.
+
+    Parameters
+    ----------
+    problem : BudgetProblem
+    budget : int
+        Support vectors in all. ``Status.BUDGET_FULL`` says that they have been found, and
+        ``Status.NO_LOSS_LEFT`` that the candidates are used up or that none of those drawn in
+        ``EMPTY_DRAWS`` draws in a row had a loss.
+    selection : str or Selector
+        Which candidate of a draw is taken; see ``selectors.py``.
+    back_fit : int or None
+        Samples to back-fit with after each step of growth; None for no back-fitting. They are drawn from
+        the candidates, or from all rows where there are none left.
+    n_candidates : int
+        Candidates in a draw.
+    stop : Stop
+        ``max_iter`` bounds the steps of growth; checks come at the stated budgets.
+    seed : int
+        Draws depend on it and on the number of samples met before, and on nothing else.
+    start : Expansion, optional
+        Support points and coefficients to go on from, which count within the budget. Points stand in front
+        in the result, with -1 for their rows where these are not given. Where they fill the budget, one round
+        of back-fitting follows.
+    state : State, optional
+        A state to go on from, of the same problem, options and start.
+    callback : callable, optional
+
+    Returns
+    -------
+    BudgetResult
+        ``path`` holds the coefficients of each stated budget as they stood last, back-fitting included.
+        ``Status.FAILED`` is an overflow, to which small alpha and losses with unbounded slopes may lead; the
+        coefficients are then the last finite ones.
+    """
+    for name, value in (("budget", budget), ("n_candidates", n_candidates), ("back_fit", back_fit or 1)):
+        check_number(name, value, at_least=1, integer=True)
+    options = Options(budget, selector_from_name(selection), n_candidates, back_fit or 0, stop.cancel)
+    state = stop.resumed(state) or _begin(problem, budget, seed, start)
+    foreign = start.points if start is not None and start.rows is None else None
+    growth = Growth(problem, options, foreign, state)
+    status, history = drive(state, growth.step, growth.certify, stop, callback, due=lambda: state.check_due)
+    coef, n = growth.coef(), state.n_support
+    path = {b: state[f"path_{b}"] for b in stated_budgets(budget) if f"path_{b}" in state} | {n: coef}
+    return BudgetResult(
+        coef, 0.0, status, history, support=state.support[:n].copy(), path=path, t=state.t.copy()
+    )
+
+
+def _begin(problem: BudgetProblem, budget: int, seed: int, start: Expansion | None) -> State:
+    n_given = 0 if start is None else n_points(start.points)
+    if n_given > budget:
+        raise ValueError(f"start has {n_given} points, more than the budget of {budget}; raise the budget.")
+    n_foreign = n_given if start is not None and start.rows is None else 0
+    capacity, n_columns = min(budget, n_foreign + problem.n_samples), problem.n_columns
+    state = State(
+        a=np.zeros((n_columns, capacity)),  # the coefficients of column c are scale[c] * a[c]
+        scale=np.ones(n_columns),
+        t=np.ones(n_columns, dtype=np.int64),
+        support=np.full(capacity, -1),
+        n_support=n_given,
+        n_met=1,
+        seed=seed,
+        n_empty=0,
+        loss_seen=np.zeros(n_columns),
+        n_seen=np.zeros(n_columns),
+        kernel_values=0,
+        check_due=False,
+    )
+    if start is not None:
+        state.a[:, :n_given] = start.coef.T
+        state.t[:] = start.t
+        state.support[:n_given] = -1 if start.rows is None else start.rows
+        state.n_met = state.t.max()
+    return state
+
+
+class Growth:
+    """Steps of Algorithm 1, each with its back-fitting."""
+
+    def __init__(self, problem: BudgetProblem, options: Options, points: Any, state: State) -> None:
+        self.problem, self.options, self.state = problem, options, state
+        self.stated = frozenset(stated_budgets(options.budget))
+        self.targets = np.ascontiguousarray(problem.targets, dtype=np.float64)
+        self.points, self.n_given = points, 0 if points is None else n_points(points)
+        if self.n_given and problem.kernel.compiled:
+            self.points = points.astype(problem.kernel.dtype, copy=False)
+        self.pool = Pool(problem.weight, state.support[self.n_given : state.n_support])
+        if "drawn" not in state and state.n_support < options.budget:
+            self._meet(np.random.default_rng([state.seed, state.n_met, 1]), 0, options.n_candidates)
+
+    def step(self) -> Status | None:
+        """One more support vector, where the one selected has a loss, back-fitting, and the next draw."""
+        state = self.state
+        if state.check_due:
+            state.check_due, state.loss_seen[:], state.n_seen[:] = False, 0.0, 0.0
+        before = state.n_support, state.a.copy(), state.scale.copy(), state.t.copy()
+        rng = np.random.default_rng([state.seed, state.n_met])
+        with np.errstate(over="ignore", invalid="ignore"):
+            finite = state.n_support == state.a.shape[1] or self._grow(rng)
+            ended = self._ended()
+            if finite:
+                self._meet(rng, self.options.n_back_fit, 0 if ended else self.options.n_candidates)
+        if not (finite and np.isfinite(state.a).all()):
+            state.n_support, state.a[...], state.scale[...], state.t[...] = before
+            return Status.FAILED
+        state.n_met += 1 + self.options.n_back_fit
+        if state.n_support in self.stated:
+            state.check_due = state.n_support > before[0]
+            state[f"path_{state.n_support}"] = self.coef()
+        return ended
+
+    def certify(self) -> Certificate:
+        """The mean loss over the candidates drawn since the last check, summed over the columns."""
+        state = self.state
+        seen = state.n_seen > 0.0
+        unseen = float(self.problem.loss.value(np.zeros(1))[0]) * int((~seen).sum())
+        with np.errstate(over="ignore"):
+            primal = unseen + float(np.sum(state.loss_seen[seen] / state.n_seen[seen]))
+        return Certificate(primal, n_support=state.n_support, kernel_values=state.kernel_values)
+
+    def coef(self) -> np.ndarray:
+        """The coefficients, (n_support, n_columns)."""
+        state = self.state
+        return np.ascontiguousarray((state.scale[:, None] * state.a[:, : state.n_support]).T)
+
+    def _ended(self) -> Status | None:
+        state = self.state
+        if state.n_support == self.options.budget:
+            return Status.BUDGET_FULL
+        return Status.NO_LOSS_LEFT if self.pool.n_left == 0 or state.n_empty >= EMPTY_DRAWS else None
+
+    def _grow(self, rng: np.random.Generator) -> bool:
+        """One step of Algorithm 1; false where the scores are no numbers any more."""
+        problem, state, drawn = self.problem, self.state, self.state.drawn
+        targets = self.targets[drawn]
+        coef = state.a[:, : state.n_support].T
+        scores = state.scale * _native.rows_dot(state.drawn_rows, np.arange(len(drawn)), coef)
+        if not np.isfinite(scores).all():
+            return False
+        candidates = Candidates.of(scores, targets, problem.loss)
+        state.loss_seen += candidates.losses.sum(axis=0)
+        state.n_seen += np.abs(targets).sum(axis=0)
+        state.n_empty = 0 if candidates.update.any() else state.n_empty + 1
+        chosen = self.options.select(candidates, rng) or 0  # where there is no loss, all are alike
+        u = candidates.update[chosen]
+        _native.add_support(state.n_support, targets[chosen], u, problem, state)
+        if u.any():
+            state.support[state.n_support] = drawn[chosen]
+            state.n_support += 1
+            self.pool.remove(drawn[chosen])
+        return True
+
+    def _meet(self, rng: np.random.Generator, n_back_fit: int, n_candidates: int) -> None:
+        """Algorithm 2 for some samples, and the next candidates, which meet the same support vectors.
+
+        Their kernel values are one block: two would gather and pack the support vectors twice.
+        """
+        state = self.state
+        drawn = np.concatenate([self.pool.repeated(rng, n_back_fit), self.pool.distinct(rng, n_candidates)])
+        size = max(1, BLOCK_VALUES // max(1, state.n_support))
+        kept = [np.zeros((0, state.n_support), dtype=self.problem.kernel.dtype)]
+        for first in range(0, len(drawn), size):
+            some = drawn[first : first + size]
+            K, n = self._kernel_rows(some), max(0, min(len(some), n_back_fit - first))
+            _native.back_fit(K[:n], self.targets[some[:n]], self.problem, state, self.options.cancel)
+            kept.append(K[n:])
+        state.drawn, state.drawn_rows = drawn[n_back_fit:], np.concatenate(kept)
+
+    def _kernel_rows(self, drawn: np.ndarray) -> np.ndarray:
+        """Kernel values of the drawn rows against the support vectors, given points first."""
+        kernel, state = self.problem.kernel, self.state
+        rows = state.support[self.n_given : state.n_support]
+        state.kernel_values += len(drawn) * state.n_support
+        if state.n_support == 0:
+            return np.zeros((len(drawn), 0), dtype=kernel.dtype)
+        if self.n_given == 0:
+            return kernel.between(drawn, rows)
+        given = kernel.block(drawn, self.points)
+        return np.hstack([given, kernel.between(drawn, rows)]) if len(rows) else given

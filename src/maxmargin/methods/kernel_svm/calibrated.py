@@ -1,0 +1,223 @@
+"""Probabilities for the exact kernel SVM, from outputs for rows that it was not trained on."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from ..._native import effective_n_threads
+from ...base import FoldOutputs
+from ...calibration import CalibratedScores, check_method
+from ...checkpoints import CheckpointSupport, parameter_identity
+from ...data import (
+    WeightedRows,
+    apart_by_folds,
+    check_folds,
+    given_folds,
+)
+from ...decoders import CoupledPairs, decision_values, is_pairwise
+from ...solving import Status
+from .estimator import KernelSVC
+from .kernel_folds import outputs_without_folds
+
+
+class CalibratedSVC(CheckpointSupport, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A :class:`KernelSVC` with probabilities that never contradict its predictions.
+
+    The SVM is fitted to all rows; that fit alone predicts. Then it is fitted again without each of ``cv``
+    folds, and its outputs for the rows that were left out are what probabilities are fitted to:
+
+    - two classes: a curve from the output to the probability, Platt's sigmoid or an isotonic one;
+    - one-vs-one: such a curve for each pair of classes, and the pairs are coupled as Wu, Lin and Weng do;
+    - other codes: one increasing map for the scores of all classes, see :class:`CalibratedScores`.
+
+    Where the probabilities would have another argmax than ``predict``, the nearest that agree are given.
+
+    Parameters
+    ----------
+    estimator : KernelSVC, optional
+        Not fitted; ``KernelSVC()`` by default. To scale features put the calibrated SVM into a pipeline,
+        ``make_pipeline(StandardScaler(), CalibratedSVC())``, not a pipeline into it.
+    method : {"sigmoid", "isotonic"}, default="sigmoid"
+        "isotonic" can follow any increasing curve, and needs about a thousand rows for each class.
+    cv : int, splitter or iterable of splits, default=5
+        Folds. For a number, rows of each class are dealt out in turn, so every fold has its share of each
+        class. A splitter or splits of scikit-learn's, as for groups, must leave out every row once and train
+        on all the others. Equal rows of a class, in one fold, are one row with the sum of their weights.
+    n_jobs : int, optional
+        Threads, instead of the estimator's own. Results do not depend on it, bit for bit.
+
+    Attributes
+    ----------
+    estimator_ : KernelSVC
+        Fitted to all rows.
+    calibrator_ : CalibratedScores or CoupledPairs
+        From scores, or outputs of pairs, to probabilities.
+    fold_gap_ : float
+        The largest relative duality gap of a column of a fold.
+    classes_ : ndarray of shape (n_classes,)
+    n_features_in_ : int
+
+    Notes
+    -----
+    All folds have the kernel of the fit to all rows, so a gamma that was a word is chosen once. Class weights
+    count as sample weights: where a class weighs double, probabilities are those of data that has it twice.
+    A row that is alone in its class leaves a fold in which its class is unknown: there, pairs with that class
+    are constant. The folds together may take as long as the estimator's ``max_seconds`` once more.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from maxmargin import CalibratedSVC, KernelSVC
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = CalibratedSVC(KernelSVC(C=10)).fit(X, y)
+    >>> P = model.predict_proba(X)
+    >>> P.shape, bool((model.classes_[P.argmax(axis=1)] == model.predict(X)).all())
+    ((150, 3), True)
+    """
+
+    def __init__(
+        self, estimator: Any = None, *, method: str = "sigmoid", cv: Any = 5, n_jobs: int | None = None
+    ) -> None:
+        self.estimator = estimator
+        self.method = method
+        self.cv = cv
+        self.n_jobs = n_jobs
+
+    # ---- fitting ----
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the SVM to all rows, and probabilities to its outputs out of fold.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Whatever ``KernelSVC`` takes: a precomputed kernel matrix, or objects for a callable kernel, too.
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+            A weight of 2 is a row given twice, a weight of 0 a row not given.
+
+        Returns
+        -------
+        self
+        """
+        self.__dict__.pop("calibrator_", None)  # not fitted until this fit ends
+        check_method(self.method)
+        check_folds(self.cv)
+        given = given_folds(self.cv, y)
+        with self._checkpointed():
+            self._record.bind(parameter_identity(self))
+            model = self._new_estimator()
+            model._record = self._record.below("SVM")
+            model.fit(X, y, sample_weight)
+            data, fold, coef = self._folded(model, model._labelled(X, y, sample_weight), given)
+            # A coupled pair has no use for the outputs of other classes' rows.
+            everywhere = not is_pairwise(model.code_)
+            stop = self._record.below("folds").limits(model._stop())
+            found = outputs_without_folds(model, data, fold, coef, stop, everywhere=everywhere)
+        self._certify(found)
+        self.estimator_, self.classes_ = model, model.classes_
+        for name in ("n_features_in_", "feature_names_in_"):
+            self.__dict__.pop(name, None)
+            if hasattr(model, name):
+                setattr(self, name, getattr(model, name))
+        self.calibrator_ = self._calibrator(model, found.outputs, data)
+        return self
+
+    def _new_estimator(self) -> KernelSVC:
+        if self.estimator is None:
+            return KernelSVC(n_jobs=self.n_jobs)
+        if not isinstance(self.estimator, KernelSVC):
+            raise ValueError(
+                f"estimator must be a KernelSVC; got {self.estimator!r}. Put a scaler before CalibratedSVC, "
+                "in one pipeline; for other classifiers see sklearn.calibration.CalibratedClassifierCV."
+            )
+        model = clone(self.estimator)
+        return model if self.n_jobs is None else model.set_params(n_jobs=self.n_jobs)
+
+    def _folded(
+        self, model: KernelSVC, labelled: tuple[Any, np.ndarray, np.ndarray], given: np.ndarray | None
+    ) -> tuple[WeightedRows, np.ndarray, np.ndarray]:
+        """Canonical rows, the fold of each, and the support vectors' coefficients that folds start from."""
+        (X, labels, weight), n_threads = labelled, effective_n_threads(model.n_jobs)
+        data = model._canonical(X, labels, weight, n_threads)
+        if given is None:
+            return data, model._folds(data, int(self.cv)), model.dual_coef_
+        apart, fold = apart_by_folds(
+            lambda numbers: model._canonical(X, numbers, weight, n_threads), labels, given
+        )
+        same = len(apart.rows) == len(data.rows)  # else no row's coefficient is its own
+        return apart, fold, model.dual_coef_ if same else np.zeros_like(model.dual_coef_)
+
+    def _certify(self, found: FoldOutputs) -> None:
+        self.fold_gap_ = found.gap
+        if found.status is not Status.CONVERGED:
+            warnings.warn(
+                f"CalibratedSVC: fits without a fold stopped ({found.status}) with relative duality gaps up "
+                f"to {found.gap:.1e}; raise the estimator's max_iter or max_seconds, raise tol, or scale the "
+                "features.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    def _calibrator(
+        self, model: KernelSVC, outputs: np.ndarray, data: WeightedRows
+    ) -> CalibratedScores | CoupledPairs:
+        if is_pairwise(model.code_):
+            return CoupledPairs(self.method).fit(outputs, data.labels, model.code_, data.weight)
+        scores = decision_values(outputs, model.code_, model.decoder_)
+        return CalibratedScores(self.method).fit(scores, data.labels, data.weight)
+
+    # ---- prediction ----
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """The SVM's own scores: (n_samples, n_classes), or (n_samples,) for two classes."""
+        check_is_fitted(self)
+        return self.estimator_.decision_function(X)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The SVM's own predictions, which are the classes of the largest probability."""
+        check_is_fitted(self)
+        return self.estimator_.predict(X)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probabilities of the classes, whose argmax is ``predict``'s answer.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        check_is_fitted(self)
+        model = self.estimator_
+        F = model._column_outputs(model._validated(X))
+        scores = decision_values(F, model.code_, model.decoder_)
+        if isinstance(self.calibrator_, CoupledPairs):
+            return self.calibrator_.predict_proba(F, scores)
+        return self.calibrator_.predict_proba(scores)
+
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """The logarithm of ``predict_proba``."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """True between the end of a fit and the start of the next."""
+        return hasattr(self, "calibrator_")
+
+    def __sklearn_tags__(self) -> Any:
+        """What the SVM takes is taken."""
+        tags = super().__sklearn_tags__()
+        inner = get_tags(KernelSVC() if self.estimator is None else self.estimator)
+        tags.input_tags.sparse = inner.input_tags.sparse
+        tags.input_tags.pairwise = inner.input_tags.pairwise
+        return tags

@@ -1,0 +1,304 @@
+"""The exact kernel SVM: one certified problem for each column of a code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import copy
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from ... import _native
+from ...base import FoldOutputs, KernelClassifier
+from ...data import (
+    WeightedRows,
+    available_bytes,
+    check_choice,
+    check_costs,
+    check_flag,
+    check_grid,
+    check_number,
+    lazy_array,
+)
+from ...kernels import KernelData
+from ...solving import (
+    Callback,
+    SolverResult,
+    Stop,
+    solve_columns,
+    without_bound_words,
+)
+from .class_blocks import ClassBlocks
+from .kernel_folds import outputs_without_folds
+from .path import svm_path
+from .problem import SvmProblem
+from .working_set import FIRST, start, working_sets
+
+LOSSES = {"hinge": "hinge", "squared-hinge": "squared-hinge", "squared_hinge": "squared-hinge"}
+AUTO_CACHE_MB = 1000
+AT_ONCE = 8  # columns, at most: what one may use of the memory must not depend on the number of threads
+MANY_FEATURES = 400  # with fewer, a kernel value is as quickly computed as copied
+
+
+class KernelSVC(KernelClassifier):
+    """The soft-margin SVM with a kernel, solved to a duality gap that it tells.
+
+    For every column of the code, with targets y in {-1, +1}, it minimises over f and b
+
+        1/2 ||f||^2 + C sum_i s_i loss(y_i (f(x_i) + b)),    f(x) = sum_j a_j k(x, x_j),
+
+    where s_i is the sample's weight times its class's and the loss is max(0, 1 - m) ("hinge", the problem of
+    scikit-learn's ``SVC``) or max(0, 1 - m)^2 / 2 ("squared-hinge"). The intercept is not penalised.
+
+    The dual is solved by working sets: blocks of violating samples, with second-order pairs inside a block,
+    kernel rows from a cache of limited size, and samples that are settled set aside until the end. A fit ends
+    when the relative duality gap over all samples is at most ``tol``; problems of up to 1,000 samples are
+    then solved to machine precision.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+    loss : {"hinge", "squared-hinge"}, default="hinge"
+    kernel : str, callable or Kernel, default="rbf"
+        "linear", "polynomial", "rbf", "sigmoid", "laplacian", "precomputed" (square to fit, then one column
+        for each training row), or a function ``k(X, Z) -> matrix`` of two sequences of anything.
+    gamma : float or {"scale", "auto", "median"}, default="scale"
+        As in scikit-learn; "median" is the median of 1 / ||x - z||^2.
+    degree, coef0 : float
+        For "polynomial" and "sigmoid".
+    code : str or Code, default="one-vs-one"
+        How several classes become two: a ``Code``, or the name of a family in ``maxmargin.codes.CODES``.
+    decoder : str, default="auto"
+    class_weight : dict or "balanced", optional
+    tol : float, default=1e-3
+        Bound on the relative duality gap.
+    max_iter : int, default=100000
+        Rounds (one block each) per column.
+    max_seconds : float, default=3600.0
+    cache_mb : float or "auto", default="auto"
+        Memory for kernel rows, shared by the columns that are solved at one time. "auto" takes a quarter of
+        what the machine has left, at most 1,000. Two rows are always held.
+    shrinking : bool, default=True
+        Set settled samples aside, and begin large problems with a sample of their rows.
+    n_jobs : int, optional
+        Threads: all cores by default. Results do not depend on it, bit for bit.
+    warm_start : bool, default=False
+        Start from the coefficients of the last fit, where it had as many rows and the same classes.
+    random_state : int, RandomState or None
+        For ``gamma="median"`` alone: there is nothing else random.
+
+    Attributes
+    ----------
+    support_ : ndarray of shape (n_support,)
+        Rows of X with a coefficient in some column, class by class.
+    support_vectors_ : array of shape (n_support, n_features)
+        For a precomputed kernel the numbers of the columns.
+    dual_coef_ : ndarray of shape (n_columns, n_support)
+        0 where a column does not use a support vector of another.
+    intercept_ : ndarray of shape (n_columns,)
+    n_support_ : int
+    objective_ : float
+        The primal value, summed over the columns.
+    dual_gap_ : float
+        The largest relative duality gap of a column.
+    history_ : list of tuple of Check
+        The certificates of each column: bounds, KKT violation, kernel values computed, the cache's hit rate.
+    status_ : str
+        "converged", or why a column stopped before.
+    cache_mb_ : float
+        The memory that was allowed.
+    classes_, n_iter_, gamma_, kernel_, code_, decoder_, n_features_in_
+        As in :class:`SparseKernelClassifier`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from maxmargin import KernelSVC
+    >>> model = KernelSVC(C=10).fit(*load_iris(return_X_y=True))
+    >>> model.status_, bool(model.dual_gap_ < 1e-9)
+    ('converged', True)
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        loss: str = "hinge",
+        kernel: Any = "rbf",
+        gamma: Any = "scale",
+        degree: float = 3,
+        coef0: float = 0.0,
+        code: Any = "one-vs-one",
+        decoder: Any = "auto",
+        class_weight: Any = None,
+        tol: float = 1e-3,
+        max_iter: int = 100_000,
+        max_seconds: float = 3600.0,
+        cache_mb: Any = "auto",
+        shrinking: bool = True,
+        n_jobs: int | None = None,
+        warm_start: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.C = C
+        self.loss = loss
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.code = code
+        self.decoder = decoder
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_seconds = max_seconds
+        self.cache_mb = cache_mb
+        self.shrinking = shrinking
+        self.n_jobs = n_jobs
+        self.warm_start = warm_start
+        self.random_state = random_state
+
+    def _check_parameters(self) -> None:
+        check_number("C", self.C, above=0.0)
+        check_choice("loss", self.loss, LOSSES)
+        check_flag("shrinking", self.shrinking)
+        check_flag("warm_start", self.warm_start)
+        if not (isinstance(self.cache_mb, str) and self.cache_mb == "auto"):
+            check_number("cache_mb", self.cache_mb, above=0.0)
+        self._check_kernel()
+        self._check_stopping()
+
+    def _prepare(self, data: WeightedRows) -> None:
+        check_costs(self.C, data.weight)
+        super()._prepare(data)
+        if isinstance(self.cache_mb, str):
+            free = min(AUTO_CACHE_MB, available_bytes() / 4e6)
+            self.cache_mb_ = self._record.fact("cache_mb", free)
+        else:
+            self.cache_mb_ = float(self.cache_mb)
+
+    def _earlier_coefficients(self, data: WeightedRows) -> np.ndarray | None:
+        """Those of the last fit, (n_samples, n_columns), where it was one of the same shape."""
+        last = self.__dict__.get("_last_rows")
+        if last is None or getattr(self, "support_", None) is None:
+            return None
+        if last != (data.rows.X.shape[0], self.classes_.tolist(), self.code_.n_columns):
+            return None
+        coef = np.zeros((data.rows.X.shape[0], self.code_.n_columns))
+        coef[self.support_] = self.dual_coef_.T
+        return coef
+
+    def _solve_all(
+        self, data: WeightedRows, stop: Stop, callback: Callback | None, n_threads: int
+    ) -> list[SolverResult]:
+        earlier = self._earlier_coefficients(data) if self.warm_start else None
+
+        def solve(problem: SvmProblem, column: int, stop: Stop, **memory: Any) -> list[SolverResult]:
+            state = None
+            if earlier is not None:
+                state = start(problem, stop.tol, self.shrinking, earlier[problem.kernel.index, column])
+            return [working_sets(problem, stop=stop, state=state, callback=callback, **memory)]
+
+        return [only for (only,) in self._solve_columns(data, stop, n_threads, solve)]
+
+    def _solve_columns(
+        self, data: WeightedRows, stop: Stop, n_threads: int, solve: Callable[..., list[SolverResult]]
+    ) -> list[list[SolverResult]]:
+        """``solve(problem, column, stop, ...)`` for every column; the rows of its results in our order."""
+        kernel = self._kernel_data(data)
+        cache_bytes = int(self.cache_mb_ * 1e6)
+        blocks = self._class_blocks(kernel, data, cache_bytes)
+        if blocks is not None:
+            cache_bytes //= 2
+        cache_bytes //= min(AT_ONCE, self.code_.n_columns)
+
+        pool: list[np.ndarray] = []  # memory of columns that are solved
+
+        def solve_one(column: int, stop: Stop, n_inner: int) -> list[SolverResult]:
+            memory = pool.pop() if pool else lazy_array(cache_bytes // kernel.dtype.itemsize, kernel.dtype)
+            which, targets = self.code_.column(data.labels, column)
+            order: Any = slice(None)
+            if blocks is None:
+                rows = kernel.take(which, n_threads=n_inner, cancel=stop.cancel)
+            else:  # one class after the other
+                order = np.argsort(data.labels[which], kind="stable")
+                rows = replace(blocks.column(self._pair(column)), n_threads=n_inner, cancel=stop.cancel)
+            problem = self._problem(rows, targets[order], data.weight[which[order]])
+            results = solve(
+                problem, column, stop, cache_bytes=cache_bytes, shrinking=self.shrinking, memory=memory
+            )
+            pool.append(memory)
+            if blocks is None:
+                return results
+            place = np.argsort(order)
+            return [replace(result, coef=result.coef[place]) for result in results]
+
+        with _native.one_blas_thread():  # once, not for every column
+            return solve_columns(solve_one, self.code_.n_columns, stop, n_threads, AT_ONCE)
+
+    def path(self, X: Any, y: Any, Cs: Any, sample_weight: Any = None) -> list[KernelSVC]:
+        """Models for several values of C, each started from the one before and with its kernel rows.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for ``fit``.
+        Cs : array-like of shape (n_models,)
+            In the order in which they are solved; from small to large is quickest.
+
+        Returns
+        -------
+        list of KernelSVC
+            One fitted model for each C. ``max_seconds`` holds for each of them on average; this estimator
+            itself is not fitted.
+        """
+        Cs = check_grid("Cs", Cs)
+        common = clone(self).set_params(C=float(max(Cs)))
+        data, n_threads = common._begin(X, y, sample_weight)
+        stop = replace(self._stop(), max_seconds=self.max_seconds * len(Cs))
+
+        def solve(problem: SvmProblem, column: int, stop: Stop, **memory: Any) -> list[SolverResult]:
+            return svm_path(problem, [C / common.C for C in Cs], stop=stop, **memory)
+
+        columns = common._solve_columns(data, stop, n_threads, solve)
+        models = []
+        for C, results in zip(Cs, zip(*columns)):
+            model = copy(common).set_params(C=float(C))
+            model._store(list(results), data)
+            model._certify(list(results), model._learn_to_decode(data, None, n_threads))
+            models.append(model)
+        return models
+
+    def _class_blocks(self, kernel: KernelData, data: WeightedRows, cache_bytes: int) -> ClassBlocks | None:
+        """What columns of two classes can share, where it fits into half of the memory."""
+        pairs = bool(((self.code_.matrix != 0).sum(axis=0) == 2).all())
+        shared = pairs and self.code_.n_columns > 1 and kernel.compiled and kernel.X.shape[1] >= MANY_FEATURES
+        n_of_class = np.sort(np.bincount(data.labels))
+        sampled = n_of_class[-2:].sum() > FIRST  # a sample of sorted rows would be of one class
+        if not shared or sampled or ClassBlocks.n_bytes(kernel, data.labels) > cache_bytes // 2:
+            return None
+        return ClassBlocks(kernel, data.labels, self.code_.n_classes)
+
+    def _pair(self, column: int) -> tuple[int, int]:
+        first, second = np.flatnonzero(self.code_.matrix[:, column])
+        return int(first), int(second)
+
+    def _problem(self, kernel: KernelData, targets: np.ndarray, weight: np.ndarray) -> SvmProblem:
+        return SvmProblem(kernel, targets, self.C * weight, LOSSES[self.loss] == "squared-hinge")
+
+    def _out_of_fold(
+        self, data: WeightedRows, fold: np.ndarray, stop: Stop, callback: Callback | None, n_threads: int
+    ) -> FoldOutputs:
+        everywhere = not getattr(self._learner, "own_rows_only", False)
+        return outputs_without_folds(
+            self, data, fold, self.dual_coef_, stop, everywhere=everywhere, callback=callback
+        )
+
+    def _remedy(self) -> str:
+        return without_bound_words(self.kernel) if self.dual_gap_ == np.inf else super()._remedy()
+
+    def _store(self, results: list[SolverResult], data: WeightedRows) -> None:
+        self._keep_columns(results, data)
+        self._last_rows = (data.rows.X.shape[0], self.classes_.tolist(), self.code_.n_columns)

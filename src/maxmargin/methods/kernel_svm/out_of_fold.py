@@ -1,0 +1,128 @@
+"""The kernel SVM of one column fitted without each of several folds, for its outputs on rows it has not seen.
+
+Every fold starts from the coefficients of the fit to all rows, those of its own rows left out, so it has
+little to do. Kernel values are shared: the gradients of all starts come from one product, and where most of
+the kernel matrix is needed in the end, it is computed once and held, as far as memory allows.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...kernels import KernelData, Precomputed
+from ...solving import (
+    Callback,
+    State,
+    Status,
+    Stop,
+)
+from .problem import SvmProblem, balanced
+from .working_set import start, working_sets
+
+CROWDED = 0.25  # share of support vectors above which the whole matrix is cheaper than one product a fold
+SMALL = 1000  # samples up to which it is always held
+
+
+@dataclass(frozen=True)
+class FoldFits:
+    """What was fitted without each fold.
+
+    ``coef`` is (n_samples, n_folds), 0 for the rows of the fold itself; ``outputs`` are those of each row by
+    the fit without its own fold; ``gap`` is the largest relative duality gap, and ``kernel_values`` counts
+    those computed.
+    """
+
+    coef: np.ndarray
+    intercept: np.ndarray
+    outputs: np.ndarray
+    status: tuple[Status, ...]
+    gap: float
+    kernel_values: int
+
+
+def memory(n_samples: int, dtype: np.dtype) -> int:
+    """Bytes with which no fold of a column computes a kernel value twice."""
+    return 3 * n_samples**2 * np.dtype(dtype).itemsize
+
+
+def out_of_fold(
+    problem: SvmProblem,
+    a: np.ndarray,
+    fold: np.ndarray,
+    n_folds: int,
+    *,
+    stop: Stop,
+    cache_bytes: int,
+    shrinking: bool = True,
+    callback: Callback | None = None,
+) -> FoldFits:
+    """Fit a column without the rows of each fold in turn; ``a`` are coefficients of the fit to all rows."""
+    own, deadline = problem.kernel, time.perf_counter() + stop.max_seconds
+    problem, cache_bytes = _with_matrix(problem, a, cache_bytes)
+    kernel, everyone = problem.kernel, np.arange(len(fold))
+    trained = [np.flatnonzero(fold != k) for k in range(n_folds)]
+    parts = [_part(problem, rows) for rows in trained]
+    coef, intercept = np.zeros((len(fold), n_folds)), np.zeros(n_folds)
+    for k, rows in enumerate(trained):
+        coef[rows, k] = balanced(parts[k], a[rows])
+    f = _product(kernel, everyone, coef)
+    outputs, results = np.empty(len(fold)), []
+    for k, (part, rows) in enumerate(zip(parts, trained)):
+        before = coef[:, [k]].copy()
+        if _one_sided(part):  # f is constant where the loss is least
+            coef[rows, k], intercept[k] = 0.0, part.y[0] if len(rows) else 0.0
+        else:
+            left = replace(stop, max_seconds=max(deadline - time.perf_counter(), 0.0))
+            state = _state(part, stop.tol, shrinking, before[rows, 0], f[rows, k])
+            result = working_sets(
+                part,
+                stop=left,
+                cache_bytes=cache_bytes,
+                shrinking=shrinking,
+                state=state,
+                callback=callback,
+            )
+            coef[rows, k], intercept[k] = result.coef, result.intercept
+            results.append(result)
+        held = np.flatnonzero(fold == k)
+        outputs[held] = f[held, k] + _product(kernel, held, coef[:, [k]] - before)[:, 0] + intercept[k]
+    computed = own.n_values + (sum(part.kernel.n_values for part in parts) if kernel is own else 0)
+    gap = max((result.gap for result in results), default=0.0)
+    return FoldFits(coef, intercept, outputs, tuple(result.status for result in results), gap, computed)
+
+
+def _part(problem: SvmProblem, rows: np.ndarray) -> SvmProblem:
+    return SvmProblem(problem.kernel.take(rows), problem.y[rows], problem.cost[rows], problem.squared)
+
+
+def _one_sided(problem: SvmProblem) -> bool:
+    return abs(float(problem.y.sum())) == len(problem.y)
+
+
+def _state(problem: SvmProblem, tol: float, shrinking: bool, a: np.ndarray, f: np.ndarray) -> State:
+    """A start from coefficients whose outputs are known."""
+    state = start(problem, tol, shrinking, a, f)
+    state.polished = True  # the tolerance will do
+    return state
+
+
+def _with_matrix(problem: SvmProblem, a: np.ndarray, cache_bytes: int) -> tuple[SvmProblem, int]:
+    """The problem with its kernel matrix in memory, where that pays and half of the memory holds it."""
+    kernel, n = problem.kernel, len(problem.y)
+    n_bytes = n * n * kernel.dtype.itemsize
+    pays = n <= SMALL or np.count_nonzero(a) > CROWDED * n
+    if isinstance(kernel.kernel, Precomputed) or not pays or 2 * n_bytes > cache_bytes:
+        return problem, cache_bytes
+    everyone, K = np.arange(n), np.empty((n, n), dtype=kernel.dtype)
+    kernel.fill(everyone, everyone, (K, everyone, 0))
+    held = KernelData(Precomputed(), K, everyone, kernel.n_threads, cancel=kernel.cancel)
+    return replace(problem, kernel=held), cache_bytes - n_bytes
+
+
+def _product(kernel: KernelData, rows: np.ndarray, A: np.ndarray) -> np.ndarray:
+    """``K[rows] @ A``, rows of zeros left out."""
+    which = np.flatnonzero(A.any(axis=1))
+    return kernel.matmul(rows, which, A[which]) if len(which) else np.zeros((len(rows), A.shape[1]))

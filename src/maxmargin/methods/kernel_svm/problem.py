@@ -1,0 +1,144 @@
+"""The soft-margin kernel SVM of one column, and what is known about its optimum.
+
+    min_{f,b}  1/2 ||f||^2 + sum_i c_i loss(y_i (f(x_i) + b)),      f(x) = sum_j a_j k(x, x_j),
+
+with the hinge or the squared hinge. Its dual, signed so that targets appear in the bounds only,
+
+    max_a  sum_i a_i y_i - 1/2 a'(K + R) a    s.t.  sum_i a_i = 0,  lower_i <= a_i <= upper_i,
+
+has a_i y_i in [0, c_i] and R = 0 for the hinge, a_i y_i >= 0 and R = diag(1/c_i) for the squared hinge. The
+gradient is g = y - f - R a.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ...kernels import KernelData
+from ...solving import (
+    FLOAT_EPS,
+    NOT_ROUNDING,
+    is_indefinite,
+    most_important,
+)
+
+
+@dataclass(frozen=True)
+class SvmProblem:
+    """Kernel values, targets in {-1.0, +1.0} and costs ``c_i > 0``."""
+
+    kernel: KernelData
+    y: np.ndarray
+    cost: np.ndarray
+    squared: bool = False
+
+    @cached_property
+    def largest(self) -> np.ndarray:
+        """The largest value of each a_i y_i.
+
+        That of the squared hinge is twice what an optimum can have, where c_i (a_i / c_i)^2 / 2 is at most
+        the objective at f = 0: it only keeps an indefinite kernel from infinity.
+        """
+        return 2.0 * np.sqrt(self.cost) * np.sqrt(self.cost.sum()) if self.squared else self.cost
+
+    @cached_property
+    def lower(self) -> np.ndarray:
+        """The least value of each a_i."""
+        return np.where(self.y < 0.0, -self.largest, 0.0)
+
+    @cached_property
+    def upper(self) -> np.ndarray:
+        """The largest value of each a_i."""
+        return np.where(self.y > 0.0, self.largest, 0.0)
+
+    @cached_property
+    def ridge(self) -> np.ndarray:
+        """The diagonal of R."""
+        return 1.0 / self.cost if self.squared else np.zeros_like(self.cost)
+
+    @property
+    def tiny(self) -> float:
+        """What counts as zero among objective values: the objective at f = 0 times the unit roundoff."""
+        return float(self.cost.sum() * (0.5 if self.squared else 1.0) * FLOAT_EPS)
+
+    def dual(self, which: np.ndarray | slice, a: np.ndarray, g: np.ndarray) -> float:
+        """What some samples add to the dual value."""
+        return 0.5 * float(a @ (self.y[which] + g))
+
+    def residuals(self, which: np.ndarray | slice, a: np.ndarray, g: np.ndarray) -> np.ndarray:
+        """``y - f`` of some samples, whose coefficients and gradients are given."""
+        return g + self.ridge[which] * a if self.squared else g
+
+    def gap(self, which: np.ndarray | slice, a: np.ndarray, g: np.ndarray, b: float) -> float:
+        """What some samples add to primal minus dual: a sum of terms none of which is negative."""
+        y, cost, r = self.y[which], self.cost[which], self.residuals(which, a, g) - b
+        missing = np.maximum(0.0, y * r)
+        if self.squared:
+            return float(np.sum(0.5 * cost * missing**2 - a * r + 0.5 * a * a / cost))
+        return float(np.sum(cost * missing - a * r))
+
+    def intercept(self, which: np.ndarray | slice, a: np.ndarray, g: np.ndarray) -> float:
+        """The b that makes the gap of some samples smallest, the middle of several.
+
+        For all samples, whose coefficients sum to 0, that is the b of the smallest loss. The slope of the gap
+        in b jumps by the cost (hinge) or bends by it (squared hinge) at every residual.
+        """
+        r, y, cost = self.residuals(which, a, g), self.y[which], self.cost[which]
+        order = np.argsort(r, kind="stable")
+        r, cost, positive = r[order], cost[order], y[order] > 0.0
+        if self.squared:  # at r[k] the positive samples after k count, and the negative ones before it
+            weight = np.cumsum(np.where(positive, -cost, cost)) + cost[positive].sum()
+            moment = np.cumsum(np.where(positive, -cost, cost) * r) + (cost * r)[positive].sum()
+            k = int(np.searchsorted(weight * r - moment, -a.sum()))
+            before = max(k - 1, 0)
+            return (
+                float((moment[before] - a.sum()) / weight[before])
+                if k > 0 and weight[before] > 0.0
+                else float(r[before])
+            )
+        slope = np.cumsum(cost) - cost[positive].sum() + a.sum()
+        flat = 64.0 * FLOAT_EPS * cost.sum()
+        first = min(int(np.searchsorted(slope, -flat)), len(r) - 1)
+        last = min(int(np.searchsorted(slope, flat, side="right")), len(r) - 1)
+        return float(0.5 * (r[first] + r[last]))
+
+    def violation(self, which: np.ndarray | slice, a: np.ndarray, g: np.ndarray) -> float:
+        """The largest ``g_i - g_j`` over i whose a may grow and j whose a may fall."""
+        up, down = g[a < self.upper[which]], g[a > self.lower[which]]
+        return max(0.0, float(up.max() - down.min())) if len(up) and len(down) else 0.0
+
+
+def balanced(problem: SvmProblem, a: np.ndarray) -> np.ndarray:
+    """Coefficients within the bounds that sum to 0: free ones of the heavier side make good, then others.
+
+    Who is at a bound stays there as far as possible; scaling a whole side would set all its samples free.
+    """
+    a = np.clip(a, problem.lower, problem.upper)
+    sign = 1.0 if a.sum() > 0.0 else -1.0
+    excess = abs(float(a.sum()))
+    bound = np.where(a > 0.0, problem.upper, problem.lower)
+    heavier = np.flatnonzero(a * sign > 0.0)
+    order = heavier[np.argsort(a[heavier] == bound[heavier], kind="stable")]  # free ones first
+    size = np.abs(a[order])
+    before = np.cumsum(size) - size
+    a[order] = sign * (size - np.clip(excess - before, 0.0, size))
+    return a
+
+
+def refuted_by(
+    problem: SvmProblem, a: np.ndarray, g: np.ndarray, among: Callable[[np.ndarray], np.ndarray]
+) -> bool:
+    """Whether ||f||^2, or the rows that count most in f, show the kernel of an SVM to be indefinite.
+
+    ``among(rows)`` are the kernel values between rows.
+    """
+    if problem.kernel.kernel.positive or not np.isfinite(g).all():
+        return False
+    sqnorm = float(a @ (problem.y - problem.residuals(slice(None), a, g)))
+    if sqnorm < -NOT_ROUNDING * problem.cost.sum():
+        return True
+    return is_indefinite(among(most_important(np.abs(a))), balanced=True)

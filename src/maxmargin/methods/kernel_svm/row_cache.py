@@ -1,0 +1,134 @@
+"""Kernel rows of the samples at work, kept under a byte limit; the one not used for longest leaves first."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ... import _native
+from ...data import lazy_array
+from ...kernels import KernelData
+
+
+class RowCache:
+    """Rows ``k(x_j, x_i)`` for j asked for and i in ``active``; a kept row gains what ``active`` gains.
+
+    ``rows[slot[j]]`` is the row of sample j, of which the first ``length[slot]`` entries are known.
+    """
+
+    def __init__(self, kernel: KernelData, limit: int, memory: np.ndarray | None = None) -> None:
+        self.kernel = kernel
+        self.active = np.zeros(0, dtype=np.int64)
+        self.slot = np.full(len(kernel), -1, dtype=np.int64)
+        n_values = self._n_values(limit)
+        enough = memory is not None and len(memory) >= n_values
+        self.memory = memory[:n_values] if enough else lazy_array(n_values, kernel.dtype)  # type: ignore[index]
+        self.rows = self.memory[:0].reshape(0, 0)
+        self.hits = self.misses = 0
+        self._clear()
+
+    def _clear(self) -> None:
+        n_slots = len(self.rows)
+        self.slot.fill(-1)
+        self.owner = np.full(n_slots, -1, dtype=np.int64)
+        self.length = np.zeros(n_slots, dtype=np.int64)
+        self.used = np.zeros(n_slots, dtype=np.int64)
+        self.clock = 0
+
+    @property
+    def capacity(self) -> int:
+        """How many rows are held, at most."""
+        return len(self.rows)
+
+    @property
+    def hit_rate(self) -> float:
+        """The share of rows asked for that were there."""
+        return self.hits / max(1, self.hits + self.misses)
+
+    def _n_values(self, limit: int) -> int:
+        """As many as fit into the limit or can be asked for; two rows in any case."""
+        n = len(self.kernel)
+        return max(2 * n, min(limit // np.dtype(self.kernel.dtype).itemsize, n * n))
+
+    def _allowed(self, length: int) -> int:
+        """How many rows of this length are held."""
+        return min(len(self.memory) // max(1, length), len(self.kernel))
+
+    # ---- who is active ----
+
+    def set_active(self, active: np.ndarray, kept: np.ndarray) -> None:
+        """New active samples: those at the positions ``kept`` of the present ones, in order, then others.
+
+        Rows of samples that are no longer active are forgotten.
+        """
+        gone = self.owner >= 0
+        gone[self.slot[active[self.slot[active] >= 0]]] = False
+        self.slot[self.owner[gone]] = -1
+        self.owner[gone], self.used[gone] = -1, 0
+        if len(kept) < len(self.active):
+            held = np.flatnonzero(self.owner >= 0)
+            _native.compact_rows(self.rows, held, self.length, kept, self.kernel.n_threads)
+        stride = self._stride(len(active))
+        if stride != self.rows.shape[1]:
+            self._resize(stride)
+        self.active = active
+
+    def _stride(self, n_active: int) -> int:
+        """Room for that many and some more, from a list of lengths: it does not depend on the past."""
+        step = max(1, (1 << max(n_active, 1).bit_length()) // 16)
+        return min(len(self.kernel), -(-max(n_active, 1) // step) * step)
+
+    def _resize(self, stride: int) -> None:
+        """Rows of another length, in the same memory; if fewer fit, those used last stay."""
+        old = self.rows.shape[1]
+        capacity = self._allowed(stride)
+        held = np.flatnonzero(self.owner >= 0)
+        held = np.sort(held[np.argsort(-self.used[held], kind="stable")][:capacity])
+        owner, length, used = self.owner[held], np.minimum(self.length[held], stride), self.used[held]
+        for new, slot in enumerate(held):  # first close the ranks, then make room from the end
+            self._move(int(slot) * old, new * min(old, stride), length[new])
+        for new in range(len(held) - 1, 0, -1) if stride > old else ():
+            self._move(new * old, new * stride, length[new])
+        clock = self.clock
+        self.rows = self.memory[: capacity * stride].reshape(capacity, stride)
+        self._clear()
+        n = len(held)
+        self.owner[:n], self.length[:n], self.used[:n], self.clock = owner, length, used, clock
+        self.slot[owner] = np.arange(n)
+
+    def _move(self, source: int, target: int, length: int) -> None:
+        if source != target:
+            self.memory[target : target + length] = self.memory[source : source + length]
+
+    # ---- rows ----
+
+    def fetch(self, which: np.ndarray) -> np.ndarray:
+        """Slots of the rows of these samples, at most ``capacity`` many, complete."""
+        self.clock += 1
+        slots = self.slot[which]
+        missing = np.flatnonzero(slots < 0)
+        self.hits += len(which) - len(missing)
+        self.misses += len(missing)
+        if len(missing):
+            self.used[slots[slots >= 0]] = self.clock
+            slots[missing] = self._free_slots(which[missing])
+        self.used[slots] = self.clock
+        self._complete(slots)
+        return slots
+
+    def _free_slots(self, newcomers: np.ndarray) -> np.ndarray:
+        """Slots for new rows: empty ones, then those whose rows were not used for longest."""
+        n = len(newcomers)
+        free = np.sort(np.argpartition(self.used, n - 1)[:n])
+        gone = self.owner[free]
+        self.slot[gone[gone >= 0]] = -1
+        self.owner[free], self.length[free] = newcomers, 0
+        self.slot[newcomers] = free
+        return free
+
+    def _complete(self, slots: np.ndarray) -> None:
+        """Compute what rows lack: all of them, or the part for samples that became active since."""
+        lengths = self.length[slots]
+        for known in np.unique(lengths[lengths < len(self.active)]):
+            short = slots[lengths == known]
+            self.kernel.fill(self.owner[short], self.active[known:], (self.rows, short, int(known)))
+            self.length[short] = len(self.active)

@@ -1,0 +1,180 @@
+"""Working sets where all kernel rows fit into memory and few samples make setting some aside pointless.
+
+The same rounds as in ``working_set.py``, with every sample active from the beginning and each kernel row at a
+place of its own: a column of a thousand samples takes milliseconds, so what happens between rounds counts.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from ... import _native
+from ...solving import (
+    FLOAT_EPS,
+    Certificate,
+    State,
+    Stop,
+)
+from .polish import polish
+from .problem import SvmProblem
+
+ROUNDS = 16  # in one step
+PATIENCE = 4  # steps after which a problem that will be polished is left to the exact method
+NEARLY_EXACT = 1e-8  # relative gap from which that is tried
+STILL = 8  # steps that leave the KKT conditions violated by rounding alone, after which there is no way on
+
+
+def stands_still(state: State, violation: float, g: np.ndarray) -> bool:
+    """After a step: whether it is one of many that had nothing to gain.
+
+    Of an indefinite kernel that is a stationary point, however wide the gap.
+    """
+    rounding = 64.0 * FLOAT_EPS * float(np.abs(g).max(initial=1.0))
+    state.still = state.still + 1 if violation <= rounding else 0
+    return bool(state.still >= STILL)
+
+
+class SmallSets:
+    """Rounds on an ``SvmProblem`` all of whose samples are active, with gradients up to date.
+
+    ``memory`` holds two matrices of kernel values: ``rows``, of which row i is there where ``known[i]``, and
+    that of a block. ``rules`` are those of a round, by name.
+    """
+
+    def __init__(
+        self,
+        problem: SvmProblem,
+        stop: Stop,
+        state: State,
+        memory: np.ndarray,
+        rules: dict[str, Any],
+    ) -> None:
+        n = len(problem.y)
+        self.rules = rules
+        self.rows, self.block_memory = memory[: n * n].reshape(n, n), memory[n * n : 2 * n * n]
+        self.known = np.zeros(n, dtype=np.uint8)
+        self.n_known = self.asked = 0
+        self.go_on(problem, state, stop)
+
+    def go_on(self, problem: SvmProblem, state: State, stop: Stop) -> None:
+        """Solve this problem, which has the kernel and the targets of the last one."""
+        self.problem, self.state, self.stop = problem, state, stop
+        self.deadline = time.perf_counter() + stop.max_seconds
+        self.tiny = problem.tiny
+        self.fixed = (problem.lower, problem.upper, problem.y, problem.cost, problem.squared)
+        self._look()
+
+    def _look(self) -> None:
+        self.b, self.open, self.violation = _native.svm_look(self.state.a, self.state.g, *self.fixed)
+
+    def _is_open(self) -> bool:
+        state = self.state
+        return not self.open <= state.target * max(abs(state.dual), self.tiny)
+
+    def step(self) -> bool:
+        """Rounds, and the exact method behind them; true where nothing more can be gained."""
+        state = self.state
+        if state.covered and self.open <= state.target * abs(state.dual):
+            state.target *= 0.5  # the certificate before was not good enough
+        state.covered = False
+        weary = not state.polished and state.n_iter >= PATIENCE
+        if self._is_open() and not weary:
+            stalled = self._rounds(state.target)
+            if self._is_open() and (state.polished or not stalled):
+                return stalled
+        if not state.polished:
+            self._polish()
+        state.covered = True
+        return False
+
+    def due(self) -> bool:
+        """Whether there is something new to certify."""
+        return bool(self.state.covered)
+
+    def certify(self) -> Certificate:
+        """Bounds over all samples."""
+        state, problem = self.state, self.problem
+        state.covered = True
+        state.dual = problem.dual(slice(None), state.a, state.g)
+        return Certificate(
+            primal=state.dual + self.open,
+            dual=state.dual,
+            n_support=int(np.count_nonzero(state.a)),
+            kernel_values=problem.kernel.n_values,
+            tiny=self.tiny,
+            violation=self.violation,
+            hit_rate=(self.asked - self.n_known) / max(1, self.asked),
+        )
+
+    def _rounds(self, target: float) -> bool:
+        """Blocks of samples are solved, and all gradients follow."""
+        state, kernel = self.state, self.problem.kernel
+        shared = (self.rows, self.block_memory, state.a, state.g, *self.fixed)
+        rules = dict(
+            self.rules,
+            n_rounds=ROUNDS,
+            target=target,
+            tiny=self.tiny,
+            seconds=self._seconds_left(),
+            dual=state.dual,
+            n_threads=kernel.n_threads,
+            cancel=self.stop.cancel,
+        )
+        filler = kernel.filler()
+        if filler is None:
+            _, state.dual, moved, stalled, asked = _native.svm_rounds(*shared, fetch=self._fetch, **rules)
+        else:
+            _, state.dual, moved, stalled, asked = _native.svm_small_rounds(
+                *shared, source=filler.source, index=kernel.index, known=self.known, **rules
+            )
+            n_known = int(np.count_nonzero(self.known))
+            kernel.n_values += (n_known - self.n_known) * len(self.known)
+            self.n_known = n_known
+        self.asked += asked
+        state.path += moved
+        self._look()
+        return bool(stalled) or stands_still(state, self.violation, state.g)
+
+    def _fetch(self, which: np.ndarray) -> np.ndarray:
+        """The places of kernel rows, which are their samples' own; those that are missing are computed."""
+        missing = which[self.known[which] == 0]
+        if len(missing):
+            self.problem.kernel.fill(missing, np.arange(len(self.known)), (self.rows, missing, 0))
+            self.known[missing] = 1
+            self.n_known += len(missing)
+        return which
+
+    def _kernel_rows(self, which: np.ndarray) -> np.ndarray:
+        return self.rows[self._fetch(which)]
+
+    def kernel_among(self, which: np.ndarray) -> np.ndarray:
+        """The kernel values between some samples, most of which are there."""
+        return self._kernel_rows(which)[:, which]
+
+    def _seconds_left(self) -> float:
+        return max(self.deadline - time.perf_counter(), 0.0)
+
+    def _late(self) -> bool:
+        return self._seconds_left() == 0.0 or bool(self.stop.cancel[0])
+
+    def _polish(self) -> None:
+        """The exact solution: by the core, or where that meets a flat face, by what is prepared for those."""
+        state = self.state
+        self._rounds(NEARLY_EXACT)
+        with _native.one_blas_thread():
+            if not _native.svm_polish(
+                self.rows,
+                self.known,
+                state.a,
+                state.g,
+                *self.fixed,
+                seconds=self._seconds_left(),
+                fetch=self._fetch,
+                cancel=self.stop.cancel,
+            ):
+                state.a, state.g = polish(self.problem, state.a, self._late, self._kernel_rows)
+        state.polished = True
+        self._look()

@@ -1,0 +1,299 @@
+"""The Lagrangian SVM: squared losses, a penalised intercept; linear, with a kernel, or on eigen features."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..._native import effective_n_threads
+from ...base import KernelClassifier
+from ...data import (
+    Rows,
+    WeightedRows,
+    check_choice,
+    check_costs,
+    check_flag,
+    check_number,
+    check_scale,
+)
+from ...kernels import Linear
+from ...solving import (
+    Callback,
+    SolverResult,
+    Stop,
+    solve_columns,
+)
+from ..eigen_map import eigen_features
+from ..linear import LARGEST_NEWTON
+from .iteration import row_mu
+from .spaces import (
+    EigenSpace,
+    KernelSpace,
+    LinearSpace,
+    Method,
+)
+
+LARGEST_KERNEL = 4000  # different rows of which "auto" holds the kernel matrix
+LARGEST_HELD = 20_000  # and of which it is held at all
+AUTO_COMPONENTS = 500
+FITTED = (
+    "coef_",
+    "support_",
+    "support_vectors_",
+    "dual_coef_",
+    "n_components_",
+    "trace_captured_",
+    "kernel_gap_",
+)
+
+
+class LagrangianSVC(KernelClassifier):
+    """The Lagrangian SVM, certified by its duality gap.
+
+    For every column of the code, with targets y in {-1, +1}, it minimises over w and b
+
+        1/2 (||w||^2 + b^2) + C/2 sum_i s_i max(0, 1 - y_i f(x_i))^2,    f(x) = <w, phi(x)> + b,
+
+    where s_i is the sample's weight times its class's. The dual has no constraint but a >= 0, which makes
+    a very simple method possible: the published iteration solves one linear system again and again.
+    scikit-learn's ``LinearSVC(C=c, loss="squared_hinge")``, which has no 1/2, is ``C=2*c`` here.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Cost of the losses against the norm.
+    kernel : str, callable or Kernel, default="linear"
+        "linear" works with the features themselves, for any number of rows, dense or CSR. Others, as in
+        :class:`KernelSVC`, with a kernel matrix that is held, or with eigen features.
+    gamma, degree, coef0
+        As in :class:`KernelSVC`.
+    solver : {"auto", "newton", "lagrangian"}, default="auto"
+        "newton" takes a handful of steps, each with a factorisation for the violated margins. "lagrangian" is
+        the iteration as published, with one factorisation in all and hundreds of steps, more with a larger
+        C. "auto" takes the first, but for linear problems whose rows and features both number more than
+        2,000 "dual-cd", the coordinate descent of :class:`LinearSVC`. ``solver_`` says which it was; all end
+        at the same certificate.
+    mu : float, optional
+        Step of the published iteration, between 0 and 2 / max C_i, where C_i is C times a sample's weight;
+        other solvers have none. Equal samples are merged, and k of them move as they would one by one: with
+        mu / k. By default each sample has its own step, 1.9 / C_i.
+    n_components : int, "auto" or None, default="auto"
+        How many eigen features of the kernel stand for it. None holds the kernel matrix, of at most 20,000
+        different rows. "auto" is None for the linear kernel and up to 4,000 different rows, and 500 beyond.
+    kernel_gap : bool, default=False
+        With eigen features, also bound the distance from the optimum with the kernel itself:
+        ``kernel_gap_``. It costs kernel values between all support vectors.
+    code : str or Code, default="one-vs-rest"
+    decoder : str or Decoder, default="auto"
+    class_weight : dict or "balanced", optional
+    tol : float, default=1e-3
+        Bound on the relative duality gap.
+    max_iter : int, default=10000
+        Steps, for each column.
+    max_seconds : float, default=3600.0
+        For the whole fit.
+    n_jobs : int, optional
+        Threads; None leaves the choice to the environment. The result does not depend on it.
+    warm_start : bool, default=False
+        Start from the last fit, where it had the same classes and code, as many rows of each class and as
+        many features, or the same eigen features' kernel; not "dual-cd".
+    random_state : int, RandomState or None
+        For eigen features, ``gamma="median"`` and "dual-cd".
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_columns, n_features)
+        With the linear kernel (and without ``n_components``).
+    intercept_ : ndarray of shape (n_columns,)
+    support_, support_vectors_, dual_coef_
+        With other kernels: rows of X with a coefficient in some column, these rows, and the coefficients
+        (n_columns, n_support). On eigen features these are the landmarks, the same for all columns.
+    n_support_ : int
+        How many; with the linear kernel, different rows with a multiplier in some column.
+    space_ : {"linear", "kernel", "eigen"}
+        Where the problem was solved. The certificate of "eigen" is for the problem on the eigen features.
+    n_components_ : int
+        Eigen features that were found; with "eigen" only, as is
+    trace_captured_ : float
+        the share of the kernel matrix's trace that they have,
+    kernel_gap_ : float
+        and the largest relative gap of a column with the kernel itself, where asked for.
+    solver_ : str
+    dual_gap_, objective_, status_, n_iter_, history_, classes_, code_, decoder_, n_features_in_
+        As in :class:`LinearSVC`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from maxmargin import LagrangianSVC
+    >>> model = LagrangianSVC().fit(*load_iris(return_X_y=True))
+    >>> bool(model.dual_gap_ <= 1e-3)
+    True
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        kernel: Any = "linear",
+        gamma: Any = "scale",
+        degree: float = 3,
+        coef0: float = 0.0,
+        solver: str = "auto",
+        mu: float | None = None,
+        n_components: Any = "auto",
+        kernel_gap: bool = False,
+        code: Any = "one-vs-rest",
+        decoder: Any = "auto",
+        class_weight: Any = None,
+        tol: float = 1e-3,
+        max_iter: int = 10_000,
+        max_seconds: float = 3600.0,
+        n_jobs: int | None = None,
+        warm_start: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.solver = solver
+        self.mu = mu
+        self.n_components = n_components
+        self.kernel_gap = kernel_gap
+        self.code = code
+        self.decoder = decoder
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_seconds = max_seconds
+        self.n_jobs = n_jobs
+        self.warm_start = warm_start
+        self.random_state = random_state
+
+    def _check_parameters(self) -> None:
+        check_number("C", self.C, above=0.0)
+        check_choice("solver", self.solver, ("auto", "newton", "lagrangian"))
+        if self.mu is not None:
+            check_number("mu", self.mu, above=0.0)
+        if isinstance(self.n_components, str):
+            check_choice("n_components", self.n_components, ("auto",))
+        elif self.n_components is not None:
+            check_number("n_components", self.n_components, at_least=1, integer=True)
+        check_flag("kernel_gap", self.kernel_gap)
+        check_flag("warm_start", self.warm_start)
+        self._check_kernel()
+        self._check_stopping()
+
+    def _prepare(self, data: WeightedRows) -> None:
+        check_costs(self.C, data.weight)
+        if isinstance(self._kernel_parameter(), Linear):
+            check_scale(data.rows.X, data.rows.sqnorms(), self.C * float(data.weight.sum()))
+            self.kernel_ = Linear()
+            self.__dict__.pop("gamma_", None)
+        else:
+            super()._prepare(data)
+        self.solver_ = self.solver
+        if self.solver == "auto":
+            wide = min(len(data.rows), data.rows.X.shape[-1]) > LARGEST_NEWTON and self._is_linear()
+            self.solver_ = "dual-cd" if wide else "newton"
+        given = self.mu if self.solver_ == "lagrangian" else None
+        self._row_mu = row_mu(given, self.C * data.weight, self.C * self._largest_weight)
+
+    def _canonical(self, X: Any, labels: np.ndarray, weight: np.ndarray, n_threads: int) -> WeightedRows:
+        self._largest_weight = float(weight.max())  # of a row as it is given, before equal ones are merged
+        return super()._canonical(X, labels, weight, n_threads)
+
+    def _is_linear(self) -> bool:
+        """Whether the features of X are worked with."""
+        return isinstance(self.kernel_, Linear) and not isinstance(self.n_components, int | np.integer)
+
+    def _space(self, data: WeightedRows) -> LinearSpace | KernelSpace:
+        """Where to solve, by the kernel and the number of different rows."""
+        asked, n = self.n_components, len(data.rows)
+        if self._is_linear():
+            return LinearSpace(data, self.C, self.solver_)
+        if asked is None and n > LARGEST_HELD:
+            raise ValueError(
+                f"n_components=None holds the kernel matrix, of at most {LARGEST_HELD:,} different rows; got "
+                f"{n:,}. Give the number of eigen features, or 'auto'."
+            )
+        kernel = self._kernel_data(data)
+        if asked is None or (isinstance(asked, str) and n <= LARGEST_KERNEL):
+            return KernelSpace(kernel, data, self.C, self.solver_)
+        wanted = AUTO_COMPONENTS if isinstance(asked, str) else int(asked)
+        found = eigen_features(kernel, wanted, rng=self._rng(2), weight=data.weight)
+        return EigenSpace(found, data, self.C, self.solver_)
+
+    def _solve_all(
+        self, data: WeightedRows, stop: Stop, callback: Callback | None, n_threads: int
+    ) -> list[SolverResult]:
+        space, mu = self._space(data), self.__dict__.pop("_row_mu")
+        self._solved_in = space
+        key = self._kind(space, data)
+        last, self._last = self.__dict__.get("_last"), None
+        starts = last[1] if self.warm_start and last is not None and last[0] == key else None
+
+        def solve(column: int, stop: Stop, n_inner: int) -> SolverResult:
+            which, targets = self.code_.column(data.labels, column)
+            start = None if starts is None else starts[column]
+            seed = self._seed + column
+            method = Method(self.solver_, mu, stop, callback, start, seed)  # type: ignore[arg-type]
+            return space.solve(which, targets, n_inner, method)
+
+        results = solve_columns(solve, self.code_.n_columns, stop, n_threads)
+        if self.warm_start:
+            self._last = (key, [space.start(result, self.solver_) for result in results])
+        return results
+
+    def _kind(self, space: LinearSpace | KernelSpace, data: WeightedRows) -> tuple[Any, ...]:
+        """What two fits have in common where one can start from the other."""
+        return (
+            space.name,
+            space.n_features,
+            self.kernel_ if space.name == "eigen" else None,  # features of other kernels are others
+            self.solver_,
+            self.classes_.tolist(),
+            self.code_.matrix.tolist(),
+            data.rows.X.shape,
+            np.bincount(data.labels).tolist(),
+        )
+
+    def _store(self, results: list[SolverResult], data: WeightedRows) -> None:
+        space = self.__dict__.pop("_solved_in")
+        for name in FITTED:
+            self.__dict__.pop(name, None)
+        self.space_ = space.name
+        if space.name == "kernel":
+            self._keep_columns(results, data)
+        elif isinstance(space, EigenSpace):
+            self._keep_eigen(space, results, data)
+        else:
+            self.coef_ = np.vstack([result.coef for result in results])
+            self.n_support_ = self._count_support(results, data)
+        self.intercept_ = np.array([result.intercept for result in results])
+
+    def _keep_eigen(self, space: EigenSpace, results: list[SolverResult], data: WeightedRows) -> None:
+        found = space.found
+        self.n_components_, self.trace_captured_ = len(found.eigenvalues), found.trace_captured
+        coef = found.projection @ np.column_stack([result.coef for result in results])
+        self._keep(found.points, coef, None if found.index is None else data.rows.index[found.index])
+        if self.kernel_gap:
+            kernel = self._kernel_data(data)
+            columns = [self.code_.column(data.labels, t) for t in range(len(results))]
+            gaps = [space.kernel_gap(kernel, *column, r) for column, r in zip(columns, results, strict=True)]
+            self.kernel_gap_ = max(gaps)
+
+    def _count_support(self, results: list[SolverResult], data: WeightedRows) -> int:
+        used = np.zeros(len(data.rows), dtype=bool)
+        for column, result in enumerate(results):
+            used[self.code_.column(data.labels, column)[0]] |= result.dual_coef != 0.0
+        return int(used.sum())
+
+    def _column_outputs(self, X: Any) -> np.ndarray:
+        if self.space_ != "linear":
+            return super()._column_outputs(X)
+        rows = Rows(X, np.arange(X.shape[0]), effective_n_threads(self.n_jobs))
+        return rows.dot(self.coef_.T) + self.intercept_

@@ -1,0 +1,182 @@
+"""Where a Lagrangian SVM lives: in the features of X, in those of a kernel matrix, or in eigen features.
+
+A space solves the problem of one column for some of the rows, by Newton's method or by the published
+iteration. Its results have what the estimator keeps in ``coef``, and signed multipliers in ``dual_coef``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from ..._native import one_blas_thread
+from ...data import Rows, WeightedRows, check_kernel_sums
+from ...kernels import KernelData
+from ...losses import SquaredHinge
+from ...solving import (
+    Callback,
+    SolverResult,
+    Stop,
+    relative_gap,
+)
+from ..eigen_map import EigenFeatures
+from ..linear import MarginProblem, dual_cd, newton
+from . import iteration as lagrangian
+from . import newton as kernel_newton
+from .systems import (
+    EigenSystem,
+    FeatureSystem,
+    KernelSystem,
+    RidgeSystem,
+)
+
+__all__ = ["EigenSpace", "KernelSpace", "LinearSpace", "Method"]
+
+LARGEST_ITERATED = 10_000  # order of the largest matrix that the published iteration factorises
+
+
+@dataclass(frozen=True)
+class Method:
+    """How a column is solved, and from where: ``start`` is what ``LinearSpace.start`` returned, or None.
+
+    ``mu`` are the steps of the published iteration, one for each row of the space.
+    """
+
+    solver: Literal["newton", "lagrangian", "dual-cd"]
+    mu: np.ndarray
+    stop: Stop
+    callback: Callback | None
+    start: np.ndarray | None = None
+    seed: int = 0
+
+
+def _shared(system: RidgeSystem) -> RidgeSystem:
+    """That of all rows, which all columns share; factorised here, where Ctrl-C is raised at once."""
+    with one_blas_thread():
+        system.factorise()
+    return system
+
+
+def _iterate(system: RidgeSystem, which: np.ndarray, y: np.ndarray, method: Method) -> SolverResult:
+    problem, mu = lagrangian.LagrangianProblem(system, y), method.mu[which]
+    begin = method.start
+    state = None if begin is None else lagrangian.start(problem, y * begin, mu)
+    return lagrangian.lagrangian(problem, stop=method.stop, mu=mu, state=state, callback=method.callback)
+
+
+class LinearSpace:
+    """The features of X, dense or CSR, of which nothing is copied."""
+
+    name = "linear"
+
+    def __init__(self, data: WeightedRows, C: float, solver: str) -> None:
+        self.rows, self.cost = data.rows, C * data.weight
+        order = min(len(self.rows), self.rows.n_features + 1)
+        if solver == "lagrangian" and order > LARGEST_ITERATED:
+            raise ValueError(
+                "solver='lagrangian' factorises a matrix of order min(n_samples, n_features + 1), at most "
+                f"{LARGEST_ITERATED:,}; got {order:,}. Use solver='newton', which goes on without a factor."
+            )
+        self._whole = _shared(self._system(self.rows, self.cost)) if solver == "lagrangian" else None
+
+    @property
+    def n_features(self) -> int:
+        """How long w is."""
+        return self.rows.n_features
+
+    def _system(self, rows: Rows, cost: np.ndarray) -> RidgeSystem:
+        if rows.n_features < len(rows):
+            return FeatureSystem(rows, cost)
+        return KernelSystem(rows.products() + 1.0, cost, rows.n_threads, rows.cancel)
+
+    def solve(self, which: np.ndarray, y: np.ndarray, n_threads: int, method: Method) -> SolverResult:
+        """The column of some rows; ``coef`` is w."""
+        rows = replace(self.rows.take(which), n_threads=n_threads, cancel=method.stop.cancel)
+        cost = self.cost[which]
+        problem = MarginProblem(rows, y, cost, SquaredHinge(), "penalised")
+        if method.solver == "dual-cd":
+            return dual_cd(problem, stop=method.stop, seed=method.seed, callback=method.callback)
+        if method.solver == "newton":
+            begin = method.start
+            state = None if begin is None else newton.start_at(problem, begin[:-1], float(begin[-1]))
+            return newton.newton(problem, stop=method.stop, state=state, callback=method.callback)
+        whole = self._whole if len(which) == len(self.rows) else None
+        result = _iterate(self._system(rows, cost) if whole is None else whole, which, y, method)
+        w = result.coef[:-1] if len(result.coef) == rows.n_features + 1 else rows.sum(result.coef)
+        return replace(result, coef=w)
+
+    def start(self, result: SolverResult, solver: str) -> np.ndarray:
+        """What a later fit by the same solver can start from."""
+        return np.append(result.coef, result.intercept) if solver == "newton" else _multipliers(result)
+
+
+class EigenSpace(LinearSpace):
+    """Eigen features of a kernel."""
+
+    name = "eigen"
+
+    def __init__(self, found: EigenFeatures, data: WeightedRows, C: float, solver: str) -> None:
+        self.found, self.C = found, C
+        rows = replace(data.rows, X=found.features, index=np.arange(len(data.rows)))
+        super().__init__(WeightedRows(rows, data.labels, data.weight), C, solver)
+
+    def _system(self, rows: Rows, cost: np.ndarray) -> RidgeSystem:
+        """An arrow where D' diag(c) D is diagonal: for all rows, in double precision."""
+        if len(rows) == len(self.rows) and rows.X.dtype == np.float64:
+            return EigenSystem(rows, cost, self.C * self.found.eigenvalues)
+        return FeatureSystem(rows, cost)
+
+    def kernel_gap(self, kernel: KernelData, which: np.ndarray, y: np.ndarray, result: SolverResult) -> float:
+        """The relative gap of the problem with the kernel itself.
+
+        A function of the eigen features has in the kernel's space the same norm and values, so its primal
+        value stands. The dual value of multipliers t a, of the best t, needs u'Ku.
+        """
+        u = _multipliers(result)
+        support = np.flatnonzero(u)
+        if not len(support):
+            return relative_gap(result.objective, 0.0)
+        rows = kernel.take(which)
+        norm = float(u[support] @ rows.matmul(support, support, u[support, None])[:, 0]) + float(u.sum()) ** 2
+        bend = norm + float(np.sum(u * u / self.cost[which]))
+        dual = 0.5 * float(y @ u) ** 2 / bend if bend > 0.0 else -np.inf  # an indefinite kernel has no bound
+        return relative_gap(result.objective, dual)
+
+
+class KernelSpace:
+    """A kernel matrix in double precision, computed once for all columns."""
+
+    name = "kernel"
+    n_features = 0  # none that are computed
+
+    def __init__(self, kernel: KernelData, data: WeightedRows, C: float, solver: str) -> None:
+        self.cost = C * data.weight
+        self.G = kernel.gram(kernel.points(slice(None)))
+        check_kernel_sums(kernel.dtype, self.G)
+        self.G += 1.0
+        whole = KernelSystem(self.G, self.cost, kernel.n_threads)
+        self._whole = _shared(whole) if solver == "lagrangian" else None
+
+    def solve(self, which: np.ndarray, y: np.ndarray, n_threads: int, method: Method) -> SolverResult:
+        """The column of some rows; ``coef`` is u."""
+        every = len(which) == len(self.cost)
+        if every and self._whole is not None:
+            return _iterate(self._whole, which, y, method)
+        G = self.G if every else self.G[np.ix_(which, which)]
+        system = KernelSystem(G, self.cost[which], n_threads, method.stop.cancel)
+        if method.solver == "lagrangian":
+            return _iterate(system, which, y, method)
+        state = None if method.start is None else kernel_newton.start(system, method.start)
+        return kernel_newton.kernel_newton(system, y, stop=method.stop, state=state, callback=method.callback)
+
+    def start(self, result: SolverResult, solver: str) -> np.ndarray:
+        """What a later fit can start from."""
+        return _multipliers(result)
+
+
+def _multipliers(result: SolverResult) -> np.ndarray:
+    if result.dual_coef is None:
+        raise ValueError("the solver found no multipliers")
+    return result.dual_coef

@@ -1,0 +1,190 @@
+"""What all least-squares problems on the same rows share: costs, centre, products and their matrices.
+
+    A = diag(sqrt(c)) (X - 1 centre'),    centre = the mean of the rows weighted by c, or 0 without b
+
+With a free intercept the best b makes the weighted residuals sum to 0, and w then meets centred rows only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ..._native import as_rows, is_sparse, one_blas_thread
+from ...data import Rows
+from ...numerics import interruptible
+from ...solving import FLOAT_EPS
+
+BLOCK = 1024  # rows or features that become dense at a time
+ROUNDED = 1e-28  # a column whose square about its mean is this share of the mean's is constant
+FAR = 1e3  # spreads from the origin, above which rows are moved there
+SAMPLE = 256  # rows that tell the spread
+LIGHT = 1 << 20  # numbers in a block of rows, where it is not larger for other reasons
+
+
+@dataclass(frozen=True)
+class SquaresData:
+    """Rows, costs ``c_i > 0`` and whether there is a free intercept."""
+
+    rows: Rows
+    cost: np.ndarray
+    free: bool = True
+    moved_by: np.ndarray | None = None
+
+    def near_origin(self) -> SquaresData:
+        """The same problem by a copy, where features lie so far from 0 that sums would round.
+
+        Its b is the former one plus ``<w, moved_by>``.
+        """
+        far = far_features(self.rows.X[self.rows.index[:SAMPLE]]) if self.free else np.zeros(0, dtype=np.intp)
+        if not len(far):
+            return self
+        by = np.zeros(self.rows.n_features, dtype=self.rows.X.dtype)
+        by[far] = self.centre[far]
+        rows = moved_sparse(self.rows, by) if is_sparse(self.rows.X) else self.rows.moved(by)
+        return replace(self, rows=rows, moved_by=by)
+
+    @cached_property
+    def total(self) -> float:
+        """The sum of the costs."""
+        return float(self.cost.sum())
+
+    @cached_property
+    def root(self) -> np.ndarray:
+        """The square roots of the costs."""
+        return np.sqrt(self.cost)
+
+    @cached_property
+    def centre(self) -> np.ndarray:
+        """What the rows are measured from."""
+        return self.rows.mean(self.cost) if self.free else np.zeros(self.rows.n_features)
+
+    @property
+    def wide(self) -> bool:
+        """Whether A has more columns than rows."""
+        return self.rows.n_features > len(self.rows)
+
+    @property
+    def order(self) -> int:
+        """The smaller side of A."""
+        return min(len(self.rows), self.rows.n_features)
+
+    def centred(self, u: np.ndarray) -> np.ndarray:
+        """A vector of one number a row, minus its weighted mean where there is an intercept."""
+        return u - float(self.cost @ u) / self.total if self.free else u
+
+    def residual(self, y: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, float]:
+        """``y - Xw - b`` with the best b, and b, as of the rows before any move."""
+        r = y - self.rows.dot(w) if w.any() else y.astype(np.float64)
+        if not self.free:
+            return r, 0.0
+        b = float(self.cost @ r) / self.total
+        return r - b, b if self.moved_by is None else b - float(self.moved_by @ w)
+
+    def combine(self, shares: np.ndarray) -> np.ndarray:
+        """``sum_i c_i v_i (x_i - centre)``: A'e for ``e = sqrt(c) v``."""
+        weighted = self.cost * shares
+        return self.rows.sum(weighted) - float(weighted.sum()) * self.centre
+
+    def rounding(self, w: np.ndarray, shares: np.ndarray) -> float:
+        """What ``sum_i c_i v_i <w, x_i>`` loses because rows are not centred before the product."""
+        offset = float(np.abs(self.centre) @ np.abs(w))
+        return FLOAT_EPS * offset * float(self.cost @ np.abs(shares)) if self.free else 0.0
+
+    def scale(self) -> np.ndarray:
+        """The lengths of the columns of A; of a constant one that of its offset, beside which it is 0."""
+        squares = np.zeros(self.rows.n_features)
+        for block in self.row_blocks():
+            squares += np.einsum("ij,ij->j", block, block)
+        offset = self.total * self.centre**2
+        constant = np.where(offset > 0.0, offset, 1.0)
+        return np.sqrt(np.where(squares > ROUNDED * offset, squares, constant))
+
+    def row_blocks(self) -> Iterator[np.ndarray]:
+        """A, some rows at a time, in double."""
+        n, d = len(self.rows), self.rows.n_features
+        size = max(BLOCK, 2 * d, min(n, LIGHT // max(d, 1)))
+        for start in range(0, n, size):
+            self.poll()
+            X = self.rows.X[self.rows.index[start : start + size]]
+            block = np.asarray(X.todense() if is_sparse(X) else X, dtype=np.float64)  # a copy, by the index
+            if self.free:
+                block -= self.centre
+            if not (self.cost == 1.0).all():
+                block *= self.root[start : start + size, None]
+            yield block
+
+    def feature_blocks(self) -> Iterator[np.ndarray]:
+        """A', some features at a time, in double."""
+        n, d = len(self.rows), self.rows.n_features
+        X = self.rows.X[self.rows.index]
+        X = X.tocsc() if is_sparse(X) else X
+        size = max(BLOCK, 2 * n)
+        for start in range(0, d, size):
+            self.poll()
+            part = X[:, start : start + size]
+            block = np.array((part.todense() if is_sparse(part) else part).T, dtype=np.float64)
+            block -= self.centre[start : start + size, None]
+            block *= self.root
+            yield block
+
+    def gram_of_rows(self) -> np.ndarray:
+        """``AA'`` in double."""
+        return self._products(self.feature_blocks())
+
+    def gram_of_features(self) -> np.ndarray:
+        """``A'A`` in double."""
+        if self.rows.X.dtype == np.float64:
+            return self.rows.gram(self.cost, self.centre)
+        return self._products(self.row_blocks())
+
+    def _products(self, blocks: Iterator[np.ndarray]) -> np.ndarray:
+        with one_blas_thread():
+            first = next(blocks)
+            out = first.T @ first
+            for block in blocks:
+                out += block.T @ block
+        return np.asarray(out)
+
+    def triangle(self, scale: np.ndarray | None = None) -> np.ndarray:
+        """R with ``R'R = A'A``, or AA' of wide data, columns divided by ``scale``: by QR, nothing squared."""
+        m = self.order
+        R = np.zeros((0, m))
+        with one_blas_thread():
+            for block in self.feature_blocks() if self.wide else self.row_blocks():
+                stacked = np.vstack([R, block if scale is None else block / scale])
+                R = interruptible(partial(_triangle_of, stacked), m, self.rows.cancel)
+        return R
+
+    def poll(self) -> None:
+        """Raise an error once somebody has set ``rows.cancel``."""
+        if self.rows.cancel[0]:
+            raise RuntimeError("cancelled")
+
+
+def _triangle_of(A: np.ndarray) -> np.ndarray:
+    return np.asarray(np.linalg.qr(A, mode="r"))
+
+
+def far_features(sample: Any) -> np.ndarray:
+    """Those whose mean is many times their spread; a sparse one has no zero then."""
+    features = np.arange(sample.shape[1])
+    if is_sparse(sample):
+        features = np.flatnonzero(np.bincount(sample.indices, minlength=len(features)) == sample.shape[0])
+        sample = sample[:, features].toarray()
+    mean, spread = sample.mean(axis=0, dtype=np.float64), sample.std(axis=0, dtype=np.float64)
+    return features[(np.abs(mean) > FAR * spread) & (spread > 0.0)]
+
+
+def moved_sparse(rows: Rows, by: np.ndarray) -> Rows:
+    """Sparse rows, copied into this order, minus a vector of few entries."""
+    X, far = rows.X[rows.index], np.flatnonzero(by)
+    n = len(rows)
+    starts = len(far) * np.arange(n + 1)
+    offset = sparse.csr_array((np.tile(by[far], n), np.tile(far, n), starts), shape=X.shape)
+    return replace(rows, X=as_rows(sparse.csr_array(X - offset)), index=np.arange(n))

@@ -1,0 +1,149 @@
+"""The lasso: coordinate descent on a working set of features, finished by exact solutions.
+
+    min_{w,b}  ||w||_1 + 1/2 sum_i c_i (y_i - <w, x_i> - b)^2
+
+A step takes the features that are not 0 and those that violate the optimality conditions most, runs epochs of
+coordinate descent on their products, and then solves for the minimum with the present signs, going there as
+far as no sign changes: where the support is right that is the optimum. The bound comes from the residuals,
+scaled until no feature's product with them exceeds 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from scipy.linalg.lapack import dpotrs
+
+from ... import _native
+from ..._native import one_blas_thread
+from ...solving import (
+    Callback,
+    Certificate,
+    SolverResult,
+    State,
+    Stop,
+    drive,
+)
+from ..linear import scaled_cholesky
+from .feature_products import FEW, FeatureProducts, WorkingProducts
+from .problem import SquaresProblem
+
+EPOCHS = 50  # of coordinate descent between two exact solutions
+ROUNDS = 5  # of both, between two certificates
+SMALLEST_SET = 100
+LARGEST_POLISH = 1500  # features that are solved for exactly
+CROSSINGS = 30  # signs that may change on the way there
+PATIENCE = 20  # certificates without progress
+PROGRESS = 0.999
+ROUNDED = 1e-10  # a slope that exceeds the penalty's by less does so by rounding
+
+
+def lasso(
+    problem: SquaresProblem,
+    products: FeatureProducts,
+    *,
+    stop: Stop,
+    state: State | None = None,
+    callback: Callback | None = None,
+) -> SolverResult:
+    """Minimise a ``SquaresProblem`` with the lasso's penalty to ``stop.tol``.
+
+    The products may be those of costs that differ by a common factor.
+    """
+    descent = LassoDescent(problem, products, stop.resumed(state) or start(problem), stop)
+    status, history = drive(descent.state, descent.step, descent.certify, stop, callback)
+    return SolverResult(descent.state.w, descent.b, status, history, problem.data.cost * descent.r)
+
+
+def start(problem: SquaresProblem, w: np.ndarray | None = None) -> State:
+    """At zero, or at given coefficients."""
+    d = problem.data.rows.n_features
+    w = np.zeros(d) if w is None else np.array(w, dtype=np.float64)
+    return State(w=w, best_gap=np.inf, idle=0, judged=-1)
+
+
+class LassoDescent:
+    """Coefficients, and the residuals that belong to them."""
+
+    def __init__(self, problem: SquaresProblem, products: FeatureProducts, state: State, stop: Stop) -> None:
+        self.problem, self.state, self.stop = problem, state, stop
+        self.products = WorkingProducts(products)
+        self.factor = problem.data.total / products.data.total
+        self._refresh()
+
+    def _refresh(self) -> None:
+        self.r, self.b = self.problem.data.residual(self.problem.y, self.state.w)
+
+    def certify(self) -> Certificate:
+        """Bounds at the present coefficients; no reason to stop at a first w = 0 that is not the optimum."""
+        state, bounds = self.state, self.problem.certificate(self.state.w, self.r)
+        self.primal, gap = bounds.primal, bounds.primal - max(bounds.dual, state.get("best_dual", -np.inf))
+        n_iter = state.get("n_iter", 0)
+        if n_iter != state.judged:  # once for each point, however often it is certified
+            state.idle = 0 if gap < PROGRESS * state.best_gap else state.idle + 1
+            state.best_gap, state.judged = min(gap, state.best_gap), n_iter
+        first = not n_iter and not state.w.any()
+        return replace(bounds, provisional=first and self._wants_more())
+
+    def _wants_more(self) -> bool:
+        return bool(np.abs(self.problem.data.combine(self.r)).max() > 1.0 + ROUNDED)
+
+    def step(self) -> bool:
+        """Rounds on one working set; True once there has been no progress for a while."""
+        if self.state.idle >= PATIENCE:
+            return True
+        gradient = self.problem.data.combine(self.r)
+        features = self._working_set(gradient)
+        G = self.factor * self.products.of(features)
+        w, slope = self.state.w[features], gradient[features]
+        still = 1e-3 * self.stop.tol * self.primal / len(features)
+        for _ in range(ROUNDS):
+            signs = np.sign(w)
+            move = _native.lasso_epochs(G, w, slope, EPOCHS, still, self.stop.cancel)
+            if move <= still or np.array_equal(signs, np.sign(w)):  # else the support is not settled yet
+                slope = polish(G, w, slope)
+            if move <= still:
+                break
+        self.state.w[features] = w
+        self._refresh()
+        return False
+
+    def _working_set(self, gradient: np.ndarray) -> np.ndarray:
+        """Features that are not 0, and as many again that most deserve to be."""
+        d, support = len(gradient), np.flatnonzero(self.state.w)
+        n_more = max(SMALLEST_SET, len(support))
+        if d <= FEW:
+            return np.arange(d)
+        appeal = np.abs(gradient)
+        appeal[support] = np.inf
+        wanted = min(d, len(support) + n_more)
+        chosen = np.argpartition(-appeal, wanted - 1)[:wanted]
+        return np.sort(chosen[appeal[chosen] > 0.0])
+
+
+def polish(G: np.ndarray, w: np.ndarray, slope: np.ndarray) -> np.ndarray:
+    """Go to the minimum with the present signs, or to where the first of them changes, and on from there.
+
+    Changes w in place and returns ``q - Gw``.
+    """
+    q = slope + G @ w
+    for _ in range(CROSSINGS):
+        support = np.flatnonzero(w)
+        if not 0 < len(support) <= LARGEST_POLISH:
+            break
+        sign, inner = np.sign(w[support]), G[np.ix_(support, support)]
+        with one_blas_thread():
+            factor, scale = scaled_cholesky(inner.copy())
+            towards = scale * dpotrs(factor, scale * (q[support] - inner @ w[support] - sign), lower=1)[0]
+        if not np.isfinite(towards).all():
+            break
+        shrinks = sign * towards < 0.0
+        crossing = np.where(shrinks, -w[support] / np.where(shrinks, towards, 1.0), np.inf)
+        first = int(np.argmin(crossing))
+        length = min(1.0, float(crossing[first]))
+        w[support] += length * towards
+        if length == 1.0:
+            break
+        w[support[first]] = 0.0
+    return np.asarray(q - G @ w)

@@ -1,0 +1,192 @@
+"""The linear support vector classifier."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..._native import effective_n_threads, is_sparse
+from ...base import CodedClassifier
+from ...data import (
+    Rows,
+    WeightedRows,
+    check_choice,
+    check_costs,
+    check_flag,
+    check_number,
+    check_scale,
+)
+from ...losses import loss_from_name
+from ...solving import Callback, SolverResult, Stop
+from .dual_cd import dual_cd
+from .newton import newton
+from .problem import Intercept, MarginProblem
+from .truncated_newton import truncated_newton
+
+SOLVERS = ("auto", "newton", "dual-cd", "truncated-newton")
+LARGEST_NEWTON = 2000  # order of the largest Newton system that solver="auto" takes on
+FEW_ROWS = 500  # the same for wide data with the squared hinge
+HARD = 10.0  # mean of cost times squared norm from which on coordinates depend on each other
+TIGHT = 1e-5  # tol from which on coordinate descent takes too many epochs
+
+
+class LinearSVC(CodedClassifier):
+    """Soft-margin linear SVM, certified by its duality gap.
+
+    For every column of the code, with targets y in {-1, +1}, it minimises
+
+        1/2 ||w||^2 + C sum_i s_i loss(y_i (<w, x_i> + b))
+
+    over w and b, where s_i is the sample's weight times its class's. The intercept b is not penalised, so
+    with the hinge loss this is ``SVC(kernel="linear")``; ``penalize_intercept=True`` adds b^2/2, as
+    scikit-learn's ``LinearSVC`` does. The squared hinge is ``max(0, 1 - m)^2 / 2``: scikit-learn's
+    ``LinearSVC(C=c, loss="squared_hinge")``, which has no 1/2, is ``C=2*c`` here.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Cost of the losses against the norm.
+    loss : {"hinge", "squared-hinge"}, default="hinge"
+    fit_intercept : bool, default=True
+    penalize_intercept : bool, default=False
+    code : str or Code, default="one-vs-rest"
+        How several classes become two-class problems: a ``Code``, or the name of a family in
+        ``maxmargin.codes.CODES``.
+    decoder : str or Decoder, default="auto"
+        How the columns' outputs become class scores: margins for one-vs-rest, votes for one-vs-one.
+    class_weight : dict or "balanced", optional
+        Factors of the sample weights.
+    solver : {"auto", "newton", "dual-cd", "truncated-newton"}, default="auto"
+        "newton" costs one factorisation of order min(n_samples, n_features) a step and few steps; "dual-cd"
+        many cheap epochs, and a copy of the rows; "truncated-newton", for the squared hinge only, products
+        with the rows. "auto" takes the first up to order 2000 (wide data with the squared hinge: 500 rows),
+        and beyond it the second, or, for sparse rows that are at least as many as the features, with a large
+        C or a ``tol`` of at most 1e-5, the third; ``solver_`` says which.
+    tol : float, default=1e-4
+        Bound on the relative duality gap ``(primal - dual) / max(|primal|, |dual|)``.
+    max_iter : int, default=1000
+        Newton steps or epochs, for each column.
+    max_seconds : float, default=3600
+        For the whole fit.
+    n_jobs : int, optional
+        Threads; None leaves the choice to the environment. The result does not depend on it.
+    random_state : int, RandomState or None
+        Order of the coordinates in "dual-cd".
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_columns, n_features)
+    intercept_ : ndarray of shape (n_columns,)
+    classes_ : ndarray of shape (n_classes,)
+    dual_gap_ : float
+        The largest relative duality gap of a column.
+    objective_ : float
+        The primal value, summed over the columns.
+    status_ : str
+        Why it stopped: "converged", or the worst of the columns' reasons.
+    n_iter_ : int
+    n_support_ : int
+        Distinct rows with a dual coefficient in some column.
+    history_ : list of tuple of Check
+        The certificates of each column.
+    solver_ : str
+    code_ : Code
+    decoder_ : Decoder
+    n_features_in_ : int
+    feature_names_in_ : ndarray, where X has names
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from maxmargin import LinearSVC
+    >>> model = LinearSVC().fit(*load_iris(return_X_y=True))
+    >>> bool(model.dual_gap_ <= 1e-4)
+    True
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        loss: str = "hinge",
+        fit_intercept: bool = True,
+        penalize_intercept: bool = False,
+        code: Any = "one-vs-rest",
+        decoder: Any = "auto",
+        class_weight: Any = None,
+        solver: str = "auto",
+        tol: float = 1e-4,
+        max_iter: int = 1000,
+        max_seconds: float = 3600.0,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.C = C
+        self.loss = loss
+        self.fit_intercept = fit_intercept
+        self.penalize_intercept = penalize_intercept
+        self.code = code
+        self.decoder = decoder
+        self.class_weight = class_weight
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_seconds = max_seconds
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _check_parameters(self) -> None:
+        check_number("C", self.C, above=0.0)
+        check_choice("loss", self.loss, ("hinge", "squared-hinge", "squared_hinge"))
+        check_flag("fit_intercept", self.fit_intercept)
+        check_flag("penalize_intercept", self.penalize_intercept)
+        check_choice("solver", self.solver, SOLVERS)
+        if self.solver == "truncated-newton" and self.loss == "hinge":
+            raise ValueError(
+                "solver='truncated-newton' needs a loss with a curvature, loss='squared-hinge'; got "
+                "loss='hinge'. Take solver='auto', 'newton' or 'dual-cd'."
+            )
+        self._check_stopping()
+
+    def _prepare(self, data: WeightedRows) -> None:
+        check_costs(self.C, data.weight)
+        check_scale(data.rows.X, data.rows.sqnorms(), self.C * float(data.weight.sum()))
+        self.solver_ = self._chosen(data) if self.solver == "auto" else self.solver
+
+    def _chosen(self, data: WeightedRows) -> str:
+        """The solver that was fastest on such data; docs/theory/linear-svm.md has the measurements."""
+        n, d = len(data.rows), data.rows.n_features
+        if self.loss == "hinge":
+            return "newton" if min(n, d) <= LARGEST_NEWTON else "dual-cd"
+        if d <= min(n, LARGEST_NEWTON) or n <= FEW_ROWS:
+            return "newton"
+        hard = self.tol <= TIGHT or self.C * float(data.weight @ data.rows.sqnorms()) >= HARD * n
+        return "truncated-newton" if hard and n >= d and is_sparse(data.rows.X) else "dual-cd"
+
+    def _solve(
+        self, data: WeightedRows, targets: np.ndarray, column: int, stop: Stop, callback: Callback | None
+    ) -> SolverResult:
+        fitted: Intercept = "penalised" if self.penalize_intercept else "free"
+        intercept: Intercept = fitted if self.fit_intercept else "none"
+        problem = MarginProblem(
+            data.rows, targets, self.C * data.weight, loss_from_name(self.loss), intercept
+        )
+        if self.solver_ == "newton":
+            return newton(problem, stop=stop, callback=callback)
+        if self.solver_ == "truncated-newton":
+            return truncated_newton(problem, stop=stop, callback=callback)
+        return dual_cd(problem, stop=stop, seed=self._seed + column, callback=callback)
+
+    def _store(self, results: list[SolverResult], data: WeightedRows) -> None:
+        self.coef_ = np.vstack([result.coef for result in results])
+        self.intercept_ = np.array([result.intercept for result in results])
+        support = np.zeros(len(data.rows), dtype=bool)
+        for column, result in enumerate(results):
+            which, _ = self.code_.column(data.labels, column)
+            support[which] |= result.dual_coef != 0.0
+        self.n_support_ = int(support.sum())
+
+    def _column_outputs(self, X: Any) -> np.ndarray:
+        rows = Rows(X, np.arange(X.shape[0]), effective_n_threads(self.n_jobs))
+        return rows.dot(self.coef_.T) + self.intercept_

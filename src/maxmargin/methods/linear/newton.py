@@ -1,0 +1,231 @@
+"""Linear max-margin problems by a semismooth Newton method inside an augmented Lagrangian.
+
+The squared hinge is smooth enough for Newton's method as it stands: a full step lands on the optimum of the
+present set of violated margins, and a few steps end at the optimum. The hinge is not, so its dual is solved
+by the proximal point method (Rockafellar 1976): with shares v of the last round and a sharpness s,
+
+    min_{w,b}  1/2 ||w||^2 + p/2 b^2 + sum_i c_i max_{0 <= t <= 1} [ t z_i - (t - v_i)^2 / (2 s) ],
+    z_i = 1 - y_i f(x_i),
+
+is again piecewise quadratic; its maximisers t_i = clip(v_i + s z_i, 0, 1) become the next v, and s grows.
+For a quadratic program a finite number of rounds is exact. A free intercept is minimised exactly after each
+step, a one-dimensional monotone equation, so that the dual's equality constraint holds throughout.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from ... import _native
+from ..._native import one_blas_thread
+from ...solving import (
+    FLOAT_EPS,
+    Callback,
+    Certificate,
+    SolverResult,
+    State,
+    Stop,
+    drive,
+    relative_gap,
+)
+from .intervals import middle_of_interval
+from .newton_system import newton_direction
+from .problem import MarginProblem
+
+FIRST_SHARPNESS = 0.5  # at w = 0 every share is then half way, so the first step is a least-squares fit
+SHARPER = 5.0  # growth of s from round to round
+FRESH = 8  # steps after which scores are computed anew rather than updated
+SHARPEST = 1e13  # beyond this, rounding decides
+SOLVED = 0.1  # a round ends when its own error is this share of the duality gap
+SHARPNESS_AFTER_SAMPLE = 2.0
+SAMPLE = 8  # a start comes from every eighth sample, when that is still many times the features
+
+
+def exact_direction(iteration: NewtonIteration) -> tuple[np.ndarray, float]:
+    """The step to the minimum of the present quadratic."""
+    curvature = iteration.curvature(iteration.shares)
+    return newton_direction(iteration.problem, curvature, iteration.gradient, iteration.gradient_b)
+
+
+def newton(
+    problem: MarginProblem,
+    *,
+    stop: Stop,
+    state: State | None = None,
+    callback: Callback | None = None,
+    direction: Direction = exact_direction,
+) -> SolverResult:
+    """Minimise a ``MarginProblem`` with the hinge or the squared hinge to ``stop.tol``."""
+    with one_blas_thread():
+        state = stop.resumed(state) or _start(problem, stop, direction)
+        iteration = NewtonIteration(problem, state, direction)
+        status, history = drive(
+            iteration.state, iteration.step, lambda: iteration.certify(stop.tol), stop, callback
+        )
+    state = iteration.state
+    return SolverResult(
+        state.w, float(state.b[0]), status, history, problem.cost * state.dual_share * problem.y
+    )
+
+
+def start_at(problem: MarginProblem, w: np.ndarray, b: float) -> State:
+    """A state to begin with, at some primal point."""
+    n = len(problem.y)
+    return State(
+        w=np.array(w, dtype=np.float64),
+        b=np.array([b], dtype=np.float64),
+        anchor=np.zeros(n),
+        dual_share=np.zeros(n),
+        sharpness=FIRST_SHARPNESS,
+        n_iter=0,
+        seconds=0.0,
+    )
+
+
+def _start(problem: MarginProblem, stop: Stop, direction: Direction) -> State:
+    """At zero, or at the solution for a random sample of the rows when there are many."""
+    n, d = len(problem.y), problem.rows.n_features
+    state = start_at(problem, np.zeros(d), 0.0)
+    n_sample = n // SAMPLE
+    few = n_sample < 4 * d or n_sample < 1000 or len(np.unique(problem.y[:n_sample])) < 2
+    if not few:
+        rough = Stop(
+            tol=0.01, max_iter=stop.max_iter // 2, max_seconds=stop.max_seconds / 4, cancel=stop.cancel
+        )
+        sample = problem.first(n_sample)
+        iteration = NewtonIteration(sample, _start(sample, rough, direction), direction)
+        drive(iteration.state, iteration.step, lambda: iteration.certify(rough.tol), rough)
+        started = iteration.state
+        state.w[:], state.b[:], state.sharpness = started.w, started.b, SHARPNESS_AFTER_SAMPLE
+        state.n_iter, state.seconds = started.n_iter, started.seconds
+        if problem.loss.name == "hinge":
+            margins = problem.y * (problem.rows.dot(state.w) + state.b[0])
+            state.anchor[:] = np.clip(state.sharpness * (1.0 - margins), 0.0, 1.0)
+    return state
+
+
+class NewtonIteration:
+    """One Newton step at a time on the present round's piecewise quadratic function."""
+
+    def __init__(self, problem: MarginProblem, state: State, direction: Direction) -> None:
+        self.problem, self.state, self.direction = problem, state, direction
+        self.hinge = problem.loss.name == "hinge"
+        if "scores" in state:
+            self._evaluate()
+        else:
+            self.refresh()
+
+    def refresh(self) -> None:
+        """Scores, intercept, shares and gradient from w and the round's anchor."""
+        self.state.scores = self.problem.rows.dot(self.state.w)
+        self.state.fresh = self.state.n_iter
+        self._settle(middle=True)
+
+    def _settle(self, middle: bool = False) -> None:
+        if self.problem.intercept == "free":
+            self.state.b[0] = self._best_intercept(middle)
+        self._evaluate()
+
+    def _evaluate(self) -> None:
+        state, problem = self.state, self.problem
+        self.shortfall = 1.0 - problem.y * (state.scores + state.b[0])
+        self.shares = self._shares(self.shortfall)
+        if problem.intercept == "free":
+            self._balance()
+        self.dual_w = problem.combine(self.shares)
+        self.gradient = state.w - self.dual_w
+        self.gradient_b = problem.intercept_penalty * state.b[0] - self._imbalance()
+
+    def _imbalance(self) -> float:
+        return float((self.problem.cost * self.shares) @ self.problem.y)
+
+    def _balance(self) -> None:
+        """One more step of b, made in the shares: sharp rounds need it finer than b can be rounded."""
+        curvature = self.curvature(self.shares)
+        total = float(curvature.sum())
+        if total > 0.0:
+            finer = self.problem.y * curvature / self.problem.cost * (self._imbalance() / total)
+            self.shares = np.clip(self.shares - finer, 0.0, 1.0 if self.hinge else None)
+
+    def _shares(self, shortfall: np.ndarray) -> np.ndarray:
+        if self.hinge:
+            return np.clip(self.state.anchor + self.state.sharpness * shortfall, 0.0, 1.0)
+        return np.maximum(shortfall, 0.0)
+
+    def curvature(self, shares: np.ndarray) -> np.ndarray:
+        """The second derivative of each sample's part of the present round."""
+        if self.hinge:
+            return self.problem.cost * self.state.sharpness * ((shares > 0.0) & (shares < 1.0))
+        return self.problem.cost * (shares > 0.0)
+
+    def _best_intercept(self, middle: bool) -> float:
+        """The b at which both signs' shares balance; of an interval of such b its middle, if asked."""
+        root = _native.best_intercept(self, float(self.state.b[0]))
+        return self._middle(root) if middle else root
+
+    def _middle(self, root: float) -> float:
+        y, cost, scores = self.problem.y, self.problem.cost, self.state.scores
+        kinks = y - scores
+        width = 1.0 / self.state.sharpness if self.hinge else 0.0
+
+        def balanced(b: float) -> bool:
+            return float((cost * self._shares(1.0 - y * (scores + b))) @ y) == 0.0
+
+        return middle_of_interval(balanced, float(kinks.min()) - width, float(kinks.max()) + width, root)
+
+    def certify(self, tol: float) -> Certificate:
+        """Bounds at the present iterate; from fresh scores every few steps, and before they may meet."""
+        state = self.state
+        stale = state.n_iter - state.get("fresh", state.n_iter)
+        bounds = self._bounds()
+        best = max(bounds.dual, state.get("best_dual", -np.inf))
+        if stale >= FRESH or (stale and relative_gap(bounds.primal, best, bounds.tiny) <= tol):
+            self.refresh()
+            bounds = self._bounds()
+        self.primal, self.gap = bounds.primal, bounds.primal - bounds.dual
+        return replace(bounds, provisional=not state.n_iter and not state.w.any())
+
+    def _bounds(self) -> Certificate:
+        state = self.state
+        feasible = self.problem.balanced(self.shares)
+        dual_w = self.dual_w if feasible is self.shares else None
+        bounds = self.problem.certificate(state.w, state.b[0], 1.0 - self.shortfall, feasible, dual_w)
+        if bounds.dual >= state.get("best_dual", -np.inf):
+            state.dual_share[:] = feasible
+        return bounds
+
+    def step(self) -> bool:
+        """One Newton step, after the next round is opened when this one is solved."""
+        if self.hinge and self._round_is_solved():
+            if self.state.sharpness >= SHARPEST:
+                return True
+            self.state.anchor[:] = self.shares
+            self.state.sharpness *= SHARPER
+            self._settle()
+        state, problem = self.state, self.problem
+        p, p_b = self.direction(self)
+        along = problem.rows.dot(p) + p_b
+        penalty = problem.intercept_penalty
+        t = _native.step_length(
+            self,
+            along,
+            linear=float(state.w @ p + penalty * state.b[0] * p_b),
+            quadratic=float(p @ p + penalty * p_b * p_b),
+        )
+        state.w += t * p
+        state.b += t * p_b
+        state.scores += t * (along - p_b)
+        before = self.gradient
+        self._settle()
+        return not self.hinge and t < FLOAT_EPS and np.array_equal(before, self.gradient)
+
+    def _round_is_solved(self) -> bool:
+        gradient_sq = self.gradient @ self.gradient + self.problem.intercept_penalty * self.gradient_b**2
+        rounding = self.problem.tiny + FLOAT_EPS * float(self.dual_w @ self.dual_w)
+        return bool(0.5 * gradient_sq <= max(SOLVED * self.gap, rounding))
+
+
+Direction = Callable[[NewtonIteration], tuple[np.ndarray, float]]

@@ -1,0 +1,147 @@
+"""The squared hinge by truncated Newton steps: no matrix is formed, only products with violated rows.
+
+    min_{w,b}  1/2 ||w||^2 + p/2 b^2 + 1/2 sum_i c_i max(0, 1 - y_i (<w, x_i> + b))^2
+
+The iteration is that of `newton.py`, with its exact intercept and its search along the step. The direction
+comes from conjugate gradients on (I + X'KX) q = -gradient, K the costs of rows with a loss and 0 for others.
+The matrix is at least I, so half the square of the residual bounds how far the quadratic is above its
+minimum; they stop once that is a small share of the quadratic's value, the smaller the nearer the optimum
+is (in the manner of Dembo, Eisenstat and Steihaug 1982, with a duality gap for the gradient's norm). A free
+intercept is eliminated by measuring the rows from their mean, weighted by K; a penalised one is one more
+feature, of value 1.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..._native import is_sparse
+from ...data import Rows
+from ...solving import (
+    Callback,
+    SolverResult,
+    State,
+    Stop,
+)
+from .newton import NewtonIteration, newton
+from .problem import MarginProblem
+
+ROUGH = 0.02  # what a direction may leave of the quadratic, times the square of the relative duality gap
+FINE = 0.3  # and never less than so much of tol
+MOST_PRODUCTS = 500  # conjugate gradients for one direction
+BLOCK = 4096  # rows
+
+
+def truncated_newton(
+    problem: MarginProblem, *, stop: Stop, state: State | None = None, callback: Callback | None = None
+) -> SolverResult:
+    """Minimise a ``MarginProblem`` with the squared hinge to ``stop.tol``."""
+    if problem.loss.name != "squared-hinge":
+        raise ValueError(
+            "solver 'truncated-newton' needs a loss with a curvature, 'squared-hinge'; got "
+            f"{problem.loss.name!r}. Take solver='newton' or 'dual-cd'."
+        )
+    direction = TruncatedDirection(feature_squares(problem.rows, problem.cost), FINE * stop.tol)
+    return newton(problem, stop=stop, state=state, callback=callback, direction=direction)
+
+
+def feature_squares(rows: Rows, weight: np.ndarray) -> np.ndarray:
+    """``sum_i weight_i x_ij^2 / sum_i weight_i`` for each feature j."""
+    total = np.zeros(rows.n_features)
+    for start in range(0, len(rows), BLOCK):
+        X = rows.X[rows.index[start : start + BLOCK]]
+        some = weight[start : start + BLOCK]
+        if is_sparse(X):
+            each = np.repeat(some, np.diff(X.indptr)) * X.data.astype(np.float64) ** 2
+            total += np.bincount(X.indices, weights=each, minlength=rows.n_features)
+        else:
+            total += some @ np.asarray(X, dtype=np.float64) ** 2
+    return total / float(weight.sum())
+
+
+class TruncatedDirection:
+    """A Newton direction by conjugate gradients, preconditioned by an estimate of the matrix's diagonal."""
+
+    def __init__(self, squares: np.ndarray, finest: float) -> None:
+        self.squares, self.finest = squares, finest
+
+    def __call__(self, iteration: NewtonIteration) -> tuple[np.ndarray, float]:
+        """The direction (p, q) of `newton_system.py`."""
+        problem, curvature = iteration.problem, iteration.curvature(iteration.shares)
+        gradient, gradient_b = iteration.gradient, iteration.gradient_b
+        gap = min(iteration.gap / iteration.primal, 1.0) if iteration.primal > 0.0 else 1.0
+        goal = iteration.primal, max(self.finest, ROUGH * gap * gap)
+        curved = np.flatnonzero(curvature)
+        if not len(curved):
+            return -gradient, -gradient_b if problem.intercept == "penalised" else 0.0
+        rows, weight = problem.rows.take(curved), curvature[curved]
+        total = float(weight.sum())
+        if problem.intercept == "free":
+            mean = rows.mean(weight)
+            spread = np.maximum(self.squares - mean**2, 0.0)
+            product = CentredProduct(rows, weight, mean)
+            p = -conjugate_gradients(product, gradient - gradient_b * mean, 1.0 + total * spread, goal)
+            return p, -gradient_b / total - float(mean @ p)
+        diagonal = 1.0 + total * self.squares
+        if problem.intercept == "none":
+            return -conjugate_gradients(CentredProduct(rows, weight), gradient, diagonal, goal), 0.0
+        both = BorderedProduct(rows, weight)
+        right, diagonal = np.append(gradient, gradient_b), np.append(diagonal, 1.0 + total)
+        p = -conjugate_gradients(both, right, diagonal, goal)
+        return p[:-1], float(p[-1])
+
+
+class CentredProduct:
+    """``(I + (X - mean)' diag(weight) (X - mean)) p``."""
+
+    def __init__(self, rows: Rows, weight: np.ndarray, mean: np.ndarray | None = None) -> None:
+        self.rows, self.weight, self.mean = rows, weight, mean
+
+    def __call__(self, p: np.ndarray) -> np.ndarray:
+        """The product with p."""
+        if self.mean is None:
+            return p + self.rows.sum(self.weight * self.rows.dot(p))
+        u = self.weight * (self.rows.dot(p) - float(self.mean @ p))
+        return p + self.rows.sum(u) - float(u.sum()) * self.mean
+
+
+class BorderedProduct:
+    """The same with a feature more, whose value is 1, in place of a mean."""
+
+    def __init__(self, rows: Rows, weight: np.ndarray) -> None:
+        self.rows, self.weight = rows, weight
+
+    def __call__(self, p: np.ndarray) -> np.ndarray:
+        """The product with p."""
+        u = self.weight * (self.rows.dot(p[:-1]) + p[-1])
+        return np.append(p[:-1] + self.rows.sum(u), p[-1] + float(u.sum()))
+
+
+def conjugate_gradients(
+    product: CentredProduct | BorderedProduct,
+    right: np.ndarray,
+    diagonal: np.ndarray,
+    goal: tuple[float, float],
+) -> np.ndarray:
+    """An approximate solution of ``product(x) = right``, preconditioned by a diagonal.
+
+    ``goal`` is the quadratic's value at x = 0, and the share of its present value that may be left to gain;
+    one product is taken however little that is, since x = 0 is no step.
+    """
+    value, share = goal
+    x, residual = np.zeros_like(right), right.copy()
+    towards = residual / diagonal
+    direction, rho = towards.copy(), float(residual @ towards)
+    for n_products in range(MOST_PRODUCTS):
+        present = max(value - 0.5 * float(x @ (right + residual)), 0.0)
+        near = n_products > 0 and 0.5 * float(residual @ residual) <= share * present
+        if near or rho == 0.0:
+            break
+        image = product(direction)
+        length = rho / float(direction @ image)
+        x += length * direction
+        residual -= length * image
+        towards = residual / diagonal
+        before, rho = rho, float(residual @ towards)
+        direction = towards + (rho / before) * direction
+    return x

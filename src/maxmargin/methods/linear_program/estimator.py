@@ -1,0 +1,318 @@
+"""Support vector classifiers as linear programs: sparse in features or in kernel functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..._native import effective_n_threads
+from ...base import KernelClassifier
+from ...data import (
+    Rows,
+    WeightedRows,
+    check_choice,
+    check_costs,
+    check_flag,
+    check_number,
+    check_scale,
+)
+from ...kernels import Kernel, Linear
+from ...solving import (
+    Callback,
+    SolverResult,
+    Stop,
+    solve_columns,
+)
+from ..eigen_map import METHODS, EigenFeatures, eigen_features
+from .features import Features, KernelColumns, RawFeatures
+from .generation import generate
+from .lp_pairs import Pairs, TwoClasses, WrongClasses
+from .lp_warm import WorkingSet
+from .program import HingeProgram
+
+OF_SOME_FITS = ("coef_", "support_", "support_vectors_", "dual_coef_", "n_support_", "trace_captured_")
+
+
+class LinearProgramSVC(KernelClassifier):
+    """The L1 SVM: a linear program, with few coefficients that are not exactly 0.
+
+    For every column of the code, with targets y in {-1, +1}, it minimises over w and b
+
+        ||w||_1 + C sum_i s_i max(0, 1 - y_i (<w, phi(x_i)> + b)),
+
+    where s_i is the sample's weight times its class's. phi(x) is x itself (``kernel=None``), the vector of
+    kernel values k(x, x_j) with all training rows (``features="columns"``), or that of the kernel's leading
+    eigen features (``features="eigen"``). ``penalty=None`` leaves ||w||_1 out and
+    minimises the mean of the hinge losses. ``multi_class="joint"`` solves for all classes at once,
+
+        min  sum_g ||w_g||_1 + C sum_i s_i sum_{g != y_i} max(0, 1 - (f_{y_i}(x_i) - f_g(x_i))).
+
+    HiGHS solves a program restricted to the features and samples that matter, which grows by those that are
+    priced in, until the duality gap of the whole program is at most ``tol``.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Cost of the losses against the norm; without meaning where ``penalty=None``.
+    penalty : {"l1", None}, default="l1"
+    multi_class : {"code", "joint"}, default="code"
+        Two-class problems by a code, or one program for all classes, which has no code and no decoder.
+    kernel : None, str, callable or Kernel, default=None
+        None for the features as they are; else as in :class:`KernelSVC`.
+    gamma, degree, coef0
+        As in :class:`KernelSVC`.
+    features : {"columns", "eigen"}, default="columns"
+        With a kernel: sparse in kernel functions, or in the features of :class:`KernelEigenMap`.
+    n_components : int, default=100
+        Eigen features, at most.
+    eigen_method : str, default="auto"
+        How they are computed: "exact", "randomized", "pivoted-cholesky", "landmarks" or "auto".
+    fit_intercept : bool, default=True
+    code : str or Code, default="one-vs-rest"
+    decoder : str or Decoder, default="auto"
+    class_weight : dict or "balanced", optional
+    tol : float, default=1e-6
+        Bound on the relative duality gap ``(primal - dual) / max(|primal|, |dual|)``.
+    max_iter : int, default=1000
+        Restricted programs, for each column.
+    max_seconds : float, default=3600
+        For the whole fit.
+    n_jobs : int, optional
+        Threads; None leaves the choice to the environment. The result does not depend on it.
+    warm_start : bool, default=False
+        Begin with the features and samples that the last fit ended with, where X has the same shape, y the
+        same classes and the program the same features and columns. Everything else may have changed.
+    random_state : int, RandomState or None
+        For ``gamma="median"`` and eigen features.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_columns, n_features), or (n_classes, n_features) where joint
+        Without a kernel, or for eigen features, of which there is one column for each that was found. Zeros
+        are exact.
+    support_, support_vectors_, dual_coef_
+        With a kernel: rows with a coefficient, as in :class:`KernelSVC`; for eigen features the landmarks.
+    trace_captured_ : float
+        The share of the kernel's trace in the eigen features.
+    intercept_ : ndarray of shape (n_columns,) or (n_classes,)
+        Those of a joint program sum to 0, since only their differences matter.
+    n_nonzero_ : int
+        Features (raw, kernel functions or eigen features) with a coefficient in some column.
+    objective_ : float
+        The primal value, summed over the columns.
+    dual_gap_ : float
+        The largest relative duality gap of a column.
+    status_ : str
+        "converged", or why a column stopped before.
+    history_ : list of tuple of Check
+        The certificates of each column; one history where joint.
+    classes_, n_iter_, gamma_, kernel_, code_, decoder_, n_features_in_
+        As in :class:`KernelSVC`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from maxmargin import LinearProgramSVC
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = LinearProgramSVC(C=0.01).fit(X / X.std(axis=0), y)
+    >>> model.status_, model.n_nonzero_ < 20
+    ('converged', True)
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        penalty: str | None = "l1",
+        multi_class: str = "code",
+        kernel: Any = None,
+        gamma: Any = "scale",
+        degree: float = 3,
+        coef0: float = 0.0,
+        features: str = "columns",
+        n_components: int = 100,
+        eigen_method: str = "auto",
+        fit_intercept: bool = True,
+        code: Any = "one-vs-rest",
+        decoder: Any = "auto",
+        class_weight: Any = None,
+        tol: float = 1e-6,
+        max_iter: int = 1000,
+        max_seconds: float = 3600.0,
+        n_jobs: int | None = None,
+        warm_start: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.C = C
+        self.penalty = penalty
+        self.multi_class = multi_class
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.features = features
+        self.n_components = n_components
+        self.eigen_method = eigen_method
+        self.fit_intercept = fit_intercept
+        self.code = code
+        self.decoder = decoder
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_seconds = max_seconds
+        self.n_jobs = n_jobs
+        self.warm_start = warm_start
+        self.random_state = random_state
+
+    def _check_parameters(self) -> None:
+        check_number("C", self.C, above=0.0)
+        if self.penalty is not None and self.penalty != "l1":
+            raise ValueError(f"penalty must be 'l1' or None; got {self.penalty!r}.")
+        check_choice("multi_class", self.multi_class, ("code", "joint"))
+        if self._joint and not (isinstance(self.code, str) and self.code == "one-vs-rest"):
+            raise ValueError(
+                f"multi_class='joint' has no code; leave code at 'one-vs-rest' (got {self.code!r}) or take "
+                "multi_class='code'."
+            )
+        if self._joint and not (isinstance(self.decoder, str) and self.decoder == "auto"):
+            raise ValueError(
+                f"multi_class='joint' has no decoder; leave decoder at 'auto' (got {self.decoder!r}) or take "
+                "multi_class='code'."
+            )
+        check_choice("features", self.features, ("columns", "eigen"))
+        check_number("n_components", self.n_components, at_least=1, integer=True)
+        check_choice("eigen_method", self.eigen_method, METHODS)
+        check_flag("fit_intercept", self.fit_intercept)
+        check_flag("warm_start", self.warm_start)
+        self._check_kernel()
+        self._check_stopping()
+
+    @property
+    def _joint(self) -> bool:
+        return bool(self.multi_class == "joint")
+
+    @property
+    def _in_columns(self) -> bool:
+        """Whether features are kernel functions at the rows."""
+        return self.kernel is not None and bool(self.features == "columns")
+
+    def _kernel_parameter(self) -> Kernel:
+        return Linear() if self.kernel is None else super()._kernel_parameter()
+
+    def _prepare(self, data: WeightedRows) -> None:
+        check_costs(self.C if self.penalty else 1.0, data.weight)
+        if self.kernel is None:
+            check_scale(data.rows.X, data.rows.sqnorms(), 1.0)
+        else:
+            super()._prepare(data)
+        self._eigen: EigenFeatures | None = None
+        if self.kernel is not None and not self._in_columns:
+            self._eigen = eigen_features(
+                self._kernel_data(data),
+                self.n_components,
+                method=self.eigen_method,
+                rng=self._rng(2),
+                weight=data.weight,
+            )
+
+    # ---- solving ----
+
+    def _solve_all(
+        self, data: WeightedRows, stop: Stop, callback: Callback | None, n_threads: int
+    ) -> list[SolverResult]:
+        given = data
+        if self._eigen is not None:
+            rows = Rows(self._eigen.features, np.arange(len(data.rows)))
+            given = WeightedRows(rows, data.labels, data.weight)
+        last = self._last_working_sets(data) if self.warm_start else []
+
+        def solve(column: int, stop: Stop, n_inner: int) -> SolverResult:
+            which, pairs = self._column(data, column)
+            part = given.take(which, n_inner, stop.cancel)
+            features = KernelColumns(self._kernel_data(part)) if self._in_columns else RawFeatures(part.rows)
+            program = self._program(features, pairs, part.weight)
+            state = last[column].state(program, data.rows.index[which]) if last else None
+            return generate(program, stop=stop, state=state, callback=callback)
+
+        n_columns = 1 if self._joint else self.code_.n_columns
+        return list(solve_columns(solve, n_columns, stop, n_threads))
+
+    def _column(self, data: WeightedRows, column: int) -> tuple[np.ndarray, Pairs]:
+        """The rows of a column, and its constraints."""
+        if self._joint:
+            return np.arange(len(data.rows)), WrongClasses(data.labels, len(self.classes_))
+        which, targets = self.code_.column(data.labels, column)
+        return which, TwoClasses(targets)
+
+    def _program(self, features: Features, pairs: Pairs, weight: np.ndarray) -> HingeProgram:
+        cost = self.C * weight if self.penalty else weight / weight.sum()
+        return HingeProgram(features, pairs, cost, self.penalty is not None, bool(self.fit_intercept))
+
+    # ---- what is kept ----
+
+    def _store(self, results: Sequence[Any], data: WeightedRows) -> None:
+        coef = self._joined(results, data)
+        for name in OF_SOME_FITS:
+            self.__dict__.pop(name, None)
+        used = np.flatnonzero(coef.any(axis=1))
+        if self._in_columns:
+            self._keep(self._kernel_data(data).points(used), coef[used], data.rows.index[used])
+        else:
+            self.coef_ = np.ascontiguousarray(coef.T)
+        if self._eigen is not None:
+            self._keep_landmarks(self._eigen, coef, data)
+        self.n_nonzero_ = len(used)
+        self.intercept_ = np.concatenate([result.intercepts for result in results])
+        self.__dict__.pop("_working_sets", None)
+        if self.warm_start:
+            self._keep_working_sets(results, data)
+        self._eigen = None
+
+    def _joined(self, results: Sequence[Any], data: WeightedRows) -> np.ndarray:
+        """Coefficients of all columns, (n_features, n_outputs)."""
+        if not self._in_columns:
+            return np.concatenate([result.coef for result in results]).T
+        coef = np.zeros((len(data.rows), sum(len(result.coef) for result in results)))
+        for column, result in enumerate(results):
+            which, _ = self._column(data, column)
+            coef[which, column : column + len(result.coef)] = result.coef.T
+        return coef
+
+    def _keep_landmarks(self, eigen: EigenFeatures, coef: np.ndarray, data: WeightedRows) -> None:
+        """Functions of eigen features are kernel expansions at the landmarks."""
+        support = None if eigen.index is None else data.rows.index[eigen.index]
+        self._keep(eigen.points, eigen.projection @ coef, support)
+        self.trace_captured_ = eigen.trace_captured
+
+    def _keep_working_sets(self, results: Sequence[Any], data: WeightedRows) -> None:
+        self._working_sets = []
+        for column, result in enumerate(results):
+            which, pairs = self._column(data, column)
+            index, by_row = data.rows.index[which], self._in_columns
+            self._working_sets.append(WorkingSet.of(result.state, index, pairs.width, by_row))
+        self._last_kind = self._kind(data)
+
+    def _kind(self, data: WeightedRows) -> tuple[Any, ...]:
+        """What two fits must have in common for one to begin where the other ended."""
+        n_eigen = 0 if self._eigen is None else self._eigen.features.shape[1]
+        columns = "joint" if self._joint else self.code_
+        kind = (self.kernel is None, self._in_columns, n_eigen, bool(self.fit_intercept), columns)
+        return (data.rows.X.shape, self.classes_.tolist(), *kind)
+
+    def _last_working_sets(self, data: WeightedRows) -> list[WorkingSet]:
+        same = self.__dict__.get("_last_kind") == self._kind(data)
+        return self.__dict__.get("_working_sets", []) if same else []
+
+    # ---- prediction ----
+
+    def _column_outputs(self, X: Any) -> np.ndarray:
+        if self.kernel is None:
+            rows = Rows(X, np.arange(X.shape[0]), effective_n_threads(self.n_jobs))
+            outputs = rows.dot(self.coef_.T) + self.intercept_
+        else:
+            outputs = super()._column_outputs(X)
+        if outputs.shape[1] > self.code_.n_columns:  # a joint program of two classes
+            return outputs[:, 1:] - outputs[:, :1]
+        return outputs

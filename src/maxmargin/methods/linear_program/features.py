@@ -1,0 +1,157 @@
+"""Columns of a linear program: raw features, or kernel functions k(., x_j) centred at the rows of a fit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+
+from ... import _native
+from ..._native import is_sparse
+from ...data import Rows, check_kernel_sums
+from ...kernels import KernelData
+
+CHUNK = 1 << 21  # entries of a block that is held at a time
+
+
+class Features(Protocol):
+    """The matrix Phi of a program, one row a sample, one column a feature; it is never held whole."""
+
+    @property
+    def n_features(self) -> int:
+        """Columns."""
+
+    def __len__(self) -> int:
+        """Samples."""
+
+    @property
+    def by_sample(self) -> bool:
+        """Whether there is one feature for each sample, so that fewer samples have fewer of them."""
+
+    @property
+    def scale(self) -> np.ndarray:
+        """A power of two near the largest entry of each column, so that dividing by it loses nothing."""
+
+    def first(self, n: int) -> Features:
+        """The first ``n`` samples; feature j keeps its number."""
+
+    def dot(self, W: np.ndarray) -> np.ndarray:
+        """``Phi @ W``, (n_samples, n_outputs)."""
+
+    def sum(self, A: np.ndarray) -> np.ndarray:
+        """``Phi' A``, (n_features, n_outputs)."""
+
+    def block(self, samples: np.ndarray, features: np.ndarray) -> np.ndarray:
+        """``Phi[samples][:, features]`` in double."""
+
+
+def _power_of_two(largest: np.ndarray) -> np.ndarray:
+    return np.where(largest > 0.0, np.exp2(np.round(np.log2(np.where(largest > 0.0, largest, 1.0)))), 1.0)
+
+
+@dataclass(frozen=True)
+class RawFeatures:
+    """The columns of X."""
+
+    rows: Rows
+    by_sample: bool = field(default=False, init=False)
+
+    @property
+    def n_features(self) -> int:
+        """Columns of X."""
+        return self.rows.n_features
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @cached_property
+    def scale(self) -> np.ndarray:
+        """From the largest absolute value of each column."""
+        X, index = self.rows.X, self.rows.index
+        largest = np.zeros(self.n_features)
+        step = max(1, CHUNK // max(1, self.n_features))
+        for start in range(0, len(index), step):
+            part = abs(X[index[start : start + step]]).max(axis=0)
+            part = part.toarray() if is_sparse(part) else np.asarray(part)
+            np.maximum(largest, part.ravel(), out=largest)
+        return _power_of_two(largest)
+
+    def first(self, n: int) -> RawFeatures:
+        """The first ``n`` rows."""
+        return RawFeatures(self.rows.take(slice(n)))
+
+    def dot(self, W: np.ndarray) -> np.ndarray:
+        """``X W``."""
+        return self.rows.dot(W)
+
+    def sum(self, A: np.ndarray) -> np.ndarray:
+        """``X' A``, one pass for each output."""
+        return np.stack([self.rows.sum(a) for a in A.T], axis=1)
+
+    def block(self, samples: np.ndarray, features: np.ndarray) -> np.ndarray:
+        """Some entries of X."""
+        X, chosen = self.rows.X, self.rows.index[samples]
+        if is_sparse(X):
+            return X[chosen][:, features].toarray().astype(np.float64)
+        return np.asarray(X)[np.ix_(chosen, features)].astype(np.float64)
+
+
+@dataclass(frozen=True)
+class KernelColumns:
+    """``Phi[i, j] = k(x_i, x_j)``: one feature for each sample.
+
+    Kernel values are summed in double also where they are computed in float32, so that a gap of 1e-6 means
+    something; blocks of fixed size keep the sums' order whatever the number of threads.
+    """
+
+    kernel: KernelData
+    by_sample: bool = field(default=True, init=False)
+
+    @property
+    def n_features(self) -> int:
+        """As many as samples."""
+        return len(self.kernel)
+
+    def __len__(self) -> int:
+        return len(self.kernel)
+
+    @cached_property
+    def scale(self) -> np.ndarray:
+        """From sqrt(k(x, x)), which bounds a column of a positive kernel up to one common factor."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            lengths = self.kernel.lengths(np.arange(len(self)))
+            bounds = lengths * lengths.max()
+        check_kernel_sums(self.kernel.dtype, bounds)
+        return _power_of_two(bounds)
+
+    def first(self, n: int) -> KernelColumns:
+        """The first ``n`` samples, and the features that they are."""
+        return KernelColumns(self.kernel.take(slice(n)))
+
+    def dot(self, W: np.ndarray) -> np.ndarray:
+        """``K W``, at the cost of the kernel columns that W uses."""
+        return self._product(np.flatnonzero(W.any(axis=1)), W)
+
+    def sum(self, A: np.ndarray) -> np.ndarray:
+        """``K' A = K A``, since kernels are symmetric."""
+        return self._product(np.flatnonzero(A.any(axis=1)), A)
+
+    def _product(self, used: np.ndarray, A: np.ndarray) -> np.ndarray:
+        out = np.zeros((len(self), A.shape[1]))
+        step = max(1, CHUNK // max(1, len(used)))
+        with _native.one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
+            for start in range(0, len(self) if len(used) else 0, step):
+                if self.kernel.cancel[0]:
+                    raise RuntimeError("cancelled")
+                some = np.arange(start, min(start + step, len(self)))
+                out[some] = self.kernel.between(some, used).astype(np.float64) @ A[used]
+        check_kernel_sums(self.kernel.dtype, out)
+        return out
+
+    def block(self, samples: np.ndarray, features: np.ndarray) -> np.ndarray:
+        """Some kernel values."""
+        K = self.kernel.between(samples, features).astype(np.float64)
+        check_kernel_sums(self.kernel.dtype, K)
+        return K

@@ -1,0 +1,264 @@
+"""Hinge programs by column and constraint generation (Dedieu, Mazumder and Wang 2022), in their dual.
+
+Few coefficients are not 0 at the optimum, and pairs with a margin above 1 do not count. So a restricted
+program holds the coefficients and the pairs that have mattered so far. Its optimum is priced on everything
+else: pairs whose margin is below 1 and coefficients whose price exceeds the penalty join, until neither is
+left. Pairs that a start shows to be far below 1 are held at their cost meanwhile, and join once their margin
+is above 1. A certificate of the whole program comes from each round. A program that is small joins at once.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from ...numerics import BASIC, LOWER, Outcome
+from ...solving import (
+    Callback,
+    Certificate,
+    SolverResult,
+    State,
+    Status,
+    Stop,
+    drive,
+)
+from .lp_refine import Point, refined
+from .master import Master
+from .program import HingeProgram
+
+WHOLE = 200_000  # entries of a program that is handed over whole
+SAMPLE = 8  # a start comes from every eighth sample
+LEAST_SAMPLE = 500
+NEAR_SHARE = 0.25  # of the pairs are at work after a start: those with margins nearest to 1
+ROUGH = 1e-2  # the gap to which a start is solved
+FIRST = 50  # coefficients at first
+NEW = 50  # coefficients that join in a round, at least, where so many are attractive
+SLACK = 1e-9  # violations below it are rounding
+
+
+@dataclass(frozen=True)
+class ProgramResult(SolverResult):
+    """``coef`` is (n_outputs, n_features); ``intercepts`` of all outputs; ``state`` is the last one."""
+
+    intercepts: np.ndarray = field(default_factory=lambda: np.zeros(1))
+    state: State = field(default_factory=State, repr=False)
+
+
+def generate(
+    program: HingeProgram, *, stop: Stop, state: State | None = None, callback: Callback | None = None
+) -> ProgramResult:
+    """Minimise a ``HingeProgram`` to ``stop.tol``.
+
+    A ``state`` that a callback was given goes on bit for bit; ``lp_warm.py`` makes one from another fit's.
+    """
+    deadline = time.perf_counter() + stop.max_seconds
+    state = stop.resumed(state) or start(program, stop)
+    iteration = Generation(program, state, stop.cancel, deadline)
+    left = replace(stop, max_seconds=max(0.0, deadline - time.perf_counter()))
+    status, history = drive(state, iteration.step, iteration.certify, left, callback)
+    b = state.b - state.b.mean() if len(state.b) > 1 else state.b
+    A = program.pairs.spread(state.pi)
+    return ProgramResult(state.W.T.copy(), float(b[0]), status, history, A, intercepts=b, state=state)
+
+
+def start(program: HingeProgram, stop: Stop) -> State:
+    """Everything of a small program at work; else what a sample of its rows leaves at work, or a guess."""
+    n, outputs, d = len(program.features), program.pairs.n_outputs, program.features.n_features
+    n_sample = n // SAMPLE
+    pairs = np.flatnonzero(program.pairs.exists())
+    if n * program.pairs.width * d <= WHOLE:
+        return new_state(program, pairs, _coefficients(np.arange(outputs * d), d))
+    if n_sample >= LEAST_SAMPLE and (n_sample >= 4 * d or program.features.by_sample):
+        return _start_from_sample(program, n_sample, stop)
+    return new_state(program, pairs, _attractive(program))
+
+
+def new_state(program: HingeProgram, pairs: np.ndarray, coefficients: np.ndarray) -> State:
+    """A state with these pairs and coefficients at work, at W = 0.
+
+    ``W, b, pi`` are the best so far, ``last_W, last_b, last_pi`` those of the last restricted program, which
+    ended with ``outcome``. Statuses of pairs and rows in its basis are HiGHS's; without rows there is none.
+    """
+    n, outputs, d = len(program.features), program.pairs.n_outputs, program.features.n_features
+    return State(
+        W=np.zeros((d, outputs)),
+        b=np.zeros(outputs),
+        pi=np.zeros((n, program.pairs.width)),
+        best_primal=np.inf,
+        pairs=pairs,
+        coefficients=coefficients,
+        held=np.zeros(0, dtype=np.int64),
+        pair_status=np.full(len(pairs), LOWER, dtype=np.int8),
+        row_status=np.zeros(0, dtype=np.int8),
+        last_W=np.zeros((d, outputs)),
+        last_b=np.zeros(outputs),
+        last_pi=np.zeros((n, program.pairs.width)),
+        outcome="",
+        refined=False,
+        unit=0.0,  # that of another master than the first
+    )
+
+
+def _coefficients(numbers: np.ndarray, d: int) -> np.ndarray:
+    """(output, feature) of the numbers output * d + feature."""
+    return np.stack(np.divmod(numbers, d), axis=1)
+
+
+def _attractive(program: HingeProgram) -> np.ndarray:
+    """The coefficients with the largest prices, on features of one scale, when every pair is at its cost."""
+    pi = program.feasible(np.where(program.pairs.exists(), program.cost[:, None], 0.0))
+    prices = np.abs(program.prices(pi) / program.features.scale[:, None]).T.ravel()
+    chosen = np.sort(np.argsort(-prices, kind="stable")[:FIRST])
+    return _coefficients(chosen, program.features.n_features)
+
+
+def _start_from_sample(program: HingeProgram, n_sample: int, stop: Stop) -> State:
+    """Solve for the first samples; of the others, those with margins near 1 are at work."""
+    sample = program.first(n_sample)
+    rough = replace(
+        stop,
+        tol=max(stop.tol, ROUGH),
+        max_iter=max(1, stop.max_iter // 2),
+        max_seconds=stop.max_seconds / 4,
+        journal=None,
+    )
+    solved = start(sample, rough)
+    iteration = Generation(sample, solved, stop.cancel, time.perf_counter() + rough.max_seconds)
+    drive(solved, iteration.step, iteration.certify, rough)
+    if len(solved.row_status) == 0:  # stopped before its first program
+        return new_state(program, np.flatnonzero(program.pairs.exists()), solved.coefficients)
+    basic = solved.pairs[solved.pair_status == BASIC]
+    intercepts, rows = np.split(solved.row_status, [len(solved.row_status) - len(solved.coefficients)])
+    used = rows != BASIC
+    W = np.zeros((program.features.n_features, program.pairs.n_outputs))
+    W[: len(solved.W)] = solved.W
+    missing = 1.0 - program.margins(W, solved.b).ravel()
+    near = np.argsort(np.abs(missing), kind="stable")[: int(NEAR_SHARE * len(missing))]
+    at_work = np.union1d(near[np.isfinite(missing[near])], basic)
+    state = new_state(program, at_work, solved.coefficients[used])
+    state.last_W, state.last_b = W, solved.b
+    state.held = np.setdiff1d(np.flatnonzero(missing > 0.0), at_work)
+    state.pair_status = np.where(np.isin(at_work, basic), BASIC, LOWER).astype(np.int8)
+    state.row_status = np.concatenate([intercepts, rows[used]])
+    state.n_iter, state.seconds = solved.n_iter, solved.seconds
+    return state
+
+
+class Generation:
+    """One restricted program a step."""
+
+    def __init__(self, program: HingeProgram, state: State, cancel: np.ndarray, deadline: float) -> None:
+        self.program, self.state, self.cancel, self.deadline = program, state, cancel, deadline
+        self.master = self._new_master()
+
+    def _new_master(self) -> Master:
+        state = self.state
+        master = Master(self.program, self.cancel, state.unit or None)
+        master.add_pairs(state.pairs)
+        master.add_coefficients(state.coefficients)
+        if len(state.held):
+            master.hold(state.held)
+        master.pair_status, master.row_status = state.pair_status, state.row_status
+        return master
+
+    def certify(self) -> Certificate:
+        """Bounds of the whole program; remembers the best point, and what is violated at the present one."""
+        program, state = self.program, self.state
+        W, b = state.last_W, state.last_b
+        self.Z = program.margins(W, b)
+        factor = program.stretch(W, self.Z)
+        primal = program.primal(W * factor, self.Z * factor)
+        if primal < state.best_primal:
+            state.best_primal = primal
+            state.W[:], state.b[:] = W * factor, b * factor
+        feasible = program.feasible(state.last_pi)
+        self.prices = program.prices(feasible)
+        dual = program.dual(feasible, self.prices, W)
+        if dual > state.get("best_dual", -np.inf):
+            state.pi[:] = feasible
+        return Certificate(
+            primal=state.best_primal,
+            dual=dual,
+            n_support=int(np.count_nonzero(state.pi.any(axis=1))),
+            tiny=program.tiny,
+        )
+
+    def step(self) -> Status | None:
+        """Let violated pairs and attractive coefficients join, and solve."""
+        outcome = self.state.outcome
+        if outcome == "failed":
+            return Status.STALLED
+        if outcome == "infeasible":
+            self._release(self._nearest_held())
+        elif outcome == "optimal" and not self._join():
+            return self._sharpen()
+        self._solve()
+        return None
+
+    def _solve(self) -> None:
+        state, master = self.state, self.master
+        outcome: Outcome = master.solve(self.deadline)
+        self._go_to(master.solution() if outcome != "infeasible" else None)
+        state.outcome, state.refined = outcome, False
+        state.pairs, state.coefficients, state.held = master.pairs, master.coefficients, master.held
+        state.pair_status, state.row_status = master.pair_status, master.row_status
+
+    def _go_to(self, point: Point | None) -> None:
+        if point is not None:
+            self.state.last_W, self.state.last_b, self.state.last_pi = point
+
+    def _sharpen(self) -> Status | None:
+        """All have joined, and rounding is what is left: refine, then take another unit, where that helps."""
+        state = self.state
+        if not state.refined:
+            state.refined = True
+            found = refined(self.master, state.last_W, state.last_b, state.last_pi)
+            if found is not None:
+                self._go_to(found)
+                return None
+        unit = state.best_primal / len(self.master.pairs)
+        if state.unit or not 0.0 < unit < 0.1 * self.master.unit:
+            return Status.STALLED
+        state.unit = unit
+        self.master = self._new_master()
+        self._solve()
+        return None
+
+    def _join(self) -> bool:
+        pairs, coefficients = self._violated_pairs(), self._attractive_coefficients()
+        self._release(pairs)
+        if len(coefficients):
+            self.master.add_coefficients(coefficients)
+        return bool(len(pairs) or len(coefficients))
+
+    def _release(self, pairs: np.ndarray) -> None:
+        """Let pairs join, of which some may have been held."""
+        if len(pairs):
+            self.master.add_pairs(pairs)
+            held = np.setdiff1d(self.master.held, pairs)
+            if len(held) < len(self.master.held):
+                self.master.hold(held)
+
+    def _nearest_held(self) -> np.ndarray:
+        """Held pairs with the largest margins, as many as are at work."""
+        held = self.master.held
+        order = np.argsort(-self.Z.ravel()[held], kind="stable")
+        return np.sort(held[order[: max(100, len(self.master.pairs))]])
+
+    def _violated_pairs(self) -> np.ndarray:
+        missing = 1.0 - self.Z.ravel()
+        missing[self.master.held] *= -1.0
+        missing[self.master.pairs] = 0.0
+        return np.flatnonzero(missing > SLACK)
+
+    def _attractive_coefficients(self) -> np.ndarray:
+        master = self.master
+        prices = np.abs(self.prices / master.scale[:, None]).T
+        penalised = self.program.penalised
+        worth = prices / master.penalty - 1.0 if penalised else prices / self.program.cost.sum()
+        worth[master.coefficients[:, 0], master.coefficients[:, 1]] = 0.0
+        flat = worth.ravel()
+        chosen = np.argsort(-flat, kind="stable")[: max(NEW, len(master.coefficients))]
+        return _coefficients(np.sort(chosen[flat[chosen] > SLACK]), worth.shape[1])

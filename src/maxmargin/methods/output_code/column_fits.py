@@ -1,0 +1,179 @@
+"""Columns of a code, each fitted by a clone of any binary classifier, on joblib's workers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from inspect import signature
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone, is_regressor
+from sklearn.pipeline import Pipeline
+from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import _check_method_params
+
+from ...checkpoints import FitRecord
+from ...codes import Code
+from .gathered_warnings import listening, recorded, warn_once
+
+__all__ = [
+    "ColumnTask",
+    "Columns",
+    "TrainingData",
+    "check_binary_classifier",
+    "column_output",
+    "is_pairwise",
+    "rows_of",
+    "run_tasks",
+    "seeded",
+    "weight_parameter",
+]
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """Rows in whatever form the estimator takes, labels ``0, 1, ...`` of ``classes``, and weights.
+
+    ``params`` are what the estimator's ``fit`` or ``partial_fit`` gets beside X and y, ``record`` what a fit
+    keeps.
+    """
+
+    X: Any
+    labels: np.ndarray
+    weight: np.ndarray
+    classes: np.ndarray
+    params: dict[str, Any]
+    record: FitRecord = field(default_factory=FitRecord)
+
+    @property
+    def kept(self) -> np.ndarray:
+        """Rows with a weight; the others were not given."""
+        return np.flatnonzero(self.weight > 0.0)
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Estimators that give the outputs of a code's columns; none before they are fitted.
+
+    ``who`` is the name that warnings begin with.
+    """
+
+    estimator: Any
+    code: Code
+    seed: int
+    n_jobs: int | None
+    who: str
+    estimators: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True)
+class ColumnTask:
+    """One two-class problem: a clone of the estimator and some rows of X (None: all) with targets 0 and 1.
+
+    ``held`` are rows whose outputs are wanted instead of the fitted clone. One that ``goes_on`` is no clone,
+    but the estimator itself, by ``partial_fit``.
+    """
+
+    column: int
+    estimator: Any
+    seed: tuple[int, ...]
+    rows: np.ndarray | None
+    targets: np.ndarray
+    held: np.ndarray | None = None
+    goes_on: bool = False
+
+    @property
+    def name(self) -> str:
+        """What it is called in a warning."""
+        return f"column {self.column}" + ("" if self.held is None else " without a fold")
+
+
+def check_binary_classifier(estimator: Any) -> None:
+    """Refuse what cannot be a column: a class, a regressor, something without real-valued outputs."""
+    if isinstance(estimator, type) or not hasattr(estimator, "get_params"):
+        raise ValueError(
+            f"estimator must be a classifier with scikit-learn's interface, an instance; got {estimator!r}."
+        )
+    if is_regressor(estimator):
+        raise ValueError(f"estimator must be a classifier; got the regressor {estimator!r}.")
+    if not (hasattr(estimator, "decision_function") or hasattr(estimator, "predict_proba")):
+        raise ValueError(
+            f"estimator must have decision_function or predict_proba, whose values are decoded; got "
+            f"{estimator!r}. Wrap it in sklearn.calibration.CalibratedClassifierCV."
+        )
+
+
+def weight_parameter(estimator: Any, method: str) -> str:
+    """The name under which the estimator's method, or that of a pipeline's last step, takes weights."""
+    prefix, taker = "", estimator
+    while isinstance(taker, Pipeline):
+        prefix, taker = f"{prefix}{taker.steps[-1][0]}__", taker.steps[-1][1]
+    if "sample_weight" in signature(getattr(taker, method)).parameters:
+        return f"{prefix}sample_weight"
+    raise ValueError(
+        f"sample_weight and class_weight need an estimator whose {method} takes sample_weight; that of "
+        f"{taker!r} does not. Leave the weights out, or take another estimator."
+    )
+
+
+def is_pairwise(estimator: Any) -> bool:
+    """Whether X is a matrix of kernel values or distances, whose columns are the training rows."""
+    return bool(get_tags(estimator).input_tags.pairwise)
+
+
+def seeded(estimator: Any, seed: tuple[int, ...]) -> Any:
+    """A clone in which every ``random_state`` that is None, nested ones too, is a number drawn from the seed.
+
+    One that was given is kept.
+    """
+    model = clone(estimator)
+    parameters = model.get_params(deep=True)
+    open_ones = [
+        name
+        for name in sorted(parameters)
+        if name.split("__")[-1] == "random_state" and parameters[name] is None
+    ]
+    draws = np.random.default_rng(seed).integers(2**31 - 1, size=len(open_ones))
+    return model.set_params(**{name: int(draw) for name, draw in zip(open_ones, draws)})
+
+
+def column_output(model: Any, X: Any) -> np.ndarray:
+    """``decision_function``, or ``2 p - 1`` with p the probability of the target 1."""
+    if hasattr(model, "decision_function"):
+        values = np.asarray(model.decision_function(X), dtype=np.float64)
+        if values.ndim == 2:
+            return values[:, -1] if values.shape[1] == 1 else values[:, 1] - values[:, 0]
+        return values
+    return 2.0 * np.asarray(model.predict_proba(X), dtype=np.float64)[:, 1] - 1.0
+
+
+def rows_of(X: Any, rows: np.ndarray | None, columns: np.ndarray | None) -> Any:
+    """These rows, and of a pairwise matrix these columns; None is all of them."""
+    some = X if rows is None else _safe_indexing(X, rows)
+    return some if columns is None else _safe_indexing(some, columns, axis=1)
+
+
+def run_tasks(
+    tasks: list[ColumnTask], X: Any, params: dict[str, Any], n_jobs: int | None, who: str
+) -> list[Any]:
+    """Fitted estimators, or outputs of held rows, in the order of the tasks; one warning for all of them.
+
+    ``params`` go to ``fit`` or ``partial_fit``; those with an entry for each row of X are cut to the task's.
+    """
+    with listening():
+        outcomes = Parallel(n_jobs=n_jobs)(delayed(recorded)(_run, task, X, params) for task in tasks)
+    warn_once(who, [(task.name, warned) for task, (_, warned) in zip(tasks, outcomes)])
+    return [result for result, _ in outcomes]
+
+
+def _run(task: ColumnTask, X: Any, params: dict[str, Any]) -> Any:
+    if task.held is not None and len(np.unique(task.targets)) < 2:  # the other side is in this fold alone
+        return np.full(len(task.held), 2.0 * task.targets[0] - 1.0 if len(task.targets) else 0.0)
+    columns = task.rows if is_pairwise(task.estimator) else None
+    given = rows_of(X, task.rows, columns), task.targets
+    own = _check_method_params(X, params=params, indices=task.rows)
+    if task.goes_on:
+        return task.estimator.partial_fit(*given, classes=np.array([0, 1]), **own)
+    model = seeded(task.estimator, task.seed).fit(*given, **own)
+    return model if task.held is None else column_output(model, rows_of(X, task.held, columns))

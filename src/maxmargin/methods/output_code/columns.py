@@ -1,0 +1,110 @@
+"""Columns of a code, each by a clone of the estimator, fitted to the rows of the column's classes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.validation import _num_samples
+
+from ...checkpoints import CheckpointError
+from ...data import canonical_index, stratified_folds
+from ...decoders import Decoder
+from .column_fits import (
+    Columns,
+    ColumnTask,
+    TrainingData,
+    column_output,
+    is_pairwise,
+    rows_of,
+    run_tasks,
+    seeded,
+)
+
+__all__ = ["ClonedColumns"]
+
+
+@dataclass(frozen=True)
+class ClonedColumns(Columns):
+    """A clone of any binary classifier for each column t, with targets 0 (code entry -1) and 1 (+1).
+
+    ``estimators`` are the clones, ``rows`` the rows they were fitted to where X is a pairwise matrix. With
+    ``partial_fit`` a clone is None until a row of its classes has come; its output is 0 until then.
+    """
+
+    rows: tuple[np.ndarray | None, ...] | None = None
+
+    def fit(
+        self, data: TrainingData, learner: Decoder | None, folds: int | np.ndarray
+    ) -> tuple[Self, Decoder | None]:
+        """The fitted columns, and what the decoder has learned from their outputs.
+
+        All columns and folds are one list of tasks, so that no worker waits for a fold to end.
+        """
+        if data.record.part is not None:
+            raise CheckpointError(
+                f"{self.who} has no checkpoint of {self.estimator!r}, which it fits column by column: give "
+                "an estimator of maxmargin with a code and without class_weight, or set_checkpoint(None)."
+            )
+        out_of_fold = learner is not None and learner.learns_from == "out-of-fold"
+        tasks = [self._task(data, t, data.kept) for t in range(self.code.n_columns)]
+        without = list(self._without_folds(data, self._fold_of_rows(data, folds))) if out_of_fold else []
+        results = self._run([*tasks, *without], data)
+        rows = tuple(task.rows for task in tasks) if is_pairwise(self.estimator) else None
+        fitted = replace(self, estimators=tuple(results[: len(tasks)]), rows=rows)
+        if learner is None:
+            return fitted, None
+        F = np.zeros((len(data.labels), self.code.n_columns)) if out_of_fold else fitted.outputs(data.X)
+        for task, values in zip(without, results[len(tasks) :]):
+            F[task.held, task.column] = values
+        kept = data.kept
+        return fitted, learner.fit(F[kept], data.labels[kept], self.code, data.weight[kept])
+
+    def _fold_of_rows(self, data: TrainingData, folds: int | np.ndarray) -> np.ndarray:
+        """The fold of each row; for a number of them, equal rows of one label are in one fold."""
+        if isinstance(folds, np.ndarray):
+            return folds
+        X = None if is_pairwise(self.estimator) else data.X
+        first, group = canonical_index(X, data.labels, data.weight)
+        return stratified_folds(data.labels[first], folds)[group]
+
+    def partial_fit(self, data: TrainingData) -> Self:
+        """Columns that have learned from this batch; those without a row in it stay as they are."""
+        models = list(self.estimators or [None] * self.code.n_columns)
+        tasks = []
+        for t, model in enumerate(models):
+            task = self._task(data, t, data.kept)
+            if len(task.targets):
+                model = seeded(self.estimator, task.seed) if model is None else model
+                tasks.append(replace(task, estimator=model, goes_on=True))
+        for task, model in zip(tasks, self._run(tasks, data)):
+            models[task.column] = model
+        return replace(self, estimators=tuple(models))
+
+    def outputs(self, X: Any) -> np.ndarray:
+        """Outputs of all columns, (n_samples, n_columns)."""
+        columns = self.rows or [None] * len(self.estimators)
+        outputs = np.zeros((_num_samples(X), len(self.estimators)))
+        for t, (model, rows) in enumerate(zip(self.estimators, columns)):
+            if model is not None:
+                outputs[:, t] = column_output(model, rows_of(X, None, rows))
+        return outputs
+
+    def _run(self, tasks: list[ColumnTask], data: TrainingData) -> list[Any]:
+        return run_tasks(tasks, data.X, data.params, self.n_jobs, self.who)
+
+    def _without_folds(self, data: TrainingData, fold: np.ndarray) -> Iterator[ColumnTask]:
+        kept = data.kept
+        for k in np.unique(fold[kept]):
+            train, held = kept[fold[kept] != k], kept[fold[kept] == k]
+            for t in range(self.code.n_columns):
+                yield self._task(data, t, train, held)
+
+    def _task(
+        self, data: TrainingData, t: int, rows: np.ndarray, held: np.ndarray | None = None
+    ) -> ColumnTask:
+        which, targets = self.code.column(data.labels[rows], t)
+        chosen = None if len(which) == len(data.labels) else rows[which]
+        return ColumnTask(t, self.estimator, (self.seed, t), chosen, (targets > 0).astype(np.intp), held)

@@ -1,0 +1,259 @@
+"""The top-k SVM by block-coordinate ascent on its dual: a step for one sample's variables after the other.
+
+Steps are exact, by projection ("dual-ascent"), or those of Frank and Wolfe towards a vertex. Exact epochs
+visit samples in random order and leave out those whose last step changed nothing; every fifth visits all.
+Where they gain little, second-order steps of ``topk_newton`` take over.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import Protocol, cast
+
+import numpy as np
+
+from ..._native import one_blas_thread
+from ...data import Rows
+from ...solving import (
+    FLOAT_EPS,
+    Callback,
+    Certificate,
+    State,
+    Status,
+    Stop,
+    drive,
+    is_indefinite,
+    most_important,
+    relative_gap,
+    without_bound,
+)
+from .newton import Newton, fits_newton
+from .problem import Point, TopKProblem, TopKResult
+from .topk_scores import KernelScores, LinearScores
+
+SOLVERS = ("auto", "dual-ascent", "frank-wolfe")
+SAMPLING = ("uniform", "gaps")
+RECHECK = 5  # epochs from one that visits all samples, or a certificate, to the next
+CHECK_EVERY = 10  # epochs between two certificates, later more, unless the gaps seen on the way are small
+PASSED_OVER = 0.05  # gaps of a sample that are not worth a step, as a share of the gap to be reached
+TOO_MANY = 200  # epochs left, by what those since the last certificate gained, where epochs gain little
+NO_GAIN = 20  # second-order steps that leave the gap where it was, after which there is no way on
+AT_RANDOM = 0.1  # of the samples drawn by their gaps: those that were last seen without one are among them
+
+
+@dataclass(frozen=True)
+class Method:
+    """One of ``SOLVERS``; how Frank and Wolfe's samples are drawn, and whether its iterates are averaged."""
+
+    solver: str = "auto"
+    sampling: str = "uniform"
+    averaging: bool = False
+
+    @property
+    def exact(self) -> bool:
+        """Whether block steps are exact; the other options are for those that are not."""
+        return self.solver != "frank-wolfe"
+
+    @property
+    def step(self) -> str:
+        """What the native code calls it."""
+        return "exact" if self.exact else "frank-wolfe"
+
+
+class Scores(Protocol):
+    """The model that goes with the dual variables, and how sweeps keep the two together."""
+
+    piece: int  # samples whose steps take a small part of a second
+
+    def start(self, state: State) -> None:
+        """Put what the model needs into a state that has only A."""
+
+    def sweep(self, state: State, method: str, order: np.ndarray) -> None:
+        """Steps for the samples of ``order``."""
+
+    def certify(self, state: State) -> Certificate:
+        """Both bounds; ``state.gaps`` are those of all samples."""
+
+    def point(self, state: State) -> Point:
+        """The primal point."""
+
+
+def topk(
+    problem: TopKProblem,
+    *,
+    solver: str | Method = "auto",
+    stop: Stop,
+    seed: int = 0,
+    state: State | None = None,
+    callback: Callback | None = None,
+) -> TopKResult:
+    """Solve a ``TopKProblem`` to ``stop.tol`` with one of ``SOLVERS``; a state may hold A alone."""
+    method = solver if isinstance(solver, Method) else Method(solver)
+    state = stop.resumed(state) or State(A=problem.zeros())
+    ascent = Ascent(problem, state, method, seed, stop)
+    with one_blas_thread():
+        status, history = drive(state, ascent.step, ascent.certify, stop, callback, ascent.due)
+    shown = ascent.shown()
+    A, point = shown.A, ascent.scores.point(shown)
+    if status is not Status.CONVERGED and state.best_primal < history[-1].primal:
+        point = Point(state.best_coef, state.best_offset)
+        history = (*history[:-1], replace(history[-1], primal=state.best_primal))
+    result = TopKResult(point.coef, 0.0, status, history, dual_coef=A, offset=point.offset)
+    return cast(TopKResult, without_bound(result)) if refutes(problem, A) else result
+
+
+def refutes(problem: TopKProblem, A: np.ndarray) -> bool:
+    """Whether a kernel of which nothing is known is indefinite, by the rows that count most in W."""
+    if isinstance(problem.data, Rows) or problem.data.kernel.positive or not np.isfinite(A).all():
+        return False
+    which = most_important(np.abs(problem.cost[:, None] * A).sum(axis=1))
+    return is_indefinite(problem.data.between(which, which) + problem.constant, balanced=False)
+
+
+class Ascent:
+    """Epochs over the samples, and their certificates."""
+
+    def __init__(self, problem: TopKProblem, state: State, method: Method, seed: int, stop: Stop) -> None:
+        self.problem, self.state, self.method, self.stop = problem, state, method, stop
+        self.deadline = time.perf_counter() + stop.max_seconds
+        self.scores: Scores = (LinearScores if problem.is_linear else KernelScores)(problem, stop.cancel)
+        self.newton: Newton | None = None
+        self.averaging = method.averaging and not method.exact
+        if "gaps" not in state:
+            n = len(state.A)
+            state.gaps, state.moved = np.ones(n), np.ones(n, dtype=np.uint8)
+            state.order, state.position = np.empty(0, dtype=np.int64), 0
+            state.seed, state.epoch, state.checked, state.seen_all = seed, 0, 0, 0
+            state.primal, state.gap, state.passed_over, state.staleness = 1.0, np.inf, 0.0, 1.0
+            state.second_order, state.accepted, state.best_gap, state.no_gain = False, False, np.inf, 0
+            state.refuted = False  # that the kernel is positive semi-definite
+            state.best_primal = np.inf
+            if self.averaging:
+                state.mean = state.A.copy()
+            self.scores.start(state)
+
+    def step(self) -> bool:
+        """One epoch, as much of it as there is time for, or a second-order step. True: no way on."""
+        state = self.state
+        if state.refuted:
+            return True
+        if state.second_order:
+            self._second_order()
+            state.epoch += 1
+            return bool(state.no_gain >= NO_GAIN)
+        if state.position >= len(state.order):
+            state.order, state.position = self._order(), 0
+        while state.position < len(state.order):
+            some = state.order[state.position : state.position + self.scores.piece]
+            self.scores.sweep(state, self.method.step, some)
+            state.position += len(some)
+            if time.perf_counter() >= self.deadline and state.position < len(state.order):
+                return False
+        state.epoch += 1
+        self._average()
+        return self._at_rest()
+
+    def _at_rest(self) -> bool:
+        """Whether no sample moves any more; second-order steps may still find a way."""
+        state = self.state
+        if not self.method.exact or len(state.order) < len(state.A) or state.moved.any():
+            return False
+        state.second_order = fits_newton(self.problem)
+        return not state.second_order
+
+    def _average(self) -> None:
+        """Iterates count in proportion to their number."""
+        state = self.state
+        if self.averaging:
+            state.mean += 2.0 / (state.epoch + 1.0) * (state.A - state.mean)
+
+    def shown(self) -> State:
+        """The iterate that is certified and returned: the last one, or the mean."""
+        if not self.averaging:
+            return self.state
+        mean = State(A=self.state.mean, gaps=self.state.gaps.copy(), moved=self.state.moved, passed_over=0.0)
+        self.scores.start(mean)
+        return mean
+
+    def _keep_best(self, primal: float, shown: State) -> None:
+        """The best primal point is kept for fits that end on their way: later ones may be far worse."""
+        if primal < self.state.best_primal:
+            point = self.scores.point(shown)
+            self.state.best_primal = primal
+            self.state.best_coef, self.state.best_offset = point.coef.copy(), point.offset.copy()
+
+    def _second_order(self) -> None:
+        state, problem = self.state, self.problem
+        if self.newton is None:
+            self.newton = Newton(problem, self.stop.cancel, self.deadline)
+        if "tau" not in state:
+            curvature = float((problem.cost * problem.sqnorms).mean())
+            self.newton.start(state, max(0.5 * curvature * min(1.0, 10.0 * state.gap), 1e-200))
+        state.accepted = self.newton.step(state)
+        state.no_gain += 1
+        if state.accepted:
+            self.scores.start(state)
+
+    def _order(self) -> np.ndarray:
+        """Whom to visit: with Frank and Wolfe any at random, else those that may move."""
+        state, n = self.state, len(self.state.A)
+        rng = np.random.default_rng([state.seed, state.epoch])
+        if not self.method.exact:
+            return rng.integers(0, n, n) if self.method.sampling == "uniform" else self._by_gaps(rng)
+        if state.epoch < state.seen_all + RECHECK:
+            return rng.permutation(np.flatnonzero(state.moved))
+        state.seen_all = state.epoch
+        return rng.permutation(n)
+
+    def _by_gaps(self, rng: np.random.Generator) -> np.ndarray:
+        """Samples drawn in proportion to what they add to the gap, as far as that is known."""
+        shares = self.problem.mass * np.maximum(self.state.gaps, 0.0)
+        n, total = len(shares), float(shares.sum())
+        shares = AT_RANDOM / n + (1.0 - AT_RANDOM) * (shares / total if total > 0.0 else 1.0 / n)
+        ends = np.cumsum(shares)
+        return np.minimum(np.searchsorted(ends, rng.random(n) * ends[-1], side="right"), n - 1)
+
+    def due(self) -> bool:
+        """Whether a second-order step ended, or the gaps seen in an epoch make an end likely."""
+        state = self.state
+        if state.second_order:
+            return bool(state.accepted)
+        likely = state.staleness * self._seen_gap() <= self.stop.tol * state.primal
+        return likely or state.epoch >= state.checked + max(CHECK_EVERY, state.checked // 2)
+
+    def _seen_gap(self) -> float:
+        """The sum of the gaps that samples had when they were last visited."""
+        return float(self.problem.mass @ self.state.gaps)
+
+    def certify(self) -> Certificate:
+        """Both bounds; where epochs gain little, second-order steps come next."""
+        state, seen, shown = self.state, self._seen_gap(), self.shown()
+        certificate = self.scores.certify(shown)
+        gap = relative_gap(certificate.primal, certificate.dual)
+        self._keep_best(certificate.primal, shown)
+        if certificate.dual == -np.inf:
+            state.best_dual, state.refuted = -np.inf, True  # nor was there a bound before
+            return certificate
+        if state.epoch > state.checked:
+            fresh = certificate.primal - certificate.dual
+            state.staleness = float(np.clip(fresh / max(seen, 1e-300), 0.5, 2.0))
+            slow = state.epoch - state.checked >= CHECK_EVERY and self._epochs_left(gap) > TOO_MANY
+            if slow and self.method.exact and fits_newton(self.problem):
+                state.second_order = True
+        if gap < 0.9 * state.best_gap or certificate.dual > 1.1 * max(state.get("best_dual", 0.0), 0.0):
+            state.best_gap, state.no_gain = min(gap, state.best_gap), 0
+        state.checked, state.primal, state.gap = state.epoch, certificate.primal, gap
+        if self.method.exact:
+            state.passed_over, state.seen_all = PASSED_OVER * self.stop.tol * state.primal, state.epoch
+            state.moved[:] = state.gaps > state.passed_over
+        return certificate
+
+    def _epochs_left(self, gap: float) -> float:
+        """How many more it takes to the tolerance if the gap goes on falling as it did."""
+        state = self.state
+        if gap <= self.stop.tol:
+            return 0.0
+        fall = np.log(state.gap / gap) / (state.epoch - state.checked)
+        goal = max(self.stop.tol, FLOAT_EPS)
+        return float(np.log(gap / goal) / fall) if fall > 0.0 else np.inf

@@ -1,0 +1,22 @@
+"""Numbers that say how good answers are: top-k accuracy, confusion counts, intervals of shares."""
+
+from .confusion import ClassRow, Confusion
+from .intervals import (
+    CONFIDENCE,
+    Interval,
+    RunningMean,
+    normal_interval,
+    share_interval,
+)
+from .top_k import top_k_accuracy
+
+__all__ = [
+    "CONFIDENCE",
+    "ClassRow",
+    "Confusion",
+    "Interval",
+    "RunningMean",
+    "normal_interval",
+    "share_interval",
+    "top_k_accuracy",
+]

@@ -1,5 +1,0 @@
-"""Any code and decoder around any binary classifier."""
-
-from .classifier import OutputCodeClassifier
-
-__all__ = ["OutputCodeClassifier"]

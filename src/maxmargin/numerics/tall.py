@@ -1,0 +1,73 @@
+"""Matrices of many rows and few columns: products and an orthonormal basis, a block of rows at a time.
+
+Blocks are fixed by the shapes, so threads change no bit, and Ctrl-C is seen between blocks.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..data import lazy_array
+from ..solving import BLOCK, RowPool, row_blocks
+
+AT_ONCE = 8  # partial sums that are held
+
+
+def dot(
+    A: np.ndarray, W: np.ndarray, pool: RowPool, place: tuple[int, np.ndarray] | None = None
+) -> np.ndarray:
+    """``A @ W``, in the precision of A; row i in row ``index[i]`` of n_rows, for a place (n_rows, index)."""
+    n_rows, index = (len(A), None) if place is None else place
+    out = lazy_array(n_rows * W.shape[1], A.dtype).reshape(n_rows, W.shape[1])
+    right = np.ascontiguousarray(W, dtype=A.dtype)
+
+    def work(rows: slice) -> None:
+        if index is None:
+            np.matmul(A[rows], right, out=out[rows])
+        else:
+            out[index[rows]] = A[rows] @ right
+
+    pool.map(work, row_blocks(len(A)))
+    return out
+
+
+def gram(A: np.ndarray, weight: np.ndarray, pool: RowPool) -> np.ndarray:
+    """``A' diag(weight) A`` in double; sums over the rows of a block are in the precision of A."""
+    root = None if (weight == 1.0).all() else np.sqrt(weight).astype(A.dtype)
+
+    def work(rows: slice) -> np.ndarray:
+        block = A[rows] if root is None else A[rows] * root[rows, None]
+        return block.T @ block
+
+    total = np.zeros((A.shape[1], A.shape[1]))
+    blocks = row_blocks(len(A))
+    for first in range(0, len(blocks), AT_ONCE):
+        for part in pool.map(work, blocks[first : first + AT_ONCE]):
+            total += part
+    return total
+
+
+def tdot(A: np.ndarray, B: np.ndarray, pool: RowPool) -> np.ndarray:
+    """``A' B``."""
+    total = np.zeros((A.shape[1], B.shape[1]))
+    blocks = row_blocks(len(A))
+    for first in range(0, len(blocks), AT_ONCE):
+        for part in pool.map(lambda rows: A[rows].T @ B[rows], blocks[first : first + AT_ONCE]):
+            total += part
+    return total
+
+
+def orthonormal(A: np.ndarray, pool: RowPool) -> np.ndarray:
+    """The Q of a QR factorisation of A: of each block first, then of all their R in one column."""
+    blocks = row_blocks(len(A), max(BLOCK, 4 * A.shape[1]))
+    parts = pool.map(lambda rows: np.linalg.qr(A[rows]), blocks)
+    if len(parts) == 1:
+        return parts[0][0]
+    above = orthonormal(np.concatenate([R for _, R in parts]), pool)
+    ends = np.cumsum([len(R) for _, R in parts])
+
+    def work(i: int) -> np.ndarray:
+        Q, R = parts[i]
+        return Q @ above[ends[i] - len(R) : ends[i]]
+
+    return np.concatenate(pool.map(work, range(len(parts))))

@@ -1,0 +1,16 @@
+"""The numbers of the report."""
+
+from .build import Report, build
+from .curves import BudgetPath, Curve, GapHistory
+from .data import DataFacts
+from .promises import DELTA
+
+__all__ = [
+    "DELTA",
+    "BudgetPath",
+    "Curve",
+    "DataFacts",
+    "GapHistory",
+    "Report",
+    "build",
+]

@@ -1,0 +1,175 @@
+"""Everything that a report says, as numbers and texts, apart from how it looks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sklearn.pipeline import Pipeline
+
+from ...evaluation import (
+    Evaluation,
+    Mistake,
+    classifier_of,
+    evaluate,
+    prepared,
+)
+from ...io.readers import Source
+from ...table import TablePreparation
+from ...training import digest_of
+from .curves import (
+    BudgetPath,
+    GapHistory,
+    budget_path,
+    gap_history,
+)
+from .data import DataFacts, Watched, rows_by_number
+from .influence import (
+    Influence,
+    Weights,
+    influential_features,
+    influential_rows,
+)
+from .model_words import Described, describe, fitted_inside
+from .promises import (
+    MOST_ROWS,
+    NO_TRAINING_ROWS,
+    OTHER_FILE,
+    OTHER_ROWS,
+    Promises,
+    promises,
+)
+
+__all__ = ["Report", "ShownMistake", "build"]
+
+
+@dataclass(frozen=True)
+class ShownMistake:
+    """A wrong answer with the row of the file that it was given for."""
+
+    mistake: Mistake
+    values: dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """What :func:`build` has gathered; :func:`maxmargin.report.html.page` shows it.
+
+    Attributes
+    ----------
+    record : dict
+        How the model was made, as the model file tells it; empty where it tells nothing.
+    data : DataFacts
+        The file that the model was judged by.
+    seen : bool
+        Whether that is the file that the model was trained on, by its hash.
+    model : Described
+    evaluation : Evaluation
+    mistakes : list of ShownMistake
+    budget_path : BudgetPath or None
+    gaps : GapHistory or None
+    support : Influence or None
+    weights : Weights or None
+    promises : Promises
+    commands : tuple of str
+        The command that made this page, if one did.
+    fingerprint : str or None
+        Of the model.
+    """
+
+    record: Mapping[str, Any]
+    data: DataFacts
+    seen: bool
+    model: Described
+    evaluation: Evaluation
+    mistakes: list[ShownMistake]
+    budget_path: BudgetPath | None
+    gaps: GapHistory | None
+    support: Influence | None
+    weights: Weights | None
+    promises: Promises
+    commands: tuple[str, ...] = ()
+    fingerprint: str | None = None
+
+
+def build(
+    model: Any,
+    record: Mapping[str, Any] | None,
+    source: Source,
+    *,
+    training: Source | None = None,
+    command: str | None = None,
+    **judged: Any,
+) -> Report:
+    """Gather what there is to say about a fitted model.
+
+    Parameters
+    ----------
+    model : fitted classifier, or pipeline that ends in one
+    record : dict or None
+        How it was made, as ``maxmargin.io.read_record`` gives it.
+    source : Source
+        Rows to judge it by, with their target; best rows that it has not seen.
+    training : Source, optional
+        The rows that it was trained on. Most bounds need them.
+    command : str, optional
+        What was typed to make this page.
+    **judged
+        To :func:`maxmargin.evaluation.evaluate.evaluate`: ``labels``, ``unknown_labels``, ``progress`` ...
+
+    Returns
+    -------
+    Report
+    """
+    record = dict(record or {})
+    watched = Watched(source)
+    with digest_of(source.name) as digest:
+        evaluation = evaluate(model, watched, **judged)
+        data = watched.facts(digest()["sha256"])
+    seen = data.sha256 is not None and data.sha256 == record.get("data", {}).get("sha256")
+    rows = rows_by_number(source, [m.row for m in evaluation.mistakes])
+    classifier = classifier_of(model)
+    steps = list(model[:-1]) if isinstance(model, Pipeline) else []
+    readable = not steps or (len(steps) == 1 and isinstance(steps[0], TablePreparation))
+    table = steps[0] if readable and steps else None
+    n_errors = evaluation.n_rows - round(evaluation.accuracy * evaluation.n_rows)
+    return Report(
+        record=record,
+        data=data,
+        seen=seen,
+        model=describe(classifier),
+        evaluation=evaluation,
+        mistakes=[ShownMistake(m, rows.get(m.row, {})) for m in evaluation.mistakes],
+        budget_path=budget_path(classifier),
+        gaps=gap_history(classifier),
+        support=influential_rows(classifier, table, _fit(record).get("support_rows")) if readable else None,
+        weights=influential_features(classifier, table) if readable else None,
+        promises=promises(
+            fitted_inside(classifier),
+            n_errors,
+            evaluation.n_rows,
+            1.0 - evaluation.majority_share,
+            seen=seen,
+            training=_training_rows(model, record, training),
+        ),
+        commands=() if command is None else (command,),
+        fingerprint=record.get("fingerprint"),
+    )
+
+
+def _fit(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    return record.get("fit") or {}
+
+
+def _training_rows(model: Any, record: Mapping[str, Any], training: Source | None) -> tuple[Any, Any] | str:
+    """The training rows, prepared, or why there are none; no more than show that they are too many."""
+    if training is None:
+        return NO_TRAINING_ROWS
+    if record.get("fitted_on", "all rows") != "all rows":
+        return OTHER_ROWS
+    known = (record.get("data") or {}).get("sha256")
+    with digest_of(training.name) as digest:
+        block = next(training.blocks(MOST_ROWS + 1))
+        rows = prepared(model, block)[0], block.target
+        return rows if known in (None, digest()["sha256"]) else OTHER_FILE

@@ -1,0 +1,221 @@
+"""Small charts as inline SVG: lines on linear or logarithmic axes, intervals, and a reliability diagram.
+
+Colours are classes of the page's style; places are attributes. A chart has a title and a description for
+those who cannot see it, and its marks say their values when pointed at.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .markup import Element, node
+from .scales import Scale, linear, logarithmic
+from .text import (
+    number,
+    percent,
+    shortened,
+    width,
+)
+
+WIDTH, HEIGHT = 400, 260
+LEFT, RIGHT, TOP, BOTTOM = 50, 14, 26, 42
+MOST_POINTS = 120  # of one line
+MOST_MARKED = 24  # a line with more points has no dots
+LINE_STYLES = ("one", "two", "three", "four", "five", "six")
+
+
+@dataclass(frozen=True)
+class Line:
+    """A named line through points; ``faint`` ones are for comparison and have no name of their own."""
+
+    name: str
+    x: Sequence[float]
+    y: Sequence[float]
+    faint: bool = False
+
+
+@dataclass(frozen=True)
+class Axis:
+    """What an axis shows."""
+
+    label: str
+    log: bool = False
+    zero: bool = False
+    share: bool = False  # numbers are written in per cent
+    whole: bool = False  # there is nothing between two whole numbers
+
+    def scale(self, values: Sequence[float], start: float, end: float) -> Scale:
+        """The scale on which all these values have a place."""
+        return logarithmic(values, start, end) if self.log else linear(values, start, end, zero=self.zero)
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A value between two limits, with a name."""
+
+    name: str
+    value: float
+    low: float
+    high: float
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Bin:
+    """Predictions of about the same confidence: how sure, how often right (with limits), and how many."""
+
+    confidence: float
+    accuracy: float
+    low: float
+    high: float
+    n: int
+
+
+def chart(name: str, title: str, description: str, width: int, height: int, *parts: object) -> Element:
+    """The outer element, with what a screen reader says."""
+    return node(
+        "svg",
+        node("title", title, id=f"{name}-title"),
+        node("desc", description, id=f"{name}-desc"),
+        *parts,  # type: ignore[arg-type]
+        viewBox=f"0 0 {width} {height}",
+        width=width,
+        height=height,
+        role="img",
+        aria_labelledby=f"{name}-title {name}-desc",
+    )
+
+
+def label(text: str, x: float, y: float, anchor: str = "start", **attributes: object) -> Element:
+    """Text at a place."""
+    return node("text", text, x=round(x, 2), y=round(y, 2), text_anchor=anchor, **attributes)
+
+
+def frame(x: Scale, y: Scale, across: Axis, up: Axis) -> list[Element]:
+    """Grid, ticks and names of both axes."""
+    parts = []
+    for value, text in y.ticks(6):
+        at = y(value)
+        text = percent(value, 0 if round(100 * value, 6).is_integer() else 1) if up.share else text
+        parts.append(node("line", x1=x.start, x2=x.end, y1=at, y2=at, class_="grid"))
+        parts.append(label(text, x.start - 6, at + 4, "end", class_="tick"))
+    for value, text in x.ticks(6):
+        if across.whole and value != round(value):
+            continue
+        at = x(value)
+        text = percent(value, 0) if across.share else text
+        parts.append(node("line", x1=at, x2=at, y1=y.start, y2=y.start + 4, class_="axis"))
+        parts.append(label(text, at, y.start + 17, "middle", class_="tick"))
+    parts.append(node("line", x1=x.start, x2=x.end, y1=y.start, y2=y.start, class_="axis"))
+    parts.append(label(up.label, 2, 13, class_="axis-name"))
+    parts.append(label(across.label, x.end, y.start + 34, "end", class_="axis-name"))
+    return parts
+
+
+def line_chart(
+    name: str,
+    title: str,
+    description: str,
+    lines: Sequence[Line],
+    across: Axis,
+    up: Axis,
+    *,
+    limit: tuple[str, float] | None = None,
+) -> Element:
+    """Lines over one pair of axes; ``limit`` is a named horizontal line."""
+    lines = [_drawable(line, across.log, up.log) for line in lines]
+    lines = [line for line in lines if len(line.x)]
+    every_y = [v for line in lines for v in line.y] + ([limit[1]] if limit else [])
+    x = across.scale([v for line in lines for v in line.x] or [1.0], LEFT, WIDTH - RIGHT)
+    named = [line for line in lines if not line.faint and line.name]
+    rows = -(-len(named) // 3) if len(named) > 1 else 0
+    bottom = HEIGHT - BOTTOM
+    y = up.scale(every_y or [1.0], bottom, TOP)
+    parts = frame(x, y, across, up)
+    if limit:
+        at = y(limit[1])
+        parts.append(node("line", x1=x.start, x2=x.end, y1=at, y2=at, class_="limit"))
+        parts.append(label(limit[0], x.end, at - 5, "end", class_="limit-name"))
+    styles = {id(line): LINE_STYLES[i % len(LINE_STYLES)] for i, line in enumerate(named)}
+    for line in sorted(lines, key=lambda each: not each.faint):
+        parts += _drawn(line, x, y, styles.get(id(line), "one"))
+    for i, line in enumerate(named if rows else []):
+        left, down = LEFT + 115 * (i % 3), HEIGHT + 8 + 18 * (i // 3)
+        parts.append(node("line", x1=left, x2=left + 18, y1=down, y2=down, class_=f"line {styles[id(line)]}"))
+        parts.append(label(shortened(line.name, 13)[0], left + 24, down + 4, class_="tick"))
+    return chart(name, title, description, WIDTH, HEIGHT + 18 * rows, *parts)
+
+
+def _drawable(line: Line, log_x: bool, log_y: bool) -> Line:
+    """The points that have a place on these axes, and no more of them than can be told apart."""
+    points = [
+        (float(a), float(b))
+        for a, b in zip(line.x, line.y)
+        if math.isfinite(a) and math.isfinite(b) and (a > 0 or not log_x) and (b > 0 or not log_y)
+    ]
+    every = -(-len(points) // MOST_POINTS) if points else 1
+    kept = points[::every] + (points[-1:] if points and (len(points) - 1) % every else [])
+    return Line(line.name, [a for a, _ in kept], [b for _, b in kept], line.faint)
+
+
+def _drawn(line: Line, x: Scale, y: Scale, style: str) -> list[Element]:
+    points = [(x(a), y(b)) for a, b in zip(line.x, line.y)]
+    path = " ".join(f"{a:g},{b:g}" for a, b in points)
+    kind = "line faint" if line.faint else f"line {style}"
+    parts = [node("polyline", points=path, class_=kind)]
+    if not line.faint and len(points) <= MOST_MARKED:
+        said = [f"{line.name}: {number(a)}, {number(b)}" for a, b in zip(line.x, line.y)]
+        parts += [
+            node("circle", node("title", text), cx=a, cy=b, r=3, class_=f"dot {style}")
+            for (a, b), text in zip(points, said)
+        ]
+    return parts
+
+
+def interval_chart(name: str, title: str, description: str, rows: Sequence[Interval], unit: str) -> Element:
+    """One row for each value: a dot, and a line between its limits, on a scale of per cent."""
+    words = [shortened(row.name, 18)[0] for row in rows]
+    left = 16 + max((width(word) for word in words), default=0.0)
+    step = 24
+    bottom = 10 + step * len(rows)
+    low = min((row.low for row in rows), default=0.0)
+    x = Scale(max(0.0, math.floor(10 * (low - 0.02)) / 10), 1.0, left, WIDTH - 66)
+    parts = []
+    for value, _ in x.ticks(5):
+        at = x(value)
+        parts.append(node("line", x1=at, x2=at, y1=6, y2=bottom, class_="grid"))
+        parts.append(label(percent(value, 0), at, bottom + 16, "middle", class_="tick"))
+    for i, (row, word) in enumerate(zip(rows, words)):
+        at = 10 + step * (i + 0.5)
+        limits = f"{percent(row.low)} to {percent(row.high)}"
+        said = f"{row.name}: {percent(row.value)} ({limits}){row.note}"
+        parts.append(label(word, left - 10, at + 4, "end", class_="name"))
+        parts.append(node("line", x1=x(row.low), x2=x(row.high), y1=at, y2=at, class_="whisker"))
+        parts.append(node("circle", node("title", said), cx=x(row.value), cy=at, r=4.5, class_="dot one"))
+        parts.append(label(percent(row.value), WIDTH - 4, at + 4, "end", class_="value"))
+    parts.append(label(unit, x.end, bottom + 34, "end", class_="axis-name"))
+    return chart(name, title, description, WIDTH, bottom + 40, *parts)
+
+
+def reliability_diagram(name: str, title: str, description: str, bins: Sequence[Bin]) -> Element:
+    """How often predictions are right against how sure they are; the area of a dot is their number."""
+    low = min([b.confidence for b in bins] + [b.low for b in bins] + [0.5])
+    low = max(0.0, math.floor(10 * low) / 10)
+    x = Scale(low, 1.0, LEFT, WIDTH - RIGHT - 6)
+    y = Scale(low, 1.0, HEIGHT - BOTTOM, TOP)
+    across, up = Axis("how sure the model is", share=True), Axis("how often it is right", share=True)
+    parts = frame(x, y, across, up)
+    parts.append(node("line", x1=x(low), y1=y(low), x2=x(1.0), y2=y(1.0), class_="limit"))
+    most = max((b.n for b in bins), default=1)
+    for b in bins:
+        said = (
+            f"{b.n:,} predictions, {percent(b.confidence)} sure on average: {percent(b.accuracy)} right "
+            f"({percent(b.low)} to {percent(b.high)})"
+        )
+        at = x(b.confidence)
+        parts.append(node("line", x1=at, x2=at, y1=y(b.low), y2=y(b.high), class_="whisker"))
+        radius = round(3 + 6 * math.sqrt(b.n / most), 2)
+        parts.append(node("circle", node("title", said), cx=at, cy=y(b.accuracy), r=radius, class_="dot one"))
+    return chart(name, title, description, WIDTH, HEIGHT, *parts)

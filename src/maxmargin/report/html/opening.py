@@ -1,0 +1,174 @@
+"""The top of the page: what was judged, the numbers to remember, the way to the rest; then the data."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+from typing import Any
+
+from ..content import DataFacts, Report
+from .grids import bar_chart
+from .markup import (
+    Child,
+    Element,
+    datum,
+    node,
+)
+from .tables import facts, figure
+from .text import count, number, percent
+
+MOST_COLUMNS = 60
+KINDS = {"number": "columns of numbers", "words": "columns of words"}
+MOST_CLASSES = 20
+
+
+def title_of(report: Report) -> str:
+    """What the page is called."""
+    return f"{report.data.target or 'target'} from {PurePath(report.data.file).name}"
+
+
+def header(report: Report) -> Element:
+    """The title, the answer in a sentence or two, and cards of numbers."""
+    e = report.evaluation
+    rows = "rows that it was trained on" if report.seen else "rows"
+    low, high = map(percent, e.accuracy_interval)
+    sure = "" if report.seen else f"; with 95 % confidence between {low} and {high} on new rows like these"
+    lead: list[Child] = [
+        f"On {e.n_rows:,} {rows} the model names the right class ",
+        node("b", f"{percent(e.accuracy)} of the time"),
+        f"{sure}. Always naming the most frequent class would be right {percent(e.majority_share)} of the "
+        "time.",
+    ]
+    parts: list[Child] = [
+        node("p", "maxmargin report", class_="over"),
+        node("h1", "Predicting ", datum(report.data.target or "the target", 60)),
+        node("p", lead, class_="lead"),
+    ]
+    if report.seen:
+        parts.append(
+            node(
+                "p",
+                node("b", "Read with care. "),
+                "This file is the one that the model was trained on, by its SHA-256. Its rows say how "
+                "well the model remembers, not how well it does on new rows.",
+                class_="warn",
+            )
+        )
+    return node("header", parts, cards(report))
+
+
+def cards(report: Report) -> Element:
+    """Up to six numbers, each with what it means."""
+    e, facts_of = report.evaluation, report.model.facts
+    found = [
+        ("accuracy", percent(e.accuracy), f"of {count(e.n_rows, 'row')} get their true class"),
+        (
+            "balanced accuracy",
+            percent(e.balanced_accuracy),
+            "the mean over classes, so that rare ones count as much",
+        ),
+    ]
+    if e.ranking is not None:
+        found.append(
+            (
+                "area under ROC",
+                number(e.ranking.roc_auc, 3),
+                f"chance that a row of “{e.ranking.positive[:24]}” scores higher than one of the other class",
+            )
+        )
+    found += [
+        (f"top-{hit.k} accuracy", percent(hit.accuracy), f"true class among the {hit.k} highest scores")
+        for hit in e.top_k
+        if hit.k == 5 or (hit.k == 3 and len(e.classes) <= 5)
+    ]
+    if "n_support_" in facts_of:
+        found.append(
+            ("support vectors", number(facts_of["n_support_"]), "rows that a new row is compared with")
+        )
+    if "dual_gap_" in facts_of:
+        found.append(
+            (
+                "duality gap",
+                number(facts_of["dual_gap_"], 2),
+                "no better coefficients lower the objective by a larger share",
+            )
+        )
+    for promise in report.promises.told:
+        if promise.name == "hold-out":
+            sure = percent(1 - (promise.delta or 0), 0)
+            words = f"limit on the error for new rows, that holds with {sure} confidence"
+            found.append(("error at most", percent(promise.value), words))
+    return node(
+        "ul",
+        [node("li", node("i", name), node("b", value), node("span", words)) for name, value, words in found],
+        class_="cards",
+    )
+
+
+def contents(sections: list[tuple[str, str]]) -> Element:
+    """Links to the sections."""
+    links = [node("li", node("a", title, href=f"#{anchor}")) for anchor, title in sections]
+    return node("nav", node("ol", links), aria_label="Contents")
+
+
+def data_section(report: Report) -> list[Child]:
+    """What the data were: the file judged by, the file trained on, columns and classes."""
+    data, trained = report.data, dict(report.record.get("data") or {})
+    parts: list[Child] = [
+        node("p", "The rows that this page judges the model by, and those that it was trained on."),
+        facts(
+            [
+                ("judged by", datum(data.file, 90)),
+                ("rows", count(data.n_rows, "row")),
+                ("features", count(data.n_features, "column")),
+                ("to predict", datum(data.target if data.target is not None else "–")),
+                (
+                    "entries not 0",
+                    None if data.density is None else f"{percent(data.density)} (a sparse matrix)",
+                ),
+                ("SHA-256", _code(data.sha256)),
+                ("trained on", datum(trained.get("file", "not recorded"), 90)),
+                ("training rows", _number_or_none(trained.get("n_rows"))),
+                ("SHA-256 of that", _code(trained.get("sha256"))),
+            ]
+        ),
+    ]
+    counts = list(data.class_counts.items())
+    shown = counts[:MOST_CLASSES]
+    some = f" The {MOST_CLASSES} largest of {len(counts):,} are drawn." if len(counts) > len(shown) else ""
+    drawing = bar_chart(
+        "classes",
+        "Rows of each class",
+        "; ".join(f"{name}: {n}" for name, n in shown),
+        [(name, float(n)) for name, n in shown],
+        unit="rows",
+    )
+    words = f"How many of the rows judged by belong to each class.{some}"
+    if data.columns:
+        parts.append(facts([_columns(data, kind, name) for kind, name in KINDS.items()]))
+    parts.append(node("div", figure(drawing, "Rows of each class", words), class_="figures"))
+    notes = [*report.evaluation.notes]
+    notes += [
+        f"column {name}: {n:,} values never seen in training"
+        for name, n in report.evaluation.unseen_words.items()
+    ]
+    parts += [node("p", "Note: ", datum(note, 400), class_="note") for note in notes]
+    return parts
+
+
+def _columns(data: DataFacts, kind: str, name: str) -> tuple[str, Child]:
+    """The columns of a kind, each with how many of its values are missing."""
+    own = [column for column in data.columns if column.kind == kind]
+    spans = [
+        node("span", datum(c.name), node("em", f" {c.n_missing:,} missing") if c.n_missing else None)
+        for c in own[:MOST_COLUMNS]
+    ]
+    more = f"and {len(own) - MOST_COLUMNS:,} more" if len(own) > MOST_COLUMNS else "" if own else "none"
+    return f"{name} ({len(own):,})", node("div", spans, node("span", more) if more else None, class_="pairs")
+
+
+def _code(text: Any) -> Element | None:
+    return None if not text else node("code", str(text))
+
+
+def _number_or_none(value: Any) -> str | None:
+    return count(int(value), "row") if isinstance(value, int | float) else None

@@ -1,0 +1,78 @@
+"""The page: sections in their order, under one policy and one style."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..content import Report
+from .choice import choice_section
+from .machinery import (
+    gap_section,
+    model_section,
+    path_section,
+    promise_section,
+    reproduce_section,
+)
+from .markup import Child, document, node
+from .opening import (
+    contents,
+    data_section,
+    header,
+    title_of,
+)
+from .quality import calibration_section, confusion_section, metrics_section
+from .rows import influence_section, mistake_section
+from .style import STYLE
+
+__all__ = ["page"]
+
+SECTIONS: tuple[tuple[str, str, Callable[[Report], list[Child]]], ...] = (
+    ("data", "The data", data_section),
+    ("choice", "How the model was chosen", choice_section),
+    ("model", "The model", model_section),
+    ("metrics", "How well it does", metrics_section),
+    ("confusion", "Which classes are confused", confusion_section),
+    ("calibration", "How far probabilities can be trusted", calibration_section),
+    ("mistakes", "Mistakes worth looking at", mistake_section),
+    ("influence", "What its answers hang on", influence_section),
+    ("path", "What each support vector is worth", path_section),
+    ("gap", "How close to the optimum", gap_section),
+    ("bounds", "What can be promised", promise_section),
+    ("reproduce", "How to make it again", reproduce_section),
+)
+
+
+def page(report: Report) -> str:
+    """The whole page as one file of HTML, without scripts and without anything from elsewhere.
+
+    Sections that a model has nothing to say in are left out.
+
+    Parameters
+    ----------
+    report : Report
+
+    Returns
+    -------
+    str
+        To be written as UTF-8. The same report gives the same bytes.
+    """
+    made = report.record.get("date") or report.record.get("created")
+    sections = [(anchor, title, show(report)) for anchor, title, show in SECTIONS]
+    sections = [each for each in sections if each[2]]
+    body = [
+        header(report),
+        contents([(anchor, title) for anchor, title, _ in sections]),
+        node(
+            "main",
+            [
+                node("section", node("h2", title), parts, id=anchor, aria_label=title)
+                for anchor, title, parts in sections
+            ],
+        ),
+        node(
+            "footer",
+            node("p", "Made by maxmargin. This file loads nothing, runs nothing and sends nothing."),
+            node("p", f"The model was trained on {made}.") if made else None,
+        ),
+    ]
+    return document(f"{title_of(report)} – maxmargin report", STYLE, body)

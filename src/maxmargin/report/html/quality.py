@@ -1,0 +1,207 @@
+"""How well the model does: metrics with intervals, the table of classes, confusion, calibration."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..content import Report
+from .charts import (
+    Bin,
+    Interval,
+    interval_chart,
+    reliability_diagram,
+)
+from .grids import heat_map
+from .markup import (
+    Child,
+    Element,
+    datum,
+    node,
+)
+from .tables import figure, table
+from .text import number, percent
+
+MOST_CLASSES = 30  # drawn, and in the table
+MOST_CELLS = 26  # classes of a heat map; 20 of those with most mistakes where there are more
+FEWER_CELLS = 20
+
+
+def metrics_section(report: Report) -> list[Child]:
+    """Numbers for all rows, then class by class."""
+    e = report.evaluation
+    rows: list[list[Child]] = [
+        _metric("accuracy", percent(e.accuracy), e.accuracy_interval, "share of rows whose class is named"),
+        _metric("balanced accuracy", percent(e.balanced_accuracy), None, "mean share over the classes"),
+        _metric("most frequent class", percent(e.majority_share), None, "accuracy of always naming it"),
+    ]
+    rows += [
+        _metric(
+            f"top-{hit.k} accuracy", percent(hit.accuracy), hit.interval, f"class among the first {hit.k}"
+        )
+        for hit in e.top_k
+        if hit.k > 1
+    ]
+    if e.ranking is not None:
+        words = "chance that of two rows, one of each class, the scores are in the right order"
+        rows.append(
+            _metric(
+                "area under ROC", number(e.ranking.roc_auc), e.ranking.roc_auc_interval, words, share=False
+            )
+        )
+        words = "mean precision over all thresholds of the score"
+        rows.append(_metric("average precision", number(e.ranking.average_precision), None, words))
+    if e.calibration is not None:
+        c = e.calibration
+        words = "mean −log of the true class's probability; 0 is perfect"
+        rows.append(_metric("log loss", number(c.log_loss), c.log_loss_interval, words, share=False))
+        words = "mean squared distance of probabilities from the truth; 0 is perfect"
+        rows.append(_metric("Brier score", number(c.brier), c.brier_interval, words, share=False))
+    caption = f"Measured on {e.n_rows:,} rows; the interval has a confidence of 95 %"
+    return [
+        node("p", "What is measured, where it may truly lie, and what it means."),
+        table(["metric", "value", "interval", "meaning"], rows, caption=caption, numbers=[1, 2]),
+        *_per_class(report),
+    ]
+
+
+def _metric(
+    name: str, value: str, interval: tuple[float, float] | None, words: str, *, share: bool = True
+) -> list[Child]:
+    limits = "–"
+    if interval is not None and np.isfinite(interval).all():
+        low, high = (percent(v) if share else number(v) for v in interval)
+        limits = f"{low} to {high}"
+    return [name, value, limits, node("span", words, class_="soft")]
+
+
+def _per_class(report: Report) -> list[Child]:
+    classes = report.evaluation.per_class
+    order = sorted(classes, key=lambda c: (c.recall if c.support else 2.0, c.label))
+    some = f" The {MOST_CLASSES} of {len(classes):,} that are found least are shown."
+    some = some if len(classes) > MOST_CLASSES else ""
+    shown = order[:MOST_CLASSES] if some else classes
+    drawn = [c for c in shown if c.support]
+    marks = [Interval(c.label, c.recall, *c.recall_interval, f", {c.support:,} rows") for c in drawn]
+    drawing = interval_chart(
+        "recall",
+        "Share of each class that is found",
+        "; ".join(f"{m.name}: {percent(m.value)}" for m in marks),
+        marks,
+        "share found",
+    )
+    words = f"A dot for each class: how many of its rows get its name, with the 95 % interval.{some}"
+    rows = [
+        [datum(c.label), percent(c.recall), percent(c.precision), _fixed(c.f1), number(c.support)]
+        for c in shown
+    ]
+    caption = "found: share of a class's rows that get its name; right: share of the rows named so that are"
+    return [
+        node("h3", "Class by class"),
+        node(
+            "div",
+            figure(drawing, "Share of each class that is found", words),
+            table(["class", "found", "right", "F1", "rows"], rows, caption=caption, numbers=[1, 2, 3, 4]),
+            class_="figures",
+        ),
+    ]
+
+
+def confusion_section(report: Report) -> list[Child]:
+    """The matrix, or its part with most mistakes, and the pairs that are confused most."""
+    e = report.evaluation
+    counts, names = np.asarray(e.confusion), e.classes
+    which = np.arange(len(names))
+    some = ""
+    if len(names) > MOST_CELLS:
+        off = counts - np.diag(np.diagonal(counts))
+        wrong = off.sum(axis=0) + off.sum(axis=1)
+        which = np.sort(np.argsort(-wrong, kind="stable")[:FEWER_CELLS])
+        some = f" The {FEWER_CELLS} of {len(names):,} classes with most mistakes are shown."
+    drawing = heat_map(
+        "confusion",
+        "Confusion matrix",
+        f"{len(which)} by {len(which)} counts; {number(int(np.trace(counts)))} rows in all are on the "
+        "diagonal",
+        [names[k] for k in which],
+        counts[np.ix_(which, which)].tolist(),
+    )
+    words = (
+        "Down: the true class; across: the answer. Blue is right, orange is wrong; a box is the darker, the "
+        f"larger its share of the row.{some}"
+    )
+    drawn = figure(drawing, "Which class is taken for which", words, natural=True)
+    parts: list[Child] = [node("p", "How often each class is taken for each other one.")]
+    pairs = [[datum(a), datum(b), number(n)] for a, b, n in e.most_confused]
+    if pairs and len(names) > 2:
+        caption = "The pairs that are confused most often"
+        listed = table(["true class", "taken for", "rows"], pairs, caption=caption, numbers=[2])
+        parts += [node("div", drawn, listed, class_="figures")] if len(which) <= 10 else [drawn, listed]
+    else:
+        parts.append(drawn)
+    if e.unknown_labels:
+        n = sum(e.unknown_labels.values())
+        parts.append(node("p", f"{n:,} rows have a label that is no class of the model.", class_="note"))
+    return parts
+
+
+def calibration_section(report: Report) -> list[Child]:
+    """Whether probabilities can be taken at their word."""
+    c = report.evaluation.calibration
+    if c is None:
+        return [
+            node(
+                "p",
+                "This model gives scores, not probabilities, so there is nothing to calibrate. The models "
+                "“sparse-kernel” and “calibrated” of maxmargin train have probabilities.",
+            )
+        ]
+    bins = [Bin(b.confidence, b.accuracy, *b.accuracy_interval, b.n_rows) for b in c.bins]
+    drawing = reliability_diagram(
+        "calibration",
+        "Reliability diagram",
+        "; ".join(f"{percent(b.confidence)} sure: {percent(b.accuracy)} right" for b in bins),
+        bins,
+    )
+    error = c.expected_calibration_error
+    rows = [
+        [
+            f"{percent(b.low, 0)} to {percent(b.high, 0)}",
+            percent(b.confidence),
+            percent(b.accuracy),
+            number(b.n_rows),
+        ]
+        for b in c.bins
+    ]
+    return [
+        node(
+            "p",
+            "When the model says 80 %, is it right 80 % of the time? On average its confidence is ",
+            node("b", f"{percent(error)} off"),
+            " (the expected calibration error; few rows make it look larger than it is).",
+        ),
+        node(
+            "div",
+            figure(
+                drawing,
+                "How sure, and how often right",
+                "Dots on the dashed line are honest; below it the model is too sure, above it too modest. "
+                "A larger dot stands for more rows, the bar for the 95 % interval.",
+            ),
+            table(
+                ["probability", "mean", "right", "rows"],
+                rows,
+                caption="The same as numbers, by the probability of the class that is named",
+                numbers=[1, 2, 3],
+            ),
+            class_="figures",
+        ),
+    ]
+
+
+def _fixed(value: float) -> str:
+    return f"{value:.3f}" if np.isfinite(value) else "–"
+
+
+def mark(text: str, good: bool) -> Element:
+    """A verdict, in a colour and in words."""
+    return node("span", text, class_="mark good" if good else "mark bad")

@@ -1,1 +1,0 @@
-"""Solvers: functions from a problem to a certified result."""

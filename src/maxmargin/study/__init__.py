@@ -1,1 +1,0 @@
-"""What the command line does, without printing: training, evaluation, comparison, paths."""

@@ -1,0 +1,62 @@
+"""Some rows of a block, and the memory that a block takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ..io.readers import Block, Words
+
+WORD_BYTES = 60  # of a short string and its place in a tuple
+
+
+def n_bytes(block: Block) -> int:
+    """What the features of a block take, nearly."""
+    features: Any = block.features
+    if isinstance(features, Mapping):
+        return sum(
+            c.codes.nbytes + WORD_BYTES * len(c.values) if isinstance(c, Words) else c.nbytes
+            for c in features.values()
+        )
+    parts = ("data", "indices", "indptr") if sparse.issparse(features) else ()
+    return sum(getattr(features, part).nbytes for part in parts) if parts else int(features.nbytes)
+
+
+def taken(block: Block, rows: np.ndarray) -> Block:
+    """Some rows of a block, by position."""
+    features, target = block.features, block.target
+    if isinstance(features, Mapping):
+        features = {
+            name: _some_words(c, rows) if isinstance(c, Words) else c[rows] for name, c in features.items()
+        }
+    else:
+        features = features[rows]
+    return Block(features, None if target is None else target[rows], block.first_row, len(rows))
+
+
+def _some_words(words: Words, rows: np.ndarray) -> Words:
+    """Words of some rows; where there are more words than rows, those that do not occur are let go."""
+    codes = words.codes[rows]
+    if len(words.values) <= len(rows):
+        return Words(codes, words.values)
+    used, numbers = np.unique(codes[codes >= 0], return_inverse=True)
+    codes[codes >= 0] = numbers
+    return Words(codes, tuple(words.values[k] for k in used))
+
+
+def labels_of(block: Block, name: str) -> tuple[list[Any], np.ndarray]:
+    """The labels of a block, each once, and of each row its number; a missing label is refused."""
+    numbers: dict[Any, int] = {}
+    target = np.asarray(block.target).tolist()
+    codes = np.array([numbers.setdefault(label, len(numbers)) for label in target], dtype=np.int64)
+    for label, number in numbers.items():
+        if label is None or label != label or label == "":
+            row = block.first_row + int(np.argmax(codes == number))
+            raise ValueError(
+                f"{name}: row {row}, counted from 0, has no label; training needs one in every row. Leave "
+                "such rows out."
+            )
+    return list(numbers), codes

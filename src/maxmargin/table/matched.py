@@ -1,0 +1,152 @@
+"""A table at prediction against the columns of the training: found by name, refused or left out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ..io.readers import Words
+from .given import GivenColumn, GivenTable
+
+SHOWN = 5  # names and words that a message lists
+
+
+@dataclass
+class Notices:
+    """What a table had that the training had not; several are added up with ``+``."""
+
+    extra: list[str] = field(default_factory=list)  # columns left out
+    unseen: dict[str, dict[str, int]] = field(default_factory=dict)  # words, and in how many rows
+    gaps: dict[str, int] = field(default_factory=dict)  # missing values where training had none
+
+    def __add__(self, later: Notices) -> Notices:
+        unseen = {name: dict(words) for name, words in self.unseen.items()}
+        for name, words in later.unseen.items():
+            count(unseen.setdefault(name, {}), words)
+        gaps = dict(self.gaps)
+        count(gaps, later.gaps)
+        return Notices(list(dict.fromkeys([*self.extra, *later.extra])), unseen, gaps)
+
+    def text(self) -> str:
+        """One sentence for each kind of notice; nothing if there is none."""
+        said = []
+        if self.extra:
+            said.append(f"columns that training had not are left out: {_shown(self.extra)}")
+        for name, words in self.unseen.items():
+            said.append(
+                f"column {name!r} has {len(words)} word(s) that training had not, in {sum(words.values())} "
+                f"row(s), which count as none of its words: {_shown(list(words))}"
+            )
+        if self.gaps:
+            rows = ", ".join(f"{name!r} ({n} rows)" for name, n in list(self.gaps.items())[:SHOWN])
+            said.append(
+                f"values are missing where training had all, and the mean or no word is taken: {rows}"
+            )
+        return "; ".join(said) + "." if said else ""
+
+
+def count(into: dict[str, int], more: dict[str, int]) -> None:
+    """Add counts to counts."""
+    for key, n in more.items():
+        into[key] = into.get(key, 0) + n
+
+
+def _shown(names: list[str]) -> str:
+    listed = ", ".join(map(repr, names[:SHOWN]))
+    return listed + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
+
+
+def matched(
+    table: GivenTable, names: Sequence[str] | None, kinds: Sequence[str], n_columns: int
+) -> tuple[GivenTable, Notices]:
+    """The table with the columns of the training in their order, and what was left out.
+
+    Parameters
+    ----------
+    table : GivenTable
+    names : sequence of str or None
+        The columns of the training, where they had names.
+    kinds : sequence of {"number", "words"}
+    n_columns : int
+
+    Returns
+    -------
+    table : GivenTable
+    notices : Notices
+    """
+    notices = Notices()
+    if names is not None and table.names is not None:
+        found = dict(zip(table.names, table.columns or ()))
+        if lost := [name for name in names if name not in found]:
+            raise ValueError(
+                f"the table has no column {_shown(lost)}, which the model was trained with; it has "
+                f"{_shown(list(table.names))}."
+            )
+        notices.extra = [name for name in table.names if name not in set(names)]
+        columns = tuple(_of_kind(found[name], kind, name) for name, kind in zip(names, kinds))
+        return GivenTable(tuple(names), columns, None, table.n_rows, table.of_file), notices
+    _check_positions(table, names, kinds, n_columns)
+    if table.is_sparse:
+        return GivenTable(None, None, table.matrix.toarray(), table.n_rows, table.of_file), notices
+    return table, notices
+
+
+def _check_positions(
+    table: GivenTable, names: Sequence[str] | None, kinds: Sequence[str], n_columns: int
+) -> None:
+    if table.n_columns != n_columns:
+        raise ValueError(_other_width(table.n_columns, n_columns))
+    wanted = names or [f"x{j}" for j in range(n_columns)]
+    for name, kind, has in zip(wanted, kinds, table.kinds()):
+        if kind != has:
+            raise ValueError(_other_kind(name, kind, has))
+
+
+def _of_kind(column: GivenColumn, kind: str, name: str) -> GivenColumn:
+    """The column, unless it is of the other kind; one without any value is of both."""
+    has = "words" if isinstance(column, Words) else "number"
+    if has == kind:
+        return column
+    if isinstance(column, Words) and not (column.codes >= 0).any():
+        return np.full(len(column), np.nan)
+    if not isinstance(column, Words) and np.isnan(column).all():
+        return Words(np.full(len(column), -1, dtype=np.int32), ())
+    raise ValueError(_other_kind(name, kind, has))
+
+
+def _other_width(has: int, wanted: int) -> str:
+    return f"X has {has} features, but TablePreparation is expecting {wanted} features as input."
+
+
+def _other_kind(name: str, kind: str, has: str) -> str:
+    said = {"words": "words", "number": "numbers"}
+    return (
+        f"column {name!r} had {said[kind]} in training and has {said[has]} here; read it as {said[kind]} "
+        f"(open_source takes kinds={{{name!r}: {kind!r}}})."
+    )
+
+
+def matched_sparse(table: GivenTable, n_columns: int, growing: bool) -> tuple[Any, Notices]:
+    """The CSR matrix with ``n_columns`` columns; a file may have fewer, and more are left out.
+
+    While statistics are gathered, ``growing``, more columns stay.
+    """
+    if table.names is not None:
+        raise ValueError("the model was trained with a matrix without names, and this is a table with names.")
+    X, n, notices = sparse.csr_array(table.matrix), table.n_columns, Notices()
+    if not np.isfinite(X.data).all():
+        raise ValueError("a sparse matrix must have finite numbers; it has NaN or infinity.")
+    if n != n_columns and not table.of_file:
+        raise ValueError(
+            f"X has {n} features, but TablePreparation is expecting {n_columns} features as input."
+        )
+    if n < n_columns:
+        X = sparse.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], n_columns))
+    elif n > n_columns and not growing:
+        X = X[:, :n_columns]
+        notices.extra = [f"x{j}" for j in range(n_columns, n)]
+    return X, notices

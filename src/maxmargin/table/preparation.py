@@ -1,0 +1,317 @@
+"""From a table to the matrix that an estimator takes: one-hot words, numbers imputed and standardised."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ..data import check_choice, check_number
+from .given import (
+    GivenTable,
+    given_matrix,
+    given_table,
+    is_table,
+)
+from .matched import Notices, matched, matched_sparse
+from .matrix import TableMatrix
+from .plans import NumberPlan, WordsPlan, plans_of
+from .preparation_state import state_of, with_state
+from .statistics import RunningTable
+
+ROWS_AT_ONCE = 1 << 16
+DTYPES = ("float32", "float64")
+ACCEPTED = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "ensure_all_finite": "allow-nan"}
+DENSE_COLUMNS = 512  # a matrix of no more columns is dense in any case
+DENSE_SHARE = 0.25  # of entries that are not zero, from which on a wider one is
+
+
+class TableWarning(UserWarning):
+    """Something in a table at prediction that the table of the training had not."""
+
+
+class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """A table as a matrix: words one-hot, numbers standardised, gaps filled and marked.
+
+    A column of numbers becomes ``(x - mean) / scale``, by the values present in training; ``scale`` is the
+    standard deviation over the root of the share of values that are not the least (or not the largest, if
+    that is the more frequent), so that zeros and ones, or numbers that are mostly zero, are not blown up. A
+    missing number becomes the mean, which is 0, and where any was missing in training a column of its own
+    marks the gaps. A column of words becomes one column for each word seen in training, sorted; beyond
+    ``max_words`` of them the most frequent stay and one column stands for all others; where a word was
+    missing in training, there is a column for that. A word that training had not goes to the column of all
+    others, or is all zeros without one. Columns that are constant, without any value, or whose words are all
+    different, are dropped and named in ``dropped_``.
+
+    A CSR matrix stays one: each column is divided by its largest absolute value, zeros stay zeros, and no
+    column is dropped. Otherwise the matrix is dense with at most 512 columns, or where a quarter of the
+    entries or more are not zero, and CSR beyond.
+
+    X is a ``Block`` of a file, a data frame of pandas or polars, a mapping from names to columns, or a
+    matrix. At prediction columns are found by name in any order; one that is missing, or has words where
+    training had numbers, is an error, and one that training had not is left out with a ``TableWarning``.
+
+    Parameters
+    ----------
+    max_words : int, default=100
+        Words of a column that get a column of their own.
+    dtype : {"float64", "float32"}, default="float32"
+        Of the matrix. Statistics are float64 in any case.
+
+    Attributes
+    ----------
+    layout_ : {"table", "matrix", "sparse"}
+        What it was fitted to: named columns, a dense matrix, or a CSR matrix.
+    plans_ : list of NumberPlan and WordsPlan
+        What becomes of each column; empty for a CSR matrix.
+    scale_ : ndarray of shape (n_features_in_,)
+        What columns of a CSR matrix are divided by; empty otherwise.
+    dropped_ : dict
+        From names of columns that were dropped to the reason.
+    n_samples_seen_ : int
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Only where columns have names.
+
+    Notes
+    -----
+    :meth:`state` gives everything that prediction needs as plain values and one array, and ``from_state``
+    makes the object from it again; model files hold just that. What :meth:`partial_fit` needs to go on is not
+    part of it.
+    """
+
+    def __init__(self, *, max_words: int = 100, dtype: str = "float32") -> None:
+        self.max_words = max_words
+        self.dtype = dtype
+
+    # ---- learning ----
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn means, deviations and words.
+
+        Parameters
+        ----------
+        X : Block, data frame, mapping or matrix
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        for name in [name for name in vars(self) if name.endswith("_") or name == "_running"]:
+            delattr(self, name)
+        return self.partial_fit(X)
+
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Learn from some more rows; how the rows are cut into blocks changes no bit of the result.
+
+        Parameters
+        ----------
+        X : Block, data frame, mapping or matrix
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        check_number("max_words", self.max_words, at_least=1, integer=True)
+        check_choice("dtype", self.dtype, DTYPES)
+        if hasattr(self, "layout_") and not hasattr(self, "_running"):
+            raise ValueError(
+                "this TablePreparation comes from a model file, which holds no counts: partial_fit cannot go "
+                "on. Call fit with all rows."
+            )
+        table = self._table(X, growing=True)[0] if hasattr(self, "layout_") else self._first_table(X)
+        self._running.add(table)
+        self.n_samples_seen_ += table.n_rows
+        self._plan()
+        return self
+
+    def _first_table(self, X: Any) -> GivenTable:
+        table = given_table(X) if is_table(X) else given_matrix(validate_data(self, X, **ACCEPTED))
+        if not table.n_rows or not table.n_columns:
+            raise ValueError(
+                f"the table has {table.n_rows} rows and {table.n_columns} columns of features; there must be "
+                "one of each at least."
+            )
+        self.layout_ = "sparse" if table.is_sparse else "matrix" if table.names is None else "table"
+        self.n_features_in_, self.n_samples_seen_ = table.n_columns, 0
+        if table.names is not None:
+            self.feature_names_in_ = np.array(table.names, dtype=object)
+        self._running = RunningTable(table)
+        return table
+
+    def _plan(self) -> None:
+        self.plans_, self.scale_, self.dropped_ = [], np.zeros(0), {}
+        if self.layout_ == "sparse":
+            largest = self._running.extent.largest
+            self.n_features_in_ = len(largest)
+            self.scale_ = np.where(largest > 0.0, largest, 1.0)
+            return
+        names = self._names_in()
+        for name, (plan, dropped) in zip(
+            names, plans_of(self._running, self.n_samples_seen_, self.max_words)
+        ):
+            self.plans_.append(plan)
+            if dropped is not None:
+                self.dropped_[name] = dropped
+            elif isinstance(plan, NumberPlan) and not np.isfinite([plan.mean, plan.scale]).all():
+                raise ValueError(
+                    f"column {name!r} has numbers whose squares overflow; divide it by a power of ten."
+                )
+
+    # ---- using ----
+
+    def transform(self, X: Any) -> Any:
+        """The matrix.
+
+        Parameters
+        ----------
+        X : Block, data frame, mapping or matrix
+
+        Returns
+        -------
+        ndarray or CSR array of shape (n_rows, n_features_out)
+
+        Warns
+        -----
+        TableWarning
+            For columns and words that training had not, and gaps where it had none.
+        """
+        out, notices = self.transform_noting(X)
+        if text := notices.text():
+            warnings.warn(text, TableWarning, stacklevel=2)
+        return out
+
+    def transform_noting(self, X: Any) -> tuple[Any, Notices]:
+        """The matrix, and what was unlike the training in place of a warning.
+
+        Parameters
+        ----------
+        X : Block, data frame, mapping or matrix
+
+        Returns
+        -------
+        matrix : ndarray or CSR array of shape (n_rows, n_features_out)
+        notices : Notices
+            Counts of unseen words and of gaps in columns that had none; names of columns left out.
+        """
+        check_is_fitted(self, "layout_")
+        table, notices = self._table(X)
+        if self.layout_ == "sparse":
+            X = table.matrix
+            scaled = (X.data / self.scale_[X.indices]).astype(self.dtype)
+            return sparse.csr_array((scaled, X.indices, X.indptr), shape=X.shape), notices
+        if not self.n_features_out_:
+            listed = ", ".join(f"{name!r} ({why})" for name, why in self.dropped_.items())
+            raise ValueError(f"the table has no column to learn from: {listed}.")
+        matrix, is_dense = TableMatrix(self.plans_, self._names_in(), self.dtype), self.is_dense_
+        fill = matrix.dense if is_dense else matrix.csr
+        parts: list[Any] = [
+            fill(table, start, min(start + ROWS_AT_ONCE, table.n_rows), notices)
+            for start in range(0, max(table.n_rows, 1), ROWS_AT_ONCE)
+        ]
+        if len(parts) > 1:
+            return np.concatenate(parts) if is_dense else sparse.vstack(parts, format="csr"), notices
+        return parts[0], notices
+
+    @property
+    def n_features_out_(self) -> int:
+        """Columns of the matrix."""
+        return len(self.scale_) if self.layout_ == "sparse" else sum(plan.width for plan in self.plans_)
+
+    @property
+    def is_dense_(self) -> bool:
+        """Whether the matrix is dense."""
+        if self.layout_ == "sparse":
+            return False
+        stored = sum(plan.kept if isinstance(plan, NumberPlan) else plan.width > 0 for plan in self.plans_)
+        return self.n_features_out_ <= DENSE_COLUMNS or stored >= DENSE_SHARE * self.n_features_out_
+
+    @property
+    def row_bytes_(self) -> float:
+        """Memory of a row of the matrix, nearly, while rows are learnt from."""
+        size = np.dtype(self.dtype).itemsize
+        if self.layout_ == "sparse":
+            return self._running.extent.n_stored / self.n_samples_seen_ * (size + 4)
+        return float(self.n_features_out_ * size if self.is_dense_ else len(self.plans_) * (size + 4))
+
+    @property
+    def kinds_(self) -> dict[str, str]:
+        """What each column holds, "number" or "words": what a reader of further files has to be told."""
+        kinds = ["number" if isinstance(plan, NumberPlan) else "words" for plan in self.plans_]
+        return dict(zip(self._names_in(), kinds))
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Names of the columns of the matrix.
+
+        Parameters
+        ----------
+        input_features : ignored
+
+        Returns
+        -------
+        ndarray of str
+        """
+        check_is_fitted(self, "layout_")
+        names = self._names_in()
+        if self.layout_ != "sparse":
+            names = [out for plan, name in zip(self.plans_, names) for out in plan.names(name)]
+        return np.array(names, dtype=object)
+
+    def _names_in(self) -> list[str]:
+        given = getattr(self, "feature_names_in_", None)
+        return [f"x{j}" for j in range(self.n_features_in_)] if given is None else given.tolist()
+
+    def _table(self, X: Any, growing: bool = False) -> tuple[GivenTable, Notices]:
+        """X with the columns of the training, in their order."""
+        table = (
+            given_table(X) if is_table(X) else given_matrix(validate_data(self, X, reset=False, **ACCEPTED))
+        )
+        if self.layout_ == "sparse":
+            matrix, notices = matched_sparse(table, self.n_features_in_, growing)
+            return replace(table, matrix=matrix), notices
+        kinds = ["words" if isinstance(plan, WordsPlan) else "number" for plan in self.plans_]
+        names = self._names_in() if self.layout_ == "table" else None
+        return matched(table, names, kinds, self.n_features_in_)
+
+    def __sklearn_tags__(self) -> Any:
+        """Gaps and sparse matrices are accepted; the matrix is of the dtype asked for."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = tags.input_tags.sparse = True
+        tags.input_tags.string = tags.input_tags.categorical = True
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+    # ---- model files ----
+
+    def state(self) -> dict[str, Any]:
+        """All that prediction needs: values fit for JSON, and ``"scale"``, a float64 array.
+
+        Returns
+        -------
+        dict
+        """
+        check_is_fitted(self, "layout_")
+        return state_of(self)
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> TablePreparation:
+        """The preparation that gave this state, every value of it checked.
+
+        Parameters
+        ----------
+        state : dict
+            As :meth:`state` gives it.
+
+        Returns
+        -------
+        TablePreparation
+        """
+        check_choice("dtype", state["dtype"], DTYPES)
+        return with_state(cls(max_words=state["max_words"], dtype=state["dtype"]), state)

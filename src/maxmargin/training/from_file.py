@@ -1,0 +1,186 @@
+"""From a source to a model and the record of how it was made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from sklearn.pipeline import Pipeline
+
+from ..data import check_flag, check_number
+from ..io.models import fingerprint
+from ..io.readers import BLOCK_ROWS, Source
+from ..table import TablePreparation, warn_of_written_numbers
+from .gather import Gathering
+from .in_memory import Outcome, Request, Training
+from .models import DEFAULT_MODEL, model_kind
+from .progress import Progress, Reporter
+from .record import (
+    choice_record,
+    data_record,
+    digest_of,
+    fit_record,
+    plain,
+    versions,
+)
+from .stream import Digest, StreamTraining
+
+KEPT_SHARE = 0.4  # of the memory, for rows as they are read and as they are prepared
+
+
+@dataclass
+class Trained:
+    """What :func:`train` gives.
+
+    Attributes
+    ----------
+    model : Pipeline
+        ``"table"``, a fitted :class:`TablePreparation`, and ``"model"``, the fitted estimator. It predicts
+        from blocks of a file, data frames and matrices.
+    record : dict
+        How the model was made, fit for JSON.
+    checkpoints : list of Checkpoint
+        Files to go on from if the model should get lost.
+    """
+
+    model: Pipeline
+    record: dict[str, Any]
+    checkpoints: list[Any] = field(default_factory=list)
+
+    def remove_checkpoints(self) -> None:
+        """Remove the files; for whoever has saved the model."""
+        for checkpoint in self.checkpoints:
+            checkpoint.remove()
+
+
+def train(
+    source: Source,
+    *,
+    model: str = DEFAULT_MODEL,
+    parameters: Mapping[str, Any] | None = None,
+    validate: float = 0.2,
+    refit: bool = True,
+    seed: int = 0,
+    memory_mb: float = 1024,
+    stream: bool = False,
+    block_rows: int = BLOCK_ROWS,
+    checkpoint: Any = None,
+    checkpoint_seconds: float = 30.0,
+    resume: bool = False,
+    callback: Callable[[Progress], object] | None = None,
+) -> Trained:
+    """Learn a classifier from a data file.
+
+    A share of each class is held out. A model learnt from the other rows is judged on them, which gives the
+    validation in the record; then, if ``refit``, the model that is returned is learnt from all rows in the
+    same way. Where the rows do not fit into the memory, all of this is done with a uniform sample of them.
+
+    With ``stream`` no rows are kept: the file is gone through for the statistics of its columns, then the
+    model learns from one block after the other by ``partial_fit``, then it is judged on the rows held out.
+
+    Parameters
+    ----------
+    source : Source
+        What ``maxmargin.io.open_source`` gives.
+    model : str, default="sparse-kernel"
+        One of ``maxmargin.training.models.MODELS``.
+    parameters : mapping, optional
+        Of the model.
+    validate : float, default=0.2
+        Share of the rows that is held out; 0 for none, and no validation.
+    refit : bool, default=True
+        Whether the model returned is learnt from all rows, or is the one that was judged.
+    seed : int, default=0
+        Decides which rows are held out, and the model's own draws.
+    memory_mb : float, default=1024
+        MiB that training may take, nearly.
+    stream : bool, default=False
+        Learn from all rows, block by block, in constant memory; for models that have ``partial_fit``. There
+        is no refit: the model that was judged is returned.
+    block_rows : int, default=65536
+        Rows that a stream learns from at once, at most; fewer where rows are large.
+    checkpoint : path, optional
+        Beginning of the names of files that the fits keep how far they have come in.
+    checkpoint_seconds : float, default=30.0
+        Between two writes of such a file, at least. A stream writes it after every block.
+    resume : bool, default=False
+        Go on from these files where there are any; the result has the same bits.
+    callback : callable, optional
+        Called with a :class:`Progress` as the work goes on.
+
+    Returns
+    -------
+    Trained
+    """
+    check_number("memory_mb", memory_mb, at_least=64)
+    check_number("checkpoint_seconds", checkpoint_seconds, at_least=0.0)
+    check_number("block_rows", block_rows, at_least=1, integer=True)
+    check_number("seed", seed, at_least=0, integer=True)
+    for name, flag in (("refit", refit), ("stream", stream), ("resume", resume)):
+        check_flag(name, flag)
+    request = Request(
+        model_kind(model),
+        dict(parameters or {}),
+        seed,
+        memory_mb,
+        validate,
+        refit,
+        checkpoint,
+        checkpoint_seconds,
+        resume,
+        block_rows,
+    )
+    request.held_out(), request.estimator()  # refuse bad values before the file is read
+    reporter = Reporter(callback)
+    way = _streamed if stream else _gathered
+    with reporter.clock("total"), digest_of(source.name) as digest:
+        data, preparation, outcome = way(request, reporter, source, digest)
+        data = data | digest()
+    made = Pipeline([("table", preparation), ("model", outcome.estimator)])
+    record = _record(request, data, outcome, reporter) | {"fingerprint": fingerprint(made)}
+    return Trained(made, record, outcome.checkpoints)
+
+
+def _gathered(
+    request: Request, reporter: Reporter, source: Source, digest: Digest
+) -> tuple[dict[str, Any], TablePreparation, Outcome]:
+    """Rows in memory: all of them, or a sample."""
+    limit, preparation = KEPT_SHARE * request.memory_mb * 2**20, TablePreparation()
+    found = Gathering(request.held_out(), preparation, limit, request.seed, reporter).read(source)
+    warn_of_written_numbers(preparation, getattr(source, "declared", ()))
+    data = data_record(source, found, preparation)
+    return data, preparation, Training(request, reporter).run(found, preparation)
+
+
+def _streamed(
+    request: Request, reporter: Reporter, source: Source, digest: Digest
+) -> tuple[dict[str, Any], TablePreparation, Outcome]:
+    """Rows as they go by."""
+    point, outcome = StreamTraining(request, reporter).run(source, digest)
+    return point.data, point.model["table"], outcome
+
+
+def _record(request: Request, data: dict[str, Any], outcome: Outcome, reporter: Reporter) -> dict[str, Any]:
+    estimator = outcome.estimator
+    inner = getattr(estimator, "estimator_", estimator)
+    return {
+        "command": None,
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "data": data,
+        "model": request.kind.name,
+        "given_parameters": plain(request.parameters),
+        "parameters": plain(estimator.get_params(deep=True)),
+        "seed": request.seed,
+        "validate": request.validate,
+        "memory_mb": request.memory_mb,
+        "choice": choice_record(estimator),
+        "fitted_on": outcome.fitted_on,
+        "validation": outcome.validation,
+        "fit": fit_record(estimator, outcome.rows),
+        "gap": plain(getattr(inner, "dual_gap_", None)),
+        "status": getattr(inner, "status_", None),
+        "seconds": plain(reporter.seconds),
+        "versions": versions(),
+    }

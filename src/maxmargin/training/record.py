@@ -1,0 +1,113 @@
+"""The record of a training: what was learnt from what, how, and how well; plain values, fit for JSON."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import json_values
+from ..io.readers import Source
+from ..table import TablePreparation
+from .gather import Gathered
+
+PIECE = 1 << 20
+MOST_SUPPORT_ROWS = 10_000  # numbers of rows that a record lists
+
+
+@contextmanager
+def digest_of(name: str) -> Iterator[Callable[[], dict[str, Any]]]:
+    """SHA-256 and size of a file, computed beside other work; both None where there is no such file."""
+    path = Path(name)
+    if not path.is_file():
+        yield lambda: {"sha256": None, "n_bytes": None}
+        return
+    stopped: list[bool] = []
+
+    def digest() -> dict[str, Any]:
+        sha, n = hashlib.sha256(), 0
+        with path.open("rb") as file:
+            while (piece := file.read(PIECE)) and not stopped:
+                sha.update(piece)
+                n += len(piece)
+        return {"sha256": sha.hexdigest(), "n_bytes": n}
+
+    with ThreadPoolExecutor(1) as pool:
+        answer = pool.submit(digest)
+        try:
+            yield answer.result
+        except BaseException:
+            stopped.append(True)
+            raise
+
+
+def is_training_file(name: str, record: Mapping[str, Any] | None) -> bool:
+    """Whether the file has the bytes of the one that a model with this record was trained on."""
+    known, path = (record or {}).get("data") or {}, Path(name)
+    if known.get("sha256") is None or not path.is_file() or path.stat().st_size != known.get("n_bytes"):
+        return False
+    with digest_of(name) as digest:
+        return bool(digest()["sha256"] == known["sha256"])
+
+
+def data_record(source: Source, found: Gathered, preparation: TablePreparation) -> dict[str, Any]:
+    """What the data were."""
+    columns = source.columns
+    return {
+        "file": str(source.name),
+        "n_rows": found.n_rows,
+        "n_rows_kept": found.n_kept,
+        "share_kept": found.share,
+        "n_features": int(preparation.n_features_in_),
+        "columns": None if columns is None else [{"name": c.name, "kind": c.kind} for c in columns],
+        "dropped": dict(preparation.dropped_),
+        "n_features_out": int(preparation.n_features_out_),
+        "target": source.target,
+        "class_counts": found.class_counts(),
+        "options": plain(source.options()),
+    }
+
+
+def fit_record(estimator: Any, rows: np.ndarray) -> dict[str, Any]:
+    """How the fit ended; ``rows`` are the numbers in the file of the rows that it was given."""
+    inner = getattr(estimator, "estimator_", estimator)
+    out: dict[str, Any] = {
+        name: plain(getattr(inner, f"{name}_"))
+        for name in ("objective", "n_iter", "n_support", "alpha", "gamma")
+        if hasattr(inner, f"{name}_")
+    }
+    support = getattr(inner, "support_", None)
+    if support is not None and len(support) <= MOST_SUPPORT_ROWS:
+        out["support_rows"] = plain(rows[support])
+    return out
+
+
+def choice_record(estimator: Any) -> dict[str, Any]:
+    """How the model was chosen: parameters given as a rule ("auto", "median"), and the value it came to."""
+    inner = getattr(estimator, "estimator_", estimator)
+    rules = {name: value for name, value in inner.get_params(deep=False).items() if isinstance(value, str)}
+    return {
+        name: {"rule": rule, "value": plain(getattr(inner, f"{name}_"))}
+        for name, rule in rules.items()
+        if isinstance(getattr(inner, f"{name}_", None), float)
+    }
+
+
+def versions() -> dict[str, str]:
+    """What the result may depend on."""
+    from .. import __version__
+
+    others = {name: version(name) for name in ("numpy", "scipy", "scikit-learn")}
+    return {"maxmargin": __version__, "python": platform.python_version(), **others}
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON has it; what JSON has not becomes its text."""
+    return json_values.plain(value, otherwise=str)

@@ -1,0 +1,141 @@
+"""Training on a file as it goes by: one block after the other, in memory that no length of the file changes.
+
+One pass for the preparation and the classes, which are those of all rows; one in which the estimator learns
+from each block; one, if rows are held out, in which the model that came of it is judged on them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from ..checkpoints import Checkpoint, description, parameter_identity
+from ..io.readers import Block, Source
+from ..table import (
+    TablePreparation,
+    labels_of,
+    taken,
+    warn_of_written_numbers,
+)
+from .fitting import confusion_of, count_answers, judgement
+from .gather import Gathered, Gathering, timed_blocks
+from .held_out import HeldOut
+from .in_memory import Outcome, Request
+from .models import MODELS, ModelKind
+from .progress import Reporter
+from .record import data_record, plain
+from .stream_point import StreamPoint, read_point
+
+Digest = Callable[[], dict[str, Any]]
+ENDING = "stream"  # of the checkpoint's name
+
+
+def check_streams(kind: ModelKind) -> None:
+    """Refuse models that cannot learn from one block after the other."""
+    if not kind.streams():
+        able = ", ".join(name for name, each in MODELS.items() if each.streams())
+        raise ValueError(
+            f"the model {kind.name!r} cannot learn from a stream, as {kind.estimator} has no partial_fit; "
+            f"these can: {able}. Without stream a file larger than memory leaves a sample, for any model."
+        )
+
+
+class StreamTraining:
+    """The passes of one training."""
+
+    def __init__(self, request: Request, reporter: Reporter) -> None:
+        check_streams(request.kind)
+        self.request, self.reporter = request, reporter
+        path = None if request.checkpoint is None else f"{request.checkpoint}.{ENDING}"
+        self.checkpoint = None if path is None else Checkpoint(path, resume=request.resume)
+
+    def run(self, source: Source, digest: Digest) -> tuple[StreamPoint, Outcome]:
+        """Learn and judge; what is known of the file, with the model, and what has come of it."""
+        held_out = self.request.held_out()  # goes along with the blocks, from the first on
+        point, identity = self._start(source, digest)
+        estimator = point.model["model"]
+        for block, mask in self._blocks(source, held_out):
+            passed = block.first_row + block.n_rows
+            if passed > point.n_rows_passed:
+                self._learn(point, block, ~mask)
+                point.n_rows_passed = passed
+                if self.checkpoint is not None:
+                    point.write(self.checkpoint.path, identity)
+            self.reporter.say("learn", passed, point.data["n_rows"])
+        _check_same_length(source, point)
+        fitted_on = "all rows" if not self.request.validate else "all rows but those held out"
+        checkpoints = [] if self.checkpoint is None else [self.checkpoint]
+        rows = np.zeros(0, dtype=np.int64)  # support vectors of a stream have no numbers
+        validation = self._judged(source, point) if self.request.validate else None
+        return point, Outcome(estimator, f"{fitted_on}, block by block", rows, validation, checkpoints)
+
+    def _start(self, source: Source, digest: Digest) -> tuple[StreamPoint, dict[str, str]]:
+        """Where the run before has stopped, or the beginning, after a pass over all rows."""
+        checkpoint = self.checkpoint
+        if checkpoint is not None and checkpoint.resume and checkpoint.exists():
+            identity = self._identity(source, digest)
+            return read_point(checkpoint.path, identity), identity
+        preparation, request = TablePreparation(), self.request
+        found = Gathering(request.held_out(), preparation, None, request.seed, self.reporter).read(source)
+        warn_of_written_numbers(preparation, getattr(source, "declared", ()))
+        data = data_record(source, found, preparation) | {"n_rows_kept": 0, "share_kept": 0.0}
+        model = Pipeline([("table", preparation), ("model", request.estimator())])
+        self.classes = _classes(found)
+        return StreamPoint(model, data), self._identity(source, digest)
+
+    def _identity(self, source: Source, digest: Digest) -> dict[str, str]:
+        """What must be the same for the same bits."""
+        request = self.request
+        return parameter_identity(request.estimator()) | {
+            "the file's SHA-256": str(digest()["sha256"]),
+            "how it is read": description(plain(source.options())),
+            "rows of a block": str(request.block_rows),
+            "seed": str(request.seed),
+            "validate": description(request.validate),
+        }
+
+    def _blocks(self, source: Source, held_out: HeldOut) -> Iterator[tuple[Block, np.ndarray]]:
+        """Each block, and which of its rows are held out."""
+        for block in timed_blocks(source, self.reporter, self.request.block_rows):
+            yield block, held_out.of_block(*labels_of(block, source.name))
+
+    def _learn(self, point: StreamPoint, block: Block, which: np.ndarray) -> None:
+        if not which.any():
+            return
+        X, y = self._prepared(point, block, which)
+        estimator = point.model["model"]
+        classes = {} if hasattr(estimator, "classes_") else {"classes": self.classes}
+        with self.reporter.clock("solver"):
+            estimator.partial_fit(X, y, **classes)
+
+    def _judged(self, source: Source, point: StreamPoint) -> dict[str, Any] | None:
+        """By the model of the whole stream, in a pass of its own."""
+        estimator, held_out = point.model["model"], self.request.held_out()
+        told = confusion_of(estimator)
+        for block, mask in self._blocks(source, held_out):
+            if mask.any():
+                X, y = self._prepared(point, block, mask)
+                with self.reporter.clock("validation"):
+                    count_answers(told, estimator, X, y)
+            self.reporter.say("validate", block.first_row + block.n_rows, point.data["n_rows"])
+        return judgement(told) if told.n_rows else None
+
+    def _prepared(self, point: StreamPoint, block: Block, which: np.ndarray) -> tuple[Any, np.ndarray]:
+        with self.reporter.clock("preparation"):
+            some = taken(block, np.flatnonzero(which))
+            return point.model["table"].transform_noting(some)[0], np.asarray(some.target)
+
+
+def _classes(found: Gathered) -> np.ndarray:
+    return np.array(sorted(found.counts))
+
+
+def _check_same_length(source: Source, point: StreamPoint) -> None:
+    if point.n_rows_passed != point.data["n_rows"]:
+        raise ValueError(
+            f"{source.name}: it had {point.data['n_rows']} rows when it was first read and "
+            f"{point.n_rows_passed} now; a file must not change while it is learnt from."
+        )
