@@ -12,11 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from checkpoint_cases import CASES, fitted, problem
-from maxmargin.checkpoints.checkpoint.checkpoint import Checkpoint
-from maxmargin.checkpoints.checkpoint.record import CheckpointError
 from sklearn.base import clone
 
 import maxmargin as mm
+from maxmargin.checkpoints.checkpoint import Checkpoint
+from maxmargin.checkpoints.record import CheckpointError
 from maxmargin.io import fingerprint, save
 from maxmargin.solving.journal import Journal
 

@@ -6,7 +6,7 @@ from command_line import running, write_flowers
 import maxmargin.cli.commands.reproduce as reproduce
 from maxmargin.cli.frame import progress
 from maxmargin.cli.frame.output import Show
-from maxmargin.evaluation.read_ahead import ahead
+from maxmargin.evaluation.predict import ahead
 from maxmargin.training.progress import Progress
 
 

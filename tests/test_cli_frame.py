@@ -10,16 +10,16 @@ import pytest
 from command_line import running
 
 from maxmargin.cli import app, main
-from maxmargin.cli.commands.near_names import near
+from maxmargin.cli.commands.reproduce import near
 from maxmargin.cli.frame import messages as notices
+from maxmargin.cli.frame.messages import Interrupted
 from maxmargin.cli.frame.output import (
     PIPE_WIDTH,
     Show,
     facts,
+    printable,
     table,
 )
-from maxmargin.cli.frame.plain_text import printable
-from maxmargin.cli.frame.problems import Interrupted
 from maxmargin.json_values import plain
 
 

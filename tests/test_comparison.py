@@ -9,12 +9,11 @@ from sklearn.svm import SVC
 
 from maxmargin import LinearSVC, SparseKernelClassifier
 from maxmargin.evaluation.compare import compare
-from maxmargin.metrics.intervals import share_interval
-from maxmargin.table.blocks import taken
+from maxmargin.metrics.confusion import share_interval
+from maxmargin.table.blocks import sample, shuffled_folds, taken, whole
 from maxmargin.table.preparation import TablePreparation
-from maxmargin.table.table_rows import sample, shuffled_folds, whole
 from maxmargin.training.held_out import HeldOut
-from maxmargin.training.peers import PEERS, named_estimator
+from maxmargin.training.models import PEERS, named_estimator
 
 
 @pytest.fixture(scope="module")

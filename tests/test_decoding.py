@@ -8,7 +8,6 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from maxmargin.base.classifier.fold_outputs import outputs_by_refits
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.datasets import make_blobs
@@ -24,6 +23,7 @@ from maxmargin import (
     SparseKernelClassifier,
     top_k_accuracy,
 )
+from maxmargin.base.fold_outputs import outputs_by_refits
 from maxmargin.codes import Code, one_vs_one, one_vs_rest
 from maxmargin.decoders import DECODERS, Margins
 from maxmargin.solving.result import Stop

@@ -17,9 +17,9 @@ from sklearn.preprocessing import StandardScaler
 from maxmargin import LinearSVC, SparseKernelClassifier
 from maxmargin.evaluation.evaluate import evaluate, evaluate_rows
 from maxmargin.evaluation.labels import UNKNOWN, LabelMatch, UnknownLabelError
-from maxmargin.evaluation.ranking import RankingTally
+from maxmargin.evaluation.probabilities import RankingTally
 from maxmargin.io.readers.table import Block
-from maxmargin.metrics.intervals import RunningMean, share_interval
+from maxmargin.metrics.confusion import RunningMean, share_interval
 from maxmargin.training.held_out import mixed
 
 
@@ -189,7 +189,7 @@ def test_an_empty_file_and_a_missing_target_are_refused(two):
 
 def test_memory_does_not_grow_with_the_rows(two, monkeypatch):
     model, X, y = two
-    monkeypatch.setattr("maxmargin.evaluation.ranking.MOST_SCORES", 1 << 10)
+    monkeypatch.setattr("maxmargin.evaluation.probabilities.MOST_SCORES", 1 << 10)
     import tracemalloc
 
     class Long(MemorySource):

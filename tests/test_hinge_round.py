@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq
 
 from maxmargin import _native
-from maxmargin.methods.linear.intervals import middle_of_interval
+from maxmargin.methods.linear.newton import middle_of_interval
 
 
 def a_round(seed, n, sharpness, hinge):

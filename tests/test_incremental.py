@@ -15,8 +15,7 @@ from maxmargin.kernels import (
 )
 from maxmargin.kernels.data import KernelData
 from maxmargin.losses import LOSSES
-from maxmargin.methods.budget.draws import Pool
-from maxmargin.methods.budget.incremental import EMPTY_DRAWS, Expansion, incremental
+from maxmargin.methods.budget.incremental import EMPTY_DRAWS, Expansion, Pool, incremental
 from maxmargin.methods.budget.problem import BudgetProblem, stated_budgets
 from maxmargin.methods.budget.selectors import SELECTORS, Candidates
 from maxmargin.solving.result import State, Status, Stop

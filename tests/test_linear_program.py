@@ -24,9 +24,8 @@ from maxmargin.kernels.data import KernelData
 from maxmargin.methods.linear_program import generation
 from maxmargin.methods.linear_program.features import KernelColumns, RawFeatures
 from maxmargin.methods.linear_program.generation import generate
-from maxmargin.methods.linear_program.lp_pairs import TwoClasses, WrongClasses
 from maxmargin.methods.linear_program.master import Master
-from maxmargin.methods.linear_program.program import HingeProgram
+from maxmargin.methods.linear_program.program import HingeProgram, TwoClasses, WrongClasses
 from maxmargin.solving.result import Status, Stop
 
 SETTINGS = settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))

@@ -13,8 +13,7 @@ from maxmargin.kernels.data import KernelData
 from maxmargin.methods.linear_program import generation
 from maxmargin.methods.linear_program.features import KernelColumns
 from maxmargin.methods.linear_program.generation import generate
-from maxmargin.methods.linear_program.lp_pairs import TwoClasses, WrongClasses
-from maxmargin.methods.linear_program.program import HingeProgram
+from maxmargin.methods.linear_program.program import HingeProgram, TwoClasses, WrongClasses
 from maxmargin.solving.result import Status, Stop
 
 

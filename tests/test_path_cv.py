@@ -38,7 +38,7 @@ from maxmargin import (
 )
 from maxmargin.kernels import RBF, Laplacian
 from maxmargin.selection.grid import LAMBDAS, Grid, chosen_point
-from maxmargin.selection.held_kernel import HeldKernel
+from maxmargin.selection.shared_kernel import HeldKernel
 from maxmargin.selection.splits import splits_of
 
 CS, GAMMAS = [0.1, 1.0, 10.0], [0.05, 0.2]

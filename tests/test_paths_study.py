@@ -9,7 +9,7 @@ from sklearn.model_selection import cross_val_score
 
 from maxmargin import KernelSVC, LinearSVC, SparseKernelClassifier
 from maxmargin.evaluation.paths import budget_path, cost_path
-from maxmargin.metrics.intervals import share_interval
+from maxmargin.metrics.confusion import share_interval
 from maxmargin.table.preparation import TablePreparation
 
 

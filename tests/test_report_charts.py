@@ -12,11 +12,12 @@ from maxmargin.report.html.charts import (
     Bin,
     Interval,
     Line,
+    bar_chart,
+    heat_map,
     interval_chart,
     line_chart,
     reliability_diagram,
 )
-from maxmargin.report.html.grids import bar_chart, heat_map
 
 
 def marks(drawing, tag, kind):

@@ -10,11 +10,13 @@ from report_samples import NASTY
 from maxmargin.report.html.markup import (
     datum,
     document,
+    facts,
     formula,
     node,
+    table,
+    values_list,
 )
-from maxmargin.report.html.style import STYLE
-from maxmargin.report.html.tables import facts, table, values_list
+from maxmargin.report.html.page import STYLE
 from maxmargin.report.html.text import shortened, visible
 
 TEXT = st.one_of(st.sampled_from(NASTY), st.text(st.characters(codec=None)), st.text("<>&\"'/-!=a\x00 ]"))

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from maxmargin.report.content.build.readable import feature_names, readable_row
 
 from maxmargin.io.readers.table import Block, Words
+from maxmargin.report.content.influence import feature_names, readable_row
 from maxmargin.table.preparation import TablePreparation
 
 NUMBERS = np.array([3.0, np.nan, 1e6, -2.5, 0.0, 7.25, 0.0, 12.0])

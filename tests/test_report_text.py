@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maxmargin.report.html.scales import Scale, linear, logarithmic
+from maxmargin.report.html.charts import Scale, linear, logarithmic
 from maxmargin.report.html.text import (
     LONGEST_TITLE,
     count,

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from maxmargin.losses import LOSSES, Hinge, Perceptron
-from maxmargin.methods.budget.draws import Pool
+from maxmargin.methods.budget.incremental import Pool
 from maxmargin.methods.budget.selectors import SELECTORS, Candidates, selector_from_name
 
 N_DRAWS = 20_000

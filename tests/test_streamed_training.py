@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from command_line import running, write_flowers
-from maxmargin.checkpoints.checkpoint.record import CheckpointError
 from table_sources import TableSource
 from test_training import RISING, codes_of, rings
 
 from maxmargin import SparseKernelClassifier, io
+from maxmargin.checkpoints.record import CheckpointError
 from maxmargin.cli.frame.progress import TrainingProgress
 from maxmargin.table.preparation import TablePreparation
 from maxmargin.training.from_file import train

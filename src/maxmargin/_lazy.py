@@ -1,4 +1,4 @@
-"""Names that a folder exports and imports when they are first used, so that the command line starts at once."""
+"""Names that a folder exports and imports when they are used, so that the command line starts at once."""
 
 from __future__ import annotations
 

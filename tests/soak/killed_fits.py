@@ -16,12 +16,12 @@ import time
 import warnings
 from pathlib import Path
 
-from maxmargin.checkpoints.checkpoint.checkpoint import Checkpoint
 from sklearn.datasets import load_digits
 
 import maxmargin as mm
-from maxmargin.checkpoints.checkpoint import record as fit_record
+from maxmargin.checkpoints.checkpoint import Checkpoint
 from maxmargin.io import fingerprint
+from maxmargin.methods.budget.greedy_path import record as fit_record
 
 DIGITS = load_digits(return_X_y=True)
 MODELS = {

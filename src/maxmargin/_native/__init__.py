@@ -2,8 +2,13 @@
 
 from .arguments import NEVER
 from .blas import one_blas_thread
-from .budget import add_support, back_fit
-from .codes import code_sums
+from .budget import (
+    add_support,
+    back_fit,
+    lasvm_block,
+    lasvm_reprocess,
+    online_block,
+)
 from .grouped import GroupedMatrix, columns_of_groups
 from .kernel_svm import (
     compact_rows,
@@ -36,22 +41,26 @@ from .linear import (
     best_intercept,
     dual_cd_epoch,
     lasso_epochs,
+    loss_conjugate,
+    loss_slope,
+    loss_value,
     squared_hinge_step,
     step_length,
 )
-from .losses import loss_conjugate, loss_slope, loss_value
 from .multiclass import (
+    code_sums,
+    pairs_step,
+    pairs_sweep,
     topk_look,
     topk_project,
     topk_prox,
     topk_sweep,
     topk_tile,
 )
-from .online import lasvm_block, lasvm_reprocess, online_block
-from .pairs import pairs_step, pairs_sweep
-from .row_statistics import RowStats, row_stats
 from .rows import (
+    RowStats,
     hash_rows,
+    row_stats,
     rows_dot,
     rows_equal,
     rows_gram,

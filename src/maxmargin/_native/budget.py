@@ -8,10 +8,7 @@ from numpy.typing import NDArray
 
 from .. import _core
 
-__all__ = [
-    "add_support",
-    "back_fit",
-]
+__all__ = ["add_support", "back_fit", "lasvm_block", "lasvm_reprocess", "online_block"]
 
 
 def add_support(j: int, y: NDArray[Any], u: NDArray[Any], problem: Any, state: Any) -> None:
@@ -30,3 +27,7 @@ def back_fit(K: NDArray[Any], targets: NDArray[Any], problem: Any, state: Any, c
     them stays as it is. ``problem`` has a loss and an alpha.
     """
     _core.back_fit(K, targets, problem.loss.name, problem.alpha, state.a, state.scale, state.t, cancel)
+
+
+# Shapes and numbers are checked there; arrays are taken as they are, since most of them are changed in place.
+online_block, lasvm_block, lasvm_reprocess = _core.online_block, _core.lasvm_block, _core.lasvm_reprocess

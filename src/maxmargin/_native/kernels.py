@@ -19,7 +19,7 @@ from .arguments import (
 from .blas import one_blas_thread
 from .grouped import GroupedMatrix
 from .layout import is_sparse
-from .row_statistics import (
+from .rows import (
     RowStats,
     checked_centre,
     checked_sqnorms,

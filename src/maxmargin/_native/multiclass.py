@@ -8,10 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from .arguments import NEVER, as_matrix
+from .arguments import NEVER, as_matrix, as_real
 from .blas import one_blas_thread
 
 __all__ = [
+    "code_sums",
+    "pairs_step",
+    "pairs_sweep",
     "topk_look",
     "topk_project",
     "topk_prox",
@@ -115,3 +118,27 @@ def topk_tile(
     change = np.zeros((len(which), problem.n_classes))
     _core.topk_tile(*_blocks(problem, state, method), which, *products, change, n_passes)
     return change
+
+
+def pairs_step(t: NDArray[Any], u: float, p: NDArray[Any]) -> None:
+    """Into p the minimiser of ``(sum p)^2 / 2 + ||p||^2 / 2 - t'p`` over ``0 <= p <= u``, started from p."""
+    _core.pairs_step(t, u, p)
+
+
+def pairs_sweep(problem: Any, state: Any, weight: float, order: NDArray[Any], cancel: NDArray[Any]) -> None:
+    """Exact steps for one sample's pairs after the other of an ``AllPairsProblem``; ``state`` is changed.
+
+    ``state.outputs`` is ``(K B)'`` and ``state.bias`` the multipliers plus ``weight`` times the equations'
+    residuals.
+    """
+    _core.pairs_sweep(
+        problem.K, problem.labels, problem.cost, weight, state.a, state.outputs, state.bias, order, cancel
+    )
+
+
+def code_sums(F: NDArray[Any], matrix: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """``F @ matrix.T`` as a sum of two doubles, and ``sign(F) @ matrix.T``, for entries -1, 0 and +1."""
+    F = as_real("F", F, np.float64)
+    high, low, votes = (np.empty((F.shape[0], matrix.shape[0])) for _ in range(3))
+    _core.code_sums(F, np.ascontiguousarray(matrix, dtype=np.int8), high, low, votes)
+    return high, low, votes

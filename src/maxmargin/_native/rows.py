@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from .arguments import NEVER, as_matrix
+from .arguments import NEVER, as_matrix, as_real
 from .blas import one_blas_thread
+from .layout import is_sparse
+from .threads import effective_n_threads
 
 __all__ = [
+    "RowStats",
+    "checked_centre",
+    "checked_sqnorms",
     "hash_rows",
+    "row_stats",
     "rows_dot",
     "rows_equal",
     "rows_gram",
     "rows_sqnorm",
     "rows_sum",
+    "step_of_both",
+    "useful_centre",
 ]
 
 
@@ -80,3 +89,88 @@ def rows_gram(
     with one_blas_thread():
         _core.rows_gram(as_matrix(X), index, weight, centre, out, n_threads, cancel)
     return out
+
+
+WORTH_A_LOOK = 1 << 27  # multiply-adds from which rows without statistics are looked at
+
+
+@dataclass(frozen=True)
+class RowStats:
+    """What is worth knowing of rows that are used many times, computed once.
+
+    ``sqnorms[i] = ||x_i - centre||^2``. Where all entries are whole multiples of a ``step``, which is 0 for
+    none, products are computed in integers. Two sets of rows share both: ``row_stats(Z, like=row_stats(X))``.
+    """
+
+    centre: np.ndarray | None
+    sqnorms: np.ndarray
+    step: float = 0.0
+
+
+def row_stats(X: Any, like: RowStats | None = None, *, n_threads: int | None = None) -> RowStats:
+    """The centre and step (X's own, or those of ``like``), and squared norms about the centre."""
+    matrix, sqnorms = as_matrix(X), np.empty(X.shape[0])
+    centre = like.centre if like is not None else None if is_sparse(X) else useful_centre(X, None)
+    if centre is not None and is_sparse(X):
+        raise ValueError(
+            "sparse rows are never centred; take their row_stats first, and the other rows' like it."
+        )
+    if X.dtype == np.float32:
+        _core.row_sqnorms_f32(matrix, checked_centre(X, centre), sqnorms)
+    else:
+        _core.row_sqnorms_f64(matrix, checked_centre(X, centre), sqnorms)
+    threads = effective_n_threads(n_threads)
+    step = _grid_step(X, None, threads) if like is None else _shared_step(X, None, like.step, threads)
+    return RowStats(centre, sqnorms, step)
+
+
+def useful_centre(Z: Any, z_rows: np.ndarray | None) -> np.ndarray | None:
+    """A centre about which squared norms are smaller, where the rows have one."""
+    centre = np.empty(Z.shape[1])
+    useful = _core.useful_centre_f32 if Z.dtype == np.float32 else _core.useful_centre_f64
+    return centre if useful(as_matrix(Z), z_rows, centre) else None
+
+
+def checked_centre(X: Any, centre: np.ndarray | None) -> np.ndarray | None:
+    """The centre, if it fits X."""
+    if centre is None:
+        return None
+    centre = as_real("a centre", centre, np.float64)
+    if centre.shape != (X.shape[1],):
+        raise ValueError(
+            f"a centre must have shape ({X.shape[1]},), one entry for each feature; got {centre.shape}."
+        )
+    return centre
+
+
+def checked_sqnorms(values: np.ndarray, n: int) -> np.ndarray:
+    """Squared norms, if there is one for each of n rows."""
+    values = as_real("row statistics", values, np.float64)
+    if values.shape != (n,):
+        raise ValueError(f"row statistics must have shape ({n},); got {values.shape}.")
+    return values
+
+
+def _grid_step(X: Any, rows: np.ndarray | None, n_threads: int) -> float:
+    find = _core.grid_step_f32 if X.dtype == np.float32 else _core.grid_step_f64
+    return float(find(as_matrix(X), rows, n_threads))
+
+
+def _shared_step(X: Any, rows: np.ndarray | None, step: float, n_threads: int) -> float:
+    """The step, if the rows of X are multiples of it too; else 0."""
+    check = _core.on_grid_f32 if X.dtype == np.float32 else _core.on_grid_f64
+    return step if step > 0 and check(as_matrix(X), rows, step, n_threads) else 0.0
+
+
+def step_of_both(sides: Any, known: list[RowStats], n_threads: int) -> float:
+    """The step that both sides, (matrix, row numbers, statistics) each, are multiples of; 0 for none."""
+    if known:
+        step = known[0].step if len({s.step for s in known}) == 1 else 0.0
+    else:
+        counts = [X.shape[0] if rows is None else len(rows) for X, rows, _ in sides]
+        work = counts[0] * counts[1] * sides[0][0].shape[1]
+        larger, rows, _ = sides[int(counts[1] > counts[0])]
+        step = _grid_step(larger, rows, n_threads) if work >= WORTH_A_LOOK else 0.0
+    for X, rows, stats in sides:
+        step = step if stats is not None else _shared_step(X, rows, step, n_threads)
+    return step

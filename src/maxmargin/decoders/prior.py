@@ -28,8 +28,7 @@ from .margin_sums import (
     margin_sums,
     ordered_by_margins,
 )
-from .prior_program import PriorProgram
-from .prior_weights import prior_weights
+from .prior_program import PriorProgram, prior_weights
 from .protocol import LearnsFrom
 from .sample_focus import sample_focus
 

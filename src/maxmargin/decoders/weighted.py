@@ -31,8 +31,7 @@ from .margin_sums import (
 from .prior import PriorDecoder
 from .protocol import LearnsFrom
 from .sample_focus import sample_focus
-from .weights_lp import learn_weights
-from .weights_program import WeightsProgram, column_accuracy
+from .weights_lp import WeightsProgram, column_accuracy, learn_weights
 
 __all__ = ["WeightedDecoder"]
 

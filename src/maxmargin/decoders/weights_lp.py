@@ -14,6 +14,7 @@ from the best W so far to W' is the next best W, and pairs join that are violate
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -32,7 +33,6 @@ from ..solving import (
     Stop,
     drive,
 )
-from .weights_program import WeightsProgram
 
 BEYOND = 0.3  # pairs join that are violated so far on the way from the best point to the restricted optimum
 NEW = 500  # pairs that join at once, or half as many as there are
@@ -163,3 +163,79 @@ class Master:
         if not (np.isfinite(pi).all() and np.isfinite(sums).all() and (sums > 0.5).all()):
             return None
         return W / sums, np.clip(pi, 0.0, program.cost[self.pairs // len(W)])
+
+
+TINY = 1e-9  # a loss of so many margins counts as none
+
+
+@dataclass(frozen=True)
+class WeightsProgram:
+    """``H`` (n, T) in {-1, 0, +1}, labels (n,), costs (n,) of sum 1, a code (G, T), a margin > 0."""
+
+    H: np.ndarray
+    labels: np.ndarray
+    cost: np.ndarray
+    matrix: np.ndarray
+    margin: float
+
+    @property
+    def tiny(self) -> float:
+        """What counts as no loss."""
+        return TINY * self.margin
+
+    def missing(self, W: np.ndarray) -> np.ndarray:
+        """What each pair (i, p) lacks to the margin, (n, G); minus infinity for p = y_i."""
+        return self._missing(self.H @ (self.matrix * W).T)
+
+    def _missing(self, S: np.ndarray) -> np.ndarray:
+        rows = np.arange(len(S))
+        Z = S + (self.margin - S[rows, self.labels])[:, None]
+        Z[rows, self.labels] = -np.inf
+        return Z
+
+    def mixed(self, Z: np.ndarray, other: np.ndarray, share: float) -> np.ndarray:
+        """What is missing at ``(1 - share) W + share W_other``."""
+        rows = np.arange(len(Z))
+        Z, other = Z.copy(), other.copy()
+        Z[rows, self.labels] = other[rows, self.labels] = 0.0
+        Z += share * (other - Z)
+        Z[rows, self.labels] = -np.inf
+        return Z
+
+    def loss(self, Z: np.ndarray) -> float:
+        """The objective, from what is missing."""
+        return float(self.cost @ np.maximum(Z, 0.0).sum(axis=1))
+
+    def bound(self, pi: np.ndarray) -> float:
+        """The dual value of multipliers (n, G) between 0 and the costs."""
+        flow = -pi
+        flow[np.arange(len(pi)), self.labels] += pi.sum(axis=1)
+        A = np.where(self.matrix != 0, self.matrix * (flow.T @ self.H), -np.inf)
+        return float(self.margin * pi.sum() - A.max(axis=1).sum())
+
+    def best_share(self, Z: np.ndarray, other: np.ndarray) -> float:
+        """The share of another point at which the loss, convex and piecewise linear, is least."""
+        pairs = np.flatnonzero((Z > 0.0) | (other > 0.0))
+        a, b = Z.ravel()[pairs], other.ravel()[pairs]
+        slope = self.cost[pairs // Z.shape[1]] * (b - a)
+        start = float(slope[(a > 0.0) | ((a == 0.0) & (b > 0.0))].sum())
+        bends = np.flatnonzero(((a > 0.0) != (b > 0.0)) & (a != 0.0))
+        where = a[bends] / (a[bends] - b[bends])
+        order = np.argsort(where, kind="stable")
+        slopes = start + np.concatenate([[0.0], np.cumsum(np.abs(slope[bends][order]))])
+        first = int(np.searchsorted(slopes, 0.0))
+        return float(np.concatenate([[0.0], where[order], [1.0]])[first])
+
+
+def column_accuracy(H: np.ndarray, labels: np.ndarray, weight: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+    """Each column's share of right outputs on each class, rows divided by their sums: where learning starts.
+
+    Where all columns of a class are always wrong, or a class has no rows, its columns count alike.
+    """
+    right = np.zeros(matrix.shape)
+    for p in np.unique(labels):
+        of_class = labels == p
+        right[p] = weight[of_class] @ (H[of_class] == matrix[p])
+    right[matrix == 0] = 0.0
+    right = np.where(right.any(axis=1, keepdims=True), right, matrix != 0)
+    return right / right.sum(axis=1, keepdims=True)

@@ -1,9 +1,8 @@
 """How good a model is: evaluation on a data file, comparison, paths, predictions."""
 
-from .answers import classifier_of, prepared
+from .answers import Mistake, classifier_of, prepared
 from .compare import ComparedModel, compare
 from .evaluate import Evaluation, evaluate
-from .mistakes import Mistake
 from .open_like_training import open_like_training
 from .paths import StudiedPath, budget_path, cost_path
 from .predict import Predicted, predictions

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from sklearn.pipeline import Pipeline
 from ..decoders import predicted_classes
 from ..io.readers import Block
 
-__all__ = ["Answers", "answers", "classifier_of", "prepared"]
+__all__ = ["Answers", "Mistake", "MistakeTally", "answers", "classifier_of", "prepared"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,3 +97,35 @@ def _is_ours(classifier: Any) -> bool:
     """Whether ``predict`` is the argmax of ``decision_function`` by this library's own rule."""
     classifier = getattr(classifier, "best_estimator_", classifier)
     return type(classifier).__module__.startswith("maxmargin.")
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A row, counted from 0, whose class was not named."""
+
+    row: int
+    label: str
+    predicted: str
+    margin: float  # score of the predicted class less that of the true one; for two classes |f|
+    probability: float | None  # of the predicted class
+
+
+@dataclass
+class MistakeTally:
+    """The ``most`` mistakes with the largest margins, the first of equal ones."""
+
+    names: list[str]
+    most: int = 20
+    kept: list[Mistake] = field(default_factory=list)
+
+    def add(self, first_row: int, labels: np.ndarray, told: Answers) -> None:
+        """Look at some rows; those whose label is no class (-1) are passed over."""
+        wrong = np.flatnonzero((labels >= 0) & (labels != told.predicted))
+        margins = told.scores[wrong, told.predicted[wrong]] - told.scores[wrong, labels[wrong]]
+        for place in np.argsort(-margins, kind="stable")[: self.most]:
+            row = wrong[place]
+            number = told.predicted[row]
+            sure = None if told.probabilities is None else float(told.probabilities[row, number])
+            names = self.names[labels[row]], self.names[number]
+            self.kept.append(Mistake(first_row + int(row), *names, float(margins[place]), sure))
+        self.kept = sorted(self.kept, key=lambda m: (-m.margin, m.row))[: self.most]

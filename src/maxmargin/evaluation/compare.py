@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import pickle
+import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,9 +27,9 @@ from ..table import (
     whole,
 )
 from ..training import HeldOut, named_estimator
-from .model_size import n_bytes_of, n_support_of
+from .answers import classifier_of
 
-__all__ = ["ComparedModel", "compare"]
+__all__ = ["ComparedModel", "compare", "n_bytes_of", "n_support_of"]
 
 Split = tuple[np.ndarray, np.ndarray]  # rows to train on, rows to judge by
 Progress = Callable[[str, int, int], None]  # a model's name, fits done, fits in all
@@ -93,7 +96,7 @@ def compare(
     source : Source
         With a target.
     models : mapping of names to estimators, or sequence of names
-        Names are those of ``maxmargin.training.models`` and of ``maxmargin.training.peers``.
+        Names are those of ``maxmargin.training.models`` and of ``maxmargin.training.models``.
     validate : float, default=0.2
         The share of each class that is held out: the rows that ``train`` would hold out.
     folds : int, optional
@@ -264,3 +267,25 @@ def _gathered(into: dict[str, None]) -> Iterator[None]:
             yield
         finally:
             into.update(dict.fromkeys(str(warning.message) for warning in found))
+
+
+def n_support_of(model: Any) -> int | None:
+    """Support vectors of a kernel machine; None for others."""
+    classifier = classifier_of(model)
+    points = getattr(getattr(classifier, "best_estimator_", classifier), "support_vectors_", None)
+    return None if points is None else int(points.shape[0] if hasattr(points, "shape") else len(points))
+
+
+def n_bytes_of(model: Any) -> int | None:
+    """Of its model file, None where there can be none; of a pickle for models of other libraries."""
+    from .. import io
+
+    if not type(classifier_of(model)).__module__.startswith("maxmargin."):
+        return len(pickle.dumps(model))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.mm"
+        try:
+            io.save(model, path)
+        except (TypeError, ValueError):
+            return None
+        return path.stat().st_size

@@ -6,7 +6,7 @@ from .algebra import (
     Scaled,
     Sum,
 )
-from .bandwidth import _SquaredDistance, median_gamma
+from .bandwidth import _SquaredDistance, depends_on_data, median_gamma
 from .compiled import (
     RBF,
     Laplacian,
@@ -21,7 +21,6 @@ from .data import (
     points_of,
 )
 from .given import FromFunction, Precomputed
-from .kernel_words import depends_on_data
 from .names import kernel_from_name
 
 __all__ = [

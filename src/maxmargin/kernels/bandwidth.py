@@ -9,8 +9,9 @@ import numpy as np
 from .. import _native
 from .._native import as_rows, is_sparse
 from ..data import check_sample_weight
+from .algebra import Kernel
 
-__all__ = ["median_gamma", "scale_gamma"]
+__all__ = ["depends_on_data", "median_gamma", "scale_gamma"]
 
 SAMPLE_SIZE = 1000  # half a million pairs: the median is then known to a fraction of a per cent
 FEATURES_AT_ONCE = 8192  # of dense rows, in double
@@ -136,3 +137,12 @@ def _square_deviations(rows: Any, mean: float) -> np.ndarray:
     n_stored = np.diff(stored.indptr)
     stored.data = np.square(stored.data - mean)
     return np.asarray(stored.sum(axis=1)).ravel() + (rows.shape[1] - n_stored) * np.square(mean)
+
+
+FROM_ROWS = ("median", "scale")
+
+
+def depends_on_data(kernel: Kernel) -> bool:
+    """Whether some gamma is a word that the rows give a number to."""
+    parts = [getattr(kernel, name) for name in ("left", "right", "kernel") if hasattr(kernel, name)]
+    return getattr(kernel, "gamma", None) in FROM_ROWS or any(map(depends_on_data, parts))

@@ -1,8 +1,9 @@
 """Numbers that say how good answers are: top-k accuracy, confusion counts, intervals of shares."""
 
-from .confusion import ClassRow, Confusion
-from .intervals import (
+from .confusion import (
     CONFIDENCE,
+    ClassRow,
+    Confusion,
     Interval,
     RunningMean,
     normal_interval,

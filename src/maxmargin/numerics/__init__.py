@@ -4,7 +4,6 @@ from . import tall
 from .bounded_newton import bounded_newton
 from .box_qp import BoxQP, Solution, interior_point
 from .cholesky import Factor
-from .eigen import eigh_descending, interruptible
 from .feature_panel import AT_ONCE, FeaturePanel, times_triangle
 from .highs import (
     BASIC,
@@ -18,6 +17,7 @@ from .highs import (
     run_highs,
     set_basis,
 )
+from .tall import eigh_descending, interruptible
 
 __all__ = [
     "AT_ONCE",

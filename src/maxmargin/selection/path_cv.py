@@ -14,14 +14,13 @@ from sklearn.utils.validation import _check_y, _num_samples, check_consistent_le
 
 from ..data import check_choice, check_flag, check_sample_weight
 from ..methods.kernel_svm import KernelSVC
-from .fits import FittedFolds
 from .grid import (
     RULES,
     Grid,
     chosen_point,
     grid_for,
 )
-from .search import is_at_most_one, search
+from .search import FittedFolds, is_at_most_one, search
 from .shared_kernel import KernelFolds, can_share
 from .splits import Split, median_of, splits_of
 from .warm_path import along, fitted, start_of

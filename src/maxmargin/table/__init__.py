@@ -1,9 +1,15 @@
 """Tables to matrices: ``TablePreparation``, its statistics, plans and blocks."""
 
-from .blocks import labels_of, n_bytes, taken
+from .blocks import (
+    labels_of,
+    n_bytes,
+    sample,
+    shuffled_folds,
+    taken,
+    whole,
+)
 from .plans import NumberPlan, WordsPlan
 from .preparation import TablePreparation
-from .table_rows import sample, shuffled_folds, whole
 from .written_numbers import warn_of_written_numbers
 
 __all__ = [

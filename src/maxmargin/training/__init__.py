@@ -7,8 +7,12 @@ from .._lazy import lazy
 if TYPE_CHECKING:
     from .from_file import train
     from .held_out import HeldOut, mixed
-    from .models import DEFAULT_MODEL, MODELS, parameters_from_text
-    from .peers import named_estimator
+    from .models import (
+        DEFAULT_MODEL,
+        MODELS,
+        named_estimator,
+        parameters_from_text,
+    )
     from .record import digest_of, is_training_file, plain
 
 __all__ = [
@@ -28,8 +32,7 @@ __getattr__ = lazy(
     __name__,
     {
         "held_out": ["HeldOut", "mixed"],
-        "models": ["DEFAULT_MODEL", "MODELS", "parameters_from_text"],
-        "peers": ["named_estimator"],
+        "models": ["DEFAULT_MODEL", "MODELS", "named_estimator", "parameters_from_text"],
         "record": ["digest_of", "is_training_file", "plain"],
         "from_file": ["train"],
     },

@@ -6,13 +6,23 @@ from each block; one, if rows are held out, in which the model that came of it i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from ..checkpoints import Checkpoint, description, parameter_identity
+from ..archive import ModelFormatError
+from ..checkpoints import (
+    Checkpoint,
+    CheckpointError,
+    check_identity,
+    description,
+    parameter_identity,
+)
+from ..io.models import load, read_record, save
 from ..io.readers import Block, Source
 from ..table import (
     TablePreparation,
@@ -20,14 +30,18 @@ from ..table import (
     taken,
     warn_of_written_numbers,
 )
-from .fitting import confusion_of, count_answers, judgement
 from .gather import Gathered, Gathering, timed_blocks
 from .held_out import HeldOut
-from .in_memory import Outcome, Request
+from .in_memory import (
+    Outcome,
+    Request,
+    confusion_of,
+    count_answers,
+    judgement,
+)
 from .models import MODELS, ModelKind
 from .progress import Reporter
 from .record import data_record, plain
-from .stream_point import StreamPoint, read_point
 
 Digest = Callable[[], dict[str, Any]]
 ENDING = "stream"  # of the checkpoint's name
@@ -139,3 +153,43 @@ def _check_same_length(source: Source, point: StreamPoint) -> None:
             f"{source.name}: it had {point.data['n_rows']} rows when it was first read and "
             f"{point.n_rows_passed} now; a file must not change while it is learnt from."
         )
+
+
+KEY = "stream"
+
+
+@dataclass
+class StreamPoint:
+    """A model of the first rows of a file."""
+
+    model: Pipeline  # the preparation of all rows, and the estimator
+    data: dict[str, Any]  # what the record says of the file
+    n_rows_passed: int = 0
+
+    def write(self, path: Path, identity: Mapping[str, str]) -> None:
+        """Either the whole file is there afterwards, or the old one."""
+        record = {"identity": dict(identity), "data": self.data, "n_rows_passed": self.n_rows_passed}
+        save(self.model, path, record={KEY: record})
+
+
+def read_point(path: Path, identity: Mapping[str, str]) -> StreamPoint:
+    """What :meth:`StreamPoint.write` wrote; refused is the file of another stream, with what differs.
+
+    Parameters
+    ----------
+    path : Path
+    identity : mapping
+        What the stream that is to go on is of.
+
+    Returns
+    -------
+    StreamPoint
+    """
+    try:
+        record, model = read_record(path).get(KEY), load(path)
+    except ModelFormatError as error:
+        raise CheckpointError(f"{error} Begin anew, with resume=False.") from None
+    if record is None:
+        raise CheckpointError(f"{path}: a model, but no unfinished stream. Begin anew, with resume=False.")
+    check_identity(path, "training", record["identity"], identity)
+    return StreamPoint(model, record["data"], record["n_rows_passed"])

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -16,7 +17,6 @@ from ..frame import (
     Show,
     UsageError,
 )
-from .near_names import near
 
 NO_DATA = 77  # what a paper's run.py returns where its data are not there
 
@@ -77,3 +77,9 @@ def _answer_of(command: list[str], *, quiet: bool) -> tuple[int, list[str]]:
     stderr = subprocess.DEVNULL if quiet else None
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=stderr, text=True, check=False)
     return done.returncode, done.stdout.splitlines()
+
+
+def near(name: str, names: Iterable[str]) -> str:
+    """ " Did you mean 'x'?" where one of the names is alike, else nothing."""
+    found = difflib.get_close_matches(name, list(names), n=1)
+    return f" Did you mean {found[0]!r}?" if found else ""

@@ -2,24 +2,24 @@
 
 from . import texts
 from .app import run
-from .evaluation_text import (
+from .messages import (
+    EXIT_FAILED,
+    EXIT_OK,
+    Interrupted,
+    UsageError,
+    again,
+    check_out,
+    warn,
+)
+from .output import Show, facts, table
+from .progress import Bar, TrainingProgress, bar
+from .reading import Reading
+from .texts import (
     between,
     number,
     parts_of,
     percent,
 )
-from .invocation import again
-from .messages import warn
-from .output import Show, facts, table
-from .problems import (
-    EXIT_FAILED,
-    EXIT_OK,
-    Interrupted,
-    UsageError,
-    check_out,
-)
-from .progress import Bar, TrainingProgress, bar
-from .reading import Reading
 
 __all__ = [
     "EXIT_FAILED",

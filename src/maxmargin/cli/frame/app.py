@@ -25,16 +25,17 @@ from inspect import cleandoc
 from cyclopts import App, CycloptsError, Parameter
 
 from ... import __version__
-from .invocation import given
-from .messages import collected, fail
-from .option_names import as_options
-from .problems import (
+from .messages import (
     EXIT_FAILED,
     EXIT_INTERRUPTED,
     EXIT_OK,
     EXIT_USAGE,
     Interrupted,
     UsageError,
+    as_options,
+    collected,
+    fail,
+    given,
 )
 
 COMMANDS = ("train", "predict", "evaluate", "inspect", "path", "compare", "report", "reproduce", "demo")

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json as json_format
+import re
+import shlex
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
 from typing import Any
 
-from .option_names import as_options
-from .plain_text import printable
-from .problems import EXIT_INTERRUPTED
+from .output import printable
 
 _warned: list[str] = []
 _QUIET = (DeprecationWarning, PendingDeprecationWarning, FutureWarning, ImportWarning, ResourceWarning)
@@ -65,3 +67,59 @@ def _print_whole(text: str) -> None:
 
 def _show(message: Any, *_: Any, **__: Any) -> None:
     warn(as_options(str(message)))
+
+
+EXIT_OK = 0
+EXIT_FAILED = 1
+EXIT_USAGE = 2
+EXIT_INTERRUPTED = 130
+
+
+class UsageError(Exception):
+    """Options that do not go together, or lack something: exit code 2."""
+
+
+def check_out(out: Path | None, *inputs: Path | None) -> None:
+    """Refuses to write over a file that is read; before any work."""
+    for given in inputs:
+        if out is not None and given is not None and out.exists() and given.exists() and out.samefile(given):
+            raise UsageError(f"--out {out} is a file that is read, and would be lost; give another name.")
+
+
+class Interrupted(Exception):
+    """Ctrl-C, with the work in a safe place: the message says how to go on; exit code 130."""
+
+
+_WORDS = (
+    (r"\(names=\[\.\.\.\], header=True\)", "(--names a,b,c --header)"),
+    (r"\(names=\[\.\.\.\]\)", "(--names a,b,c)"),
+    (r"\(data=\.\.\.\)", "(--array)"),
+    (r"\(delimiter=('.+?'|\".+?\")\)", r"(--delimiter \1)"),
+    (r"`missing`", "--missing"),
+    (r"zero_based=True", "--zero-based"),
+    (r"\(open_source takes kinds=\{(['\"])(.+?)\1: 'words'\}\)", r"(--words \2)"),
+    (r"\(open_source takes kinds=\{(['\"])(.+?)\1: 'number'\}\)", r"(--numbers \2)"),
+    (r"kinds=\{(['\"])(.+?)\1: 'words'\}", r"--words \2"),
+    (r"kinds=\{(['\"])(.+?)\1: 'number'\}", r"--numbers \2"),
+)
+
+
+def as_options(text: str) -> str:
+    """The text with names of options in place of arguments of ``open_source``."""
+    for pattern, option in _WORDS:
+        text = re.sub(pattern, option, text)
+    return text
+
+
+given: ContextVar[tuple[str, ...]] = ContextVar("given", default=())
+
+
+def again(*more: str, without: Sequence[str] = ()) -> str:
+    """The same command with ``more`` options, ready to be pasted into a shell."""
+    words = [word for word in given.get() if word not in without]
+    return shlex.join(["maxmargin", *words, *(word for word in more if word not in words)])
+
+
+def command(*words: object) -> str:
+    """Another command of ours, ready to be pasted."""
+    return shlex.join(["maxmargin", *map(str, words)])

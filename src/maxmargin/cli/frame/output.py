@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import json
 import sys
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -17,7 +18,6 @@ from cyclopts import Parameter
 
 from ...json_values import plain
 from . import messages as notices
-from .plain_text import printable
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -103,3 +103,15 @@ def _print(parts: Iterable[Any]) -> None:
     page.print(*shown, sep="\n")
     lines = page.file.getvalue().splitlines()  # type: ignore[attr-defined]
     print("\n".join(line.rstrip() for line in lines))
+
+
+def printable(text: object, keep: str = "") -> str:
+    """The text with control characters written as escapes, except those in ``keep``."""
+    return "".join(_shown(c) if c not in keep else c for c in str(text))
+
+
+def _shown(character: str) -> str:
+    # Cc: control, Cf: format (such as turning the direction of writing), Cs: half of a pair, Zl/Zp: new line
+    if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp"):
+        return character.encode("unicode_escape").decode("ascii")
+    return character

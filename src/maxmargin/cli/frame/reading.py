@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Group, Parameter
 
-from .problems import UsageError
+from .messages import UsageError
 
 if TYPE_CHECKING:
     from ...io.readers import Source

@@ -36,8 +36,12 @@ from .expected import (
     Whole,
     Word,
 )
-from .kept_helpers import DECODERS, KERNELS
-from .parts import Fields, Kept
+from .parts import (
+    DECODERS,
+    KERNELS,
+    Fields,
+    Kept,
+)
 from .values import is_history
 
 REAL = Real(finite=False)

@@ -17,13 +17,13 @@ from ...archive import (
     read_header,
     write_archive,
 )
-from .record_values import record_from_json, record_to_json
 from .tree import (
     MODELS,
     decode_model,
     encode_model,
     kept_of,
 )
+from .values import record_from_json, record_to_json
 
 __all__ = ["fingerprint", "load", "read_record", "save"]
 

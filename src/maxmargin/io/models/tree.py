@@ -12,10 +12,12 @@ from sklearn.pipeline import Pipeline
 from ...archive import ModelFormatError
 from .estimators import COLUMNS, ESTIMATORS
 from .expected import Sizes
-from .kept_helpers import HELPERS
-from .kept_steps import STEPS, pack_pipeline
-from .parts import Kept
-from .trial import try_model
+from .parts import (
+    HELPERS,
+    STEPS,
+    Kept,
+    pack_pipeline,
+)
 from .values import Decoder, Encoder
 
 KINDS: dict[str, Kept] = {**ESTIMATORS, **COLUMNS, **HELPERS, **STEPS}
@@ -199,3 +201,35 @@ def _look(name: str, key: str, expected: Any, value: Any, sizes: Sizes) -> None:
             if not str(error).startswith(("must", "has"))
             else f"{key} of {name} {error}"
         ) from None
+
+
+METHODS = ("decision_function", "predict", "predict_proba", "transform")
+FEW = 1 << 20  # features that a row may always have
+
+
+def try_model(model: Any, n_values: int = 0) -> None:
+    """Predict a row of zeros by every method there is; a ``ValueError`` where an answer is not finite.
+
+    What begins with a table of names is tried from its second step on. What has more features than
+    ``n_values``, the numbers in the model, is not tried: CSR matrices and kernels of numbers can claim any
+    width, and a row would take the memory that a file of a few bytes asks for.
+    """
+    steps = getattr(model, "steps", None)
+    if steps and getattr(steps[0][1], "layout_", "matrix") != "matrix":
+        for _, step in steps[1:]:
+            try_model(step, n_values)
+        return
+    n_features = getattr(model, "n_features_in_", None)
+    if n_features is None or getattr(model, "layout_", "matrix") != "matrix":
+        return
+    if n_features > max(FEW, n_values):
+        return
+    row = np.zeros((1, int(n_features)))
+    for name in METHODS:
+        method = getattr(model, name, None)
+        if method is None:
+            continue
+        answer = method(row)
+        values = getattr(answer, "to_numpy", lambda answer=answer: answer)()
+        if isinstance(values, np.ndarray) and values.dtype.kind == "f" and not np.isfinite(values).all():
+            raise ValueError(f"{name} of a row of zeros is not finite")

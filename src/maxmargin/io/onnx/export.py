@@ -17,15 +17,14 @@ from ...methods.eigen_map import KernelEigenMap
 from ...methods.kernel_svm import CalibratedSVC
 from ...methods.output_code import OutputCodeClassifier, SharedColumns
 from ...selection import PathCV
-from .graph import Graph
-from .onnx_outputs import column_outputs
-from .onnx_steps import transformed
+from .graph import Graph, column_outputs
 from .scores import (
     calibrated,
     class_scores,
     curve,
     log_odds,
     pair,
+    transformed,
 )
 
 __all__ = ["to_onnx"]

@@ -1,6 +1,5 @@
 """Data files: CSV, LIBSVM text, Parquet and npz, read in blocks of rows."""
 
-from .joined import read_all
 from .open import DEFAULT_MISSING, open_source
 from .table import (
     BLOCK_ROWS,
@@ -10,6 +9,7 @@ from .table import (
     Kind,
     Source,
     Words,
+    read_all,
 )
 
 __all__ = [

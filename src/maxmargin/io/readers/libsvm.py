@@ -9,15 +9,19 @@ import numpy as np
 from scipy import sparse
 
 from ... import _native
-from .joined import join
 from .table import (
     BLOCK_ROWS,
     Block,
     DataFormatError,
     Kind,
+    join,
 )
-from .text import DataFile, Pieces, feed
-from .text_errors import text_error
+from .text import (
+    DataFile,
+    Pieces,
+    feed,
+    text_error,
+)
 
 BLOCK_ENTRIES = 4 << 20
 ANY_NUMBER = (1 << 31) - 1

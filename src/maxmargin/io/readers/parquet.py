@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .csv_header import find_target, near
+from .csv import find_target, near
 from .table import (
     BLOCK_ROWS,
     Block,

@@ -11,8 +11,8 @@ import numpy as np
 from ...data import WeightedRows
 from ...kernels import join_points
 from ...solving import Callback, Stop
-from .alpha_search import kernel_scale
 from .data import Start, positions_of
+from .growth_sample import kernel_scale
 from .incremental import Expansion, incremental
 from .problem import BudgetResult
 

@@ -7,8 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from .newton_steps import regularised_factor
-from .reduced_newton import ReducedProblem, Refit, refit
+from .reduced_newton import (
+    ReducedProblem,
+    Refit,
+    refit,
+    regularised_factor,
+)
 
 if TYPE_CHECKING:
     from .greedy import GreedyFit

@@ -22,8 +22,7 @@ from ...data import check_kernel_sums
 from ...kernels import KernelData, n_points
 from ...numerics import eigh_descending, tall
 from ...solving import RowPool
-from .landmarks import LEADING, LandmarkPanel
-from .pivoted_cholesky import add_random_pivots
+from .landmarks import LEADING, LandmarkPanel, add_random_pivots
 
 __all__ = ["METHODS", "EigenFeatures", "eigen_features"]
 

@@ -24,7 +24,7 @@ from ...data import (
 from ...decoders import CoupledPairs, decision_values, is_pairwise
 from ...solving import Status
 from .estimator import KernelSVC
-from .kernel_folds import outputs_without_folds
+from .out_of_fold import outputs_without_folds
 
 
 class CalibratedSVC(CheckpointSupport, ClassifierMixin, BaseEstimator):  # type: ignore[misc]

@@ -28,8 +28,7 @@ from ...solving import (
 )
 from .polish import polish
 from .problem import SvmProblem, balanced, refuted_by
-from .row_cache import RowCache
-from .settled import SettledSamples, unmoved
+from .row_cache import RowCache, SettledSamples, unmoved
 from .small_sets import SmallSets, stands_still
 
 FIRST = 4096  # samples to begin with, where there are more than half as many again

@@ -10,11 +10,14 @@ import numpy as np
 from ..._native import one_blas_thread
 from ...solving import Callback, SolverResult, Stop
 from .data import SquaresData
-from .feature_products import FeatureProducts
-from .lasso import lasso
+from .lasso import FeatureProducts, lasso
 from .lasso import start as lasso_start
-from .least_squares import least_squares, start
-from .problem import Penalty, SquaresProblem
+from .problem import (
+    Penalty,
+    SquaresProblem,
+    least_squares,
+    start,
+)
 from .system import (
     LARGEST_SPECTRUM,
     CholeskySystem,

@@ -29,8 +29,12 @@ from ...solving import (
 )
 from .columns import SquaresAtCost, SquaresOnRows
 from .data import SquaresData
-from .leave_one_out import places, units
-from .path import LeastSquaresPath, follow
+from .path import (
+    LeastSquaresPath,
+    follow,
+    places,
+    units,
+)
 from .problem import Penalty
 
 PENALTIES: dict[Any, Penalty] = {None: "none", "ridge": "ridge", "lasso": "lasso"}

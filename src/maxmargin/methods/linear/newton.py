@@ -31,7 +31,6 @@ from ...solving import (
     drive,
     relative_gap,
 )
-from .intervals import middle_of_interval
 from .newton_system import newton_direction
 from .problem import MarginProblem
 
@@ -229,3 +228,16 @@ class NewtonIteration:
 
 
 Direction = Callable[[NewtonIteration], tuple[np.ndarray, float]]
+
+
+def middle_of_interval(inside: Callable[[float], bool], low: float, high: float, point: float) -> float:
+    """The middle of the interval around ``point``, within [low, high]; ``point`` if it is not inside."""
+    if not inside(point):
+        return point
+    left = right = point
+    for _ in range(60):
+        middle = 0.5 * (low + left)
+        low, left = (low, middle) if inside(middle) else (middle, left)
+        middle = 0.5 * (right + high)
+        right, high = (middle, high) if inside(middle) else (right, middle)
+    return 0.5 * (left + right)

@@ -27,10 +27,13 @@ from ...solving import (
 )
 from ..eigen_map import METHODS, EigenFeatures, eigen_features
 from .features import Features, KernelColumns, RawFeatures
-from .generation import generate
-from .lp_pairs import Pairs, TwoClasses, WrongClasses
-from .lp_warm import WorkingSet
-from .program import HingeProgram
+from .generation import WorkingSet, generate
+from .program import (
+    HingeProgram,
+    Pairs,
+    TwoClasses,
+    WrongClasses,
+)
 
 OF_SOME_FITS = ("coef_", "support_", "support_vectors_", "dual_coef_", "n_support_", "trace_captured_")
 

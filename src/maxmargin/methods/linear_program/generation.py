@@ -10,9 +10,11 @@ is above 1. A certificate of the whole program comes from each round. A program 
 from __future__ import annotations
 
 import time
+import warnings
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from scipy.linalg import LinAlgWarning, lu_factor, lu_solve
 
 from ...numerics import BASIC, LOWER, Outcome
 from ...solving import (
@@ -24,7 +26,6 @@ from ...solving import (
     Stop,
     drive,
 )
-from .lp_refine import Point, refined
 from .master import Master
 from .program import HingeProgram
 
@@ -262,3 +263,82 @@ class Generation:
         flat = worth.ravel()
         chosen = np.argsort(-flat, kind="stable")[: max(NEW, len(master.coefficients))]
         return _coefficients(np.sort(chosen[flat[chosen] > SLACK]), worth.shape[1])
+
+
+LARGEST = 2000  # order of a matrix that is factorised
+
+Point = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+def refined(master: Master, W: np.ndarray, b: np.ndarray, pi: np.ndarray) -> Point | None:
+    """``W, b, pi`` nearer to the vertex of the last basis; None where its matrix is too large or singular."""
+    basic_pairs, basic_rows = master.basic()
+    pairs, rows = master.pairs[basic_pairs], np.flatnonzero(~basic_rows)
+    if len(pairs) != len(rows) or not 0 < len(rows) <= LARGEST:
+        return None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", LinAlgWarning)
+            factors = lu_factor(master.columns(pairs)[:, rows])
+    except (LinAlgWarning, np.linalg.LinAlgError, ValueError):
+        return None
+    missing = 1.0 - master.program.margins(W, b).ravel()[pairs]
+    step = np.zeros(len(basic_rows))
+    step[rows] = lu_solve(factors, missing)
+    W, b = master.moved(W, b, step)
+    short = master.short_of_bounds(pi)[rows]
+    pi = pi.copy()
+    pi.ravel()[pairs] += lu_solve(factors, short, trans=1)
+    return (W, b, pi) if np.isfinite(W).all() and np.isfinite(pi).all() else None
+
+
+@dataclass(frozen=True)
+class WorkingSet:
+    """Coefficients and pairs at work, pairs held, and the basis; rows by their place in the given X.
+
+    ``by_row`` says that features are rows as well, as kernel columns are. What it ended with is a guess for
+    another program: pairs and coefficients that this one does not have are left out.
+    """
+
+    coefficients: np.ndarray
+    pairs: np.ndarray
+    held: np.ndarray
+    pair_status: np.ndarray
+    row_status: np.ndarray
+    by_row: bool
+
+    @classmethod
+    def of(cls, state: State, index: np.ndarray, width: int, by_row: bool) -> WorkingSet:
+        """From the last state of a program whose sample i is row ``index[i]`` of X."""
+        coefficients = state.coefficients.copy()
+        if by_row:
+            coefficients[:, 1] = index[coefficients[:, 1]]
+        pairs, held = (index[p // width] * width + p % width for p in (state.pairs, state.held))
+        return cls(coefficients, pairs, held, state.pair_status, state.row_status, by_row)
+
+    def state(self, program: HingeProgram, index: np.ndarray) -> State:
+        """A start for a program on rows ``index`` of X; the basis is kept if nothing is gone."""
+        width = program.pairs.width
+        place = np.full(int(index.max()) + 1, -1)
+        place[index] = np.arange(len(index))
+        pairs, known_pairs = _renumbered(self.pairs, place, width)
+        held, _ = _renumbered(self.held, place, width)
+        exists = program.pairs.exists().ravel()
+        outputs, features = self.coefficients.T
+        known = np.ones(len(features), dtype=bool)
+        if self.by_row:
+            features, known = _renumbered(features, place, 1)
+        coefficients = np.stack([outputs[known], features], axis=1)
+        state = new_state(program, pairs[exists[pairs]], coefficients)
+        state.held = held[exists[held]]
+        if known.all() and known_pairs.all() and exists[pairs].all():
+            state.pair_status, state.row_status = self.pair_status, self.row_status
+        return state
+
+
+def _renumbered(numbers: np.ndarray, place: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
+    """Pairs of X's rows as pairs of samples, and which of them are still there."""
+    rows = numbers // width
+    samples = np.where(rows < len(place), place[np.minimum(rows, len(place) - 1)], -1)
+    known = samples >= 0
+    return samples[known] * width + numbers[known] % width, known

@@ -1,7 +1,7 @@
 """``OutputCodeClassifier``: any code and decoder around any binary classifier."""
 
+from .columns import SharedColumns
 from .estimator import OutputCodeClassifier
-from .shared_columns import SharedColumns
 
 __all__ = [
     "OutputCodeClassifier",

@@ -21,8 +21,7 @@ from ...decoders import DecodedOutputs
 from ...solving import Status, worst_status
 from ..kernel_svm import KernelSVC
 from .column_fits import TrainingData, check_binary_classifier, weight_parameter
-from .columns import ClonedColumns
-from .shared_columns import SharedColumns, takes_codes
+from .columns import ClonedColumns, SharedColumns, takes_codes
 
 
 def _estimator_has(method: str) -> Callable[[OutputCodeClassifier], bool]:

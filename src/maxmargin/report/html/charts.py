@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .markup import Element, node
-from .scales import Scale, linear, logarithmic
 from .text import (
     number,
     percent,
+    power,
     shortened,
     width,
 )
@@ -219,3 +219,146 @@ def reliability_diagram(name: str, title: str, description: str, bins: Sequence[
         radius = round(3 + 6 * math.sqrt(b.n / most), 2)
         parts.append(node("circle", node("title", said), cx=at, cy=y(b.accuracy), r=radius, class_="dot one"))
     return chart(name, title, description, WIDTH, HEIGHT, *parts)
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A linear or logarithmic map from [low, high] to [start, end] on the drawing."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+    log: bool = False
+
+    def __call__(self, value: float) -> float:
+        """The place of a value; one out of range is at the end."""
+        low, high, value = (math.log10(v) if self.log else v for v in (self.low, self.high, value))
+        share = (min(max(value, low), high) - low) / (high - low)
+        return round(self.start + share * (self.end - self.start), 2)
+
+    def ticks(self, most: int = 6) -> list[tuple[float, str]]:
+        """Values inside the range with their texts, no more than ``most``."""
+        if self.log and math.log10(self.high / self.low) >= 0.7:
+            return _decades(self.low, self.high, most)
+        return _round_steps(self.low, self.high, most)
+
+
+def linear(values: Sequence[float], start: float, end: float, *, zero: bool = False) -> Scale:
+    """A scale that holds all values, with a little room."""
+    low, high = min(values), max(values)
+    if zero:
+        low, high = min(low, 0.0), max(high, 0.0)
+    room = 0.04 * (high - low) or 0.05 * abs(high) or 0.5
+    return Scale(low if zero and low == 0.0 else low - room, high + room, start, end)
+
+
+def logarithmic(values: Sequence[float], start: float, end: float) -> Scale:
+    """A scale in powers of ten that holds all (positive) values."""
+    low, high = min(values), max(values)
+    room = (high / low) ** 0.04 if high > low else 2.0
+    return Scale(low / room, high * room, start, end, log=True)
+
+
+def _decades(low: float, high: float, most: int) -> list[tuple[float, str]]:
+    first, last = math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9)
+    if last - first < 2:  # too few: 1, 2, 5, 10, ... instead
+        fine = [m * 10.0**e for e in range(first - 1, last + 1) for m in (1, 2, 5)]
+        return [(v, number(v)) for v in fine if low <= v <= high]
+    every = max(1, math.ceil((last - first + 1) / most))
+    return [(10.0**e, _decade(e)) for e in range(first, last + 1) if e % every == 0]
+
+
+def _decade(exponent: int) -> str:
+    return number(10.0**exponent) if -2 <= exponent <= 4 else power(10.0**exponent)
+
+
+def _round_steps(low: float, high: float, most: int) -> list[tuple[float, str]]:
+    rough = (high - low) / max(1, most - 1)
+    unit = 10.0 ** math.floor(math.log10(rough))
+    step = next(unit * m for m in (1, 2, 2.5, 5, 10) if unit * m >= rough * (1 - 1e-9))
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return [(k * step, number(float(f"{k * step:.12g}"), 6)) for k in range(first, last + 1)]
+
+
+def bar_chart(
+    name: str, title: str, description: str, rows: Sequence[tuple[str, float]], *, unit: str
+) -> Element:
+    """A horizontal bar for each (name, value >= 0), with its value beside it."""
+    words = [shortened(word, 18)[0] for word, _ in rows]
+    left = 16 + max((width(word) for word in words), default=0.0)
+    x = Scale(0.0, max((value for _, value in rows), default=1.0) or 1.0, left, WIDTH - 60)
+    parts, step = [], 24
+    for i, ((word, value), short) in enumerate(zip(rows, words)):
+        top = 4 + step * i
+        said = node("title", f"{word}: {number(value)} {unit}")
+        parts.append(label(short, left - 8, top + 15, "end", class_="name"))
+        wide = max(1.0, round(x(value) - left, 2))
+        parts.append(node("rect", said, x=left, y=top + 3, width=wide, height=16, rx=2, class_="bar"))
+        parts.append(label(number(value), left + wide + 6, top + 15, class_="value"))
+    return chart(name, title, description, WIDTH, 8 + step * len(rows), *parts)
+
+
+def heat_map(
+    name: str, title: str, description: str, classes: Sequence[str], counts: Sequence[Sequence[int]]
+) -> Element:
+    """Counts by true class (down) and predicted class (across), shaded by their share of the row.
+
+    What is right is on the diagonal, in the one colour, and what is wrong off it in the other.
+    """
+    words = [shortened(word, 16)[0] for word in classes]
+    n, longest = len(words), max((width(word) for word in words), default=8.0)
+    cell = 84 if n <= 3 else 58 if n <= 5 else 42 if n <= 8 else 30 if n <= 14 else 22
+    turned = longest > cell - 4
+    left = 34 + longest
+    top = 26 + (0.72 * longest if turned else 12)
+    parts = [
+        label("predicted class", left + cell * n / 2, 13, "middle", class_="axis-name"),
+        label(
+            "true class",
+            12,
+            top + cell * n / 2,
+            "middle",
+            class_="axis-name",
+            transform=_turn(-90, 12, top + cell * n / 2),
+        ),
+    ]
+    for j, word in enumerate(words):
+        at = left + cell * (j + 0.5)
+        if turned:
+            turn = _turn(-45, at, top - 6)
+            parts.append(label(word, at, top - 6, "start", class_="name", transform=turn))
+        else:
+            parts.append(label(word, at, top - 6, "middle", class_="name"))
+    for i, row in enumerate(counts):
+        at, total = top + cell * i, sum(row)
+        parts.append(label(words[i], left - 6, at + cell / 2 + 4, "end", class_="name"))
+        for j, count in enumerate(row):
+            parts += _cell(left + cell * j, at, cell, count, total, i == j, (classes[i], classes[j]))
+    slack = 0.6 * longest if turned else 0
+    wide = max(WIDTH - 60, math.ceil(left + cell * n + 6 + slack))
+    return chart(name, title, description, wide, math.ceil(top + cell * n + 6), *parts)
+
+
+def _cell(
+    x: float, y: float, size: int, count: int, total: int, right: bool, names: tuple[str, str]
+) -> list[Element]:
+    share = count / total if total else 0.0
+    ink = round(share if right else math.sqrt(share), 3)  # a few mistakes among many must be seen
+    true, predicted = (shortened(word)[0] for word in names)
+    said = node("title", f"{true} taken for {predicted}: {count:,} ({percent(share)} of {true})")
+    if right:
+        said.text = f"{true}, predicted so: {count:,} ({percent(share)})"
+    kind = "cell right" if right else "cell wrong"
+    box = node("rect", said, x=x, y=y, width=size - 1, height=size - 1, rx=2, class_=kind, fill_opacity=ink)
+    edge = node("rect", x=x, y=y, width=size - 1, height=size - 1, rx=2, class_="cell-edge")
+    text = f"{count:,}"
+    if not count or len(text) * (5.5 if size < 30 else 7) > size:
+        return [edge, box]
+    strong = " strong" if ink > (0.7 if right else 0.75) else ""
+    small = " small" if size < 30 else ""
+    return [edge, box, label(text, x + size / 2, y + size / 2 + 4, "middle", class_=f"count{strong}{small}")]
+
+
+def _turn(angle: int, x: float, y: float) -> str:
+    return f"rotate({angle} {x:g} {y:g})"

@@ -17,16 +17,14 @@ from .markup import (
     Child,
     Element,
     datum,
-    formula,
-    node,
-)
-from .quality import mark
-from .tables import (
     facts,
     figure,
+    formula,
+    node,
     table,
     values_list,
 )
+from .quality import mark
 from .text import number, percent
 
 

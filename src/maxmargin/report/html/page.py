@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib.resources import files
 
 from ..content import Report
-from .choice import choice_section
 from .machinery import (
     gap_section,
     model_section,
@@ -15,6 +15,7 @@ from .machinery import (
 )
 from .markup import Child, document, node
 from .opening import (
+    choice_section,
     contents,
     data_section,
     header,
@@ -22,7 +23,6 @@ from .opening import (
 )
 from .quality import calibration_section, confusion_section, metrics_section
 from .rows import influence_section, mistake_section
-from .style import STYLE
 
 __all__ = ["page"]
 
@@ -76,3 +76,6 @@ def page(report: Report) -> str:
         ),
     ]
     return document(f"{title_of(report)} – maxmargin report", STYLE, body)
+
+
+STYLE = files(__package__).joinpath("style.css").read_text(encoding="utf-8").strip()

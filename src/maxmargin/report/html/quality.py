@@ -8,17 +8,18 @@ from ..content import Report
 from .charts import (
     Bin,
     Interval,
+    heat_map,
     interval_chart,
     reliability_diagram,
 )
-from .grids import heat_map
 from .markup import (
     Child,
     Element,
     datum,
+    figure,
     node,
+    table,
 )
-from .tables import figure, table
 from .text import number, percent
 
 MOST_CLASSES = 30  # drawn, and in the table

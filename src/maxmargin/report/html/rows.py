@@ -10,8 +10,10 @@ from .markup import (
     Element,
     datum,
     node,
+    shown,
+    table,
+    values_list,
 )
-from .tables import shown, table, values_list
 from .text import number, percent
 
 MOST_COLUMNS = 8  # of a table; rows with more values are lists
