@@ -23,7 +23,7 @@ endif
 PACKAGE := pyproject.toml CMakeLists.txt README.md LICENSE \
   $(shell find src cpp -not -path '*/__pycache__*' -not -path 'cpp/tests*')
 CPP := $(shell find cpp -name '*.hpp' -o -name '*.cpp' -o -name '*.inc')
-NATIVE_TESTS := $(wildcard $(addprefix tests/test_,simd.py threads.py kernels.py grid.py losses.py rows.py hinge_round.py linear_solvers.py online.py baselines.py incremental.py decoders.py kernel_machine.py all_pairs.py io_any_bytes.py io_csv_errors.py))
+NATIVE_TESTS := $(addprefix tests/,_native/test_simd.py _native/test_threads.py kernels/test_kernels.py _native/test_grid.py test_losses.py data/test_rows.py methods/linear/test_hinge_round.py methods/linear/test_solvers.py methods/baselines/test_online.py methods/baselines/test_greedy.py methods/budget/test_incremental.py decoders/test_decoders.py base/test_kernel_classifier.py methods/all_pairs/test_all_pairs.py io/readers/test_any_bytes.py io/readers/test_csv_errors.py)
 
 # $(call quietly,name,command): the command's output goes to a log, and to the screen only if it fails.
 quietly = @mkdir -p $(LOGS) && { $(2); } > $(LOGS)/$(1).log 2>&1 || { cat $(LOGS)/$(1).log; exit 1; }

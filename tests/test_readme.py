@@ -6,7 +6,7 @@ import types
 from pathlib import Path
 
 import pytest
-from shell_blocks import agrees, masked, said_by, sessions
+from support.shell_blocks import agrees, masked, said_by, sessions
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]

@@ -1,5 +1,5 @@
 // Bindings of the all-pairs M-SVM's sweeps.
-#include "maxmargin/all_pairs.hpp"
+#include "maxmargin/solvers/all_pairs.hpp"
 
 #include <stdexcept>
 #include <string>

@@ -4,9 +4,9 @@
 #include <stdexcept>
 #include <string>
 
-#include "maxmargin/lasvm.hpp"
-#include "maxmargin/losses.hpp"
-#include "maxmargin/online.hpp"
+#include "maxmargin/solvers/lasvm.hpp"
+#include "maxmargin/solvers/losses.hpp"
+#include "maxmargin/solvers/online.hpp"
 #include "python.hpp"
 
 using namespace maxmargin;

@@ -3,8 +3,8 @@
 
 #include <stdexcept>
 
-#include "maxmargin/backfit.hpp"
-#include "maxmargin/losses.hpp"
+#include "maxmargin/solvers/backfit.hpp"
+#include "maxmargin/solvers/losses.hpp"
 #include "python.hpp"
 
 namespace maxmargin {

@@ -1,5 +1,5 @@
 // Bindings of what decoders sum.
-#include "maxmargin/code_sums.hpp"
+#include "maxmargin/core/code_sums.hpp"
 #include "python.hpp"
 
 void bind_codes(nb::module_& m) {

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <type_traits>
 
-#include "maxmargin/grid.hpp"
+#include "maxmargin/core/grid.hpp"
 #include "row_source.hpp"
 
 // The limit that threadpoolctl sees; 0 is none. Found by name in this library, hence C and visible.

@@ -2,12 +2,12 @@
 #include <stdexcept>
 #include <string>
 
-#include "maxmargin/dual_cd.hpp"
-#include "maxmargin/hash_rows.hpp"
-#include "maxmargin/hinge_round.hpp"
-#include "maxmargin/lasso.hpp"
-#include "maxmargin/row_gram.hpp"
-#include "maxmargin/row_products.hpp"
+#include "maxmargin/core/hash_rows.hpp"
+#include "maxmargin/core/row_gram.hpp"
+#include "maxmargin/core/row_products.hpp"
+#include "maxmargin/solvers/dual_cd.hpp"
+#include "maxmargin/solvers/hinge_round.hpp"
+#include "maxmargin/solvers/lasso.hpp"
 #include "python.hpp"
 
 using namespace maxmargin;

@@ -1,5 +1,5 @@
 // Bindings of the losses: entrywise evaluation, there to be compared with losses.py.
-#include "maxmargin/losses.hpp"
+#include "maxmargin/solvers/losses.hpp"
 
 #include <nanobind/stl/string_view.h>
 

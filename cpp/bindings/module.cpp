@@ -1,5 +1,5 @@
 // The compiled module. Each bind_* lives in a file of its own; no logic here.
-#include "maxmargin/simd.hpp"
+#include "maxmargin/core/simd.hpp"
 #include "python.hpp"
 
 void bind_all_pairs(nb::module_& m);

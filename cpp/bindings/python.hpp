@@ -14,8 +14,8 @@
 #include <utility>
 #include <variant>
 
-#include "maxmargin/rows.hpp"
-#include "maxmargin/threads.hpp"
+#include "maxmargin/core/rows.hpp"
+#include "maxmargin/core/threads.hpp"
 
 namespace nb = nanobind;
 

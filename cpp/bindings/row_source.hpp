@@ -10,7 +10,7 @@
 #include <string>
 #include <type_traits>
 
-#include "maxmargin/kernel_rows.hpp"
+#include "maxmargin/kernels/kernel_rows.hpp"
 #include "python.hpp"
 
 namespace maxmargin {

@@ -1,8 +1,8 @@
 // Bindings of the working-set solver's native steps.
 #include <chrono>
 
-#include "maxmargin/polish.hpp"
-#include "maxmargin/working_set.hpp"
+#include "maxmargin/solvers/polish.hpp"
+#include "maxmargin/solvers/working_set.hpp"
 #include "row_source.hpp"
 
 using namespace maxmargin;

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "maxmargin/csv.hpp"
-#include "maxmargin/libsvm_text.hpp"
+#include "maxmargin/text/csv.hpp"
+#include "maxmargin/text/libsvm_text.hpp"
 #include "python.hpp"
 
 using namespace maxmargin;

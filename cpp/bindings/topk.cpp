@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "maxmargin/topk_sweep.hpp"
+#include "maxmargin/solvers/topk_sweep.hpp"
 #include "python.hpp"
 
 using namespace maxmargin;

@@ -2,7 +2,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "maxmargin/simd.hpp"
+#include "maxmargin/core/simd.hpp"
 
 namespace maxmargin {
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "check.hpp"
-#include "maxmargin/backfit.hpp"
-#include "maxmargin/losses.hpp"
+#include "maxmargin/solvers/backfit.hpp"
+#include "maxmargin/solvers/losses.hpp"
 
 using namespace maxmargin;
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "check.hpp"
-#include "maxmargin/grid.hpp"
-#include "maxmargin/kernel_block.hpp"
+#include "maxmargin/core/grid.hpp"
+#include "maxmargin/kernels/kernel_block.hpp"
 
 using namespace maxmargin;
 

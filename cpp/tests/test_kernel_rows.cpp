@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "check.hpp"
-#include "maxmargin/kernel_rows.hpp"
-#include "maxmargin/polish.hpp"
-#include "maxmargin/working_set.hpp"
+#include "maxmargin/kernels/kernel_rows.hpp"
+#include "maxmargin/solvers/polish.hpp"
+#include "maxmargin/solvers/working_set.hpp"
 
 using namespace maxmargin;
 

@@ -3,12 +3,12 @@
 #include <vector>
 
 #include "check.hpp"
-#include "maxmargin/dual_cd.hpp"
-#include "maxmargin/hash_rows.hpp"
-#include "maxmargin/hinge_round.hpp"
-#include "maxmargin/lasso.hpp"
-#include "maxmargin/row_gram.hpp"
-#include "maxmargin/row_products.hpp"
+#include "maxmargin/core/hash_rows.hpp"
+#include "maxmargin/core/row_gram.hpp"
+#include "maxmargin/core/row_products.hpp"
+#include "maxmargin/solvers/dual_cd.hpp"
+#include "maxmargin/solvers/hinge_round.hpp"
+#include "maxmargin/solvers/lasso.hpp"
 
 using namespace maxmargin;
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "check.hpp"
-#include "maxmargin/topk_sweep.hpp"
+#include "maxmargin/solvers/topk_sweep.hpp"
 
 using namespace maxmargin;
 

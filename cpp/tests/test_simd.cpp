@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "check.hpp"
-#include "maxmargin/simd.hpp"
+#include "maxmargin/core/simd.hpp"
 
 using namespace maxmargin;
 

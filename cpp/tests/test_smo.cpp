@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "check.hpp"
-#include "maxmargin/smo.hpp"
+#include "maxmargin/solvers/smo.hpp"
 
 using namespace maxmargin;
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "check.hpp"
-#include "maxmargin/csv.hpp"
-#include "maxmargin/libsvm_text.hpp"
+#include "maxmargin/text/csv.hpp"
+#include "maxmargin/text/libsvm_text.hpp"
 
 using namespace maxmargin;
 using Kinds = std::vector<ColumnKind>;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "check.hpp"
-#include "maxmargin/threads.hpp"
+#include "maxmargin/core/threads.hpp"
 
 using namespace maxmargin;
 

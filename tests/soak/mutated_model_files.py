@@ -20,8 +20,8 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from mutations import damaged, forgery
-from saved_models import EVERY, data, quiet, special, table
+from support.mutations import damaged, forgery
+from support.saved_models import EVERY, data, quiet, special, table
 
 from maxmargin import io
 from maxmargin.archive.archive import read_archive

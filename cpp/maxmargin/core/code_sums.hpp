@@ -1,0 +1,100 @@
+// Sums of column outputs over the entries of a code: what decoders compare.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "maxmargin/core/threads.hpp"
+
+namespace maxmargin {
+
+// S[g] = sum_t c_gt f_t for each row f of F (n, n_columns) and a code c (n_classes, n_columns) of -1, 0, +1,
+// in doubled precision (Dekker 1971), the columns in their order; and V[g] = sum_t c_gt sign(f_t), exactly.
+//
+// In:   F, code
+// Out:  high, low, votes (n, n_classes): the sums S, what rounding them has left out, and V
+//
+// Rows above 2^1000 are scaled by a power of two first, for high and low: a sum never overflows.
+class CodeSums {
+  public:
+    CodeSums(const std::int8_t* code, std::size_t n_classes, std::size_t n_columns)
+        : n_classes_(n_classes), n_columns_(n_columns), starts_{0} {
+        for (std::size_t t = 0; t < n_columns; ++t) {
+            for (std::size_t g = 0; g < n_classes; ++g)
+                if (const std::int8_t entry = code[g * n_columns + t]) entries_.push_back({g, double(entry)});
+            starts_.push_back(entries_.size());
+        }
+    }
+
+    void operator()(const double* F, std::size_t n, double* high, double* low, double* votes,
+                    const Poll& poll) const {
+        std::vector<Lanes> sums(n_classes_);
+        for (std::size_t first = 0; first < n; first += ROWS) {
+            const std::size_t count = std::min(ROWS, n - first), out = first * n_classes_;
+            add_columns(F + first * n_columns_, count, sums);
+            for (std::size_t i = 0; i < count; ++i)
+                for (std::size_t g = 0; g < n_classes_; ++g) {
+                    const Lanes& s = sums[g];
+                    const std::size_t at = out + i * n_classes_ + g;
+                    high[at] = s.high[i] + s.low[i];
+                    low[at] = s.low[i] - (high[at] - s.high[i]);
+                    votes[at] = s.votes[i];
+                }
+            if (poll) poll();
+        }
+    }
+
+  private:
+    static constexpr std::size_t ROWS = 32;  // side by side, so that loops vectorise and sums stay in cache
+
+    struct Entry {
+        std::size_t g;
+        double sign;
+    };
+    struct Lanes {
+        double high[ROWS], low[ROWS], votes[ROWS];
+    };
+
+    void add_columns(const double* F, std::size_t count, std::vector<Lanes>& sums) const {
+        double scale[ROWS], f[ROWS] = {}, sign[ROWS] = {};
+        for (std::size_t i = 0; i < count; ++i) scale[i] = scale_of(F + i * n_columns_);
+        sums.assign(n_classes_, Lanes{});
+        for (std::size_t t = 0; t < n_columns_; ++t) {
+            for (std::size_t i = 0; i < count; ++i) {
+                const double value = F[i * n_columns_ + t];
+                f[i] = value * scale[i];
+                sign[i] = value > 0.0 ? 1.0 : value < 0.0 ? -1.0 : value;  // NaN stays NaN
+            }
+            for (std::size_t e = starts_[t]; e < starts_[t + 1]; ++e)
+                add(entries_[e].sign, f, sign, sums[entries_[e].g]);
+        }
+    }
+
+    static void add(double c, const double* __restrict f, const double* __restrict sign,
+                    Lanes& __restrict s) {
+        for (std::size_t i = 0; i < ROWS; ++i) {
+            const double term = c * f[i], total = s.high[i] + term, carried = total - s.high[i];
+            s.low[i] += (s.high[i] - (total - carried)) + (term - carried);
+            s.high[i] = total;
+            s.votes[i] += c * sign[i];
+        }
+    }
+
+    double scale_of(const double* f) const {
+        bool huge = false;
+        for (std::size_t t = 0; t < n_columns_; ++t) huge |= std::abs(f[t]) >= 0x1p1000;
+        if (!huge) return 1.0;
+        double largest = 0.0;
+        for (std::size_t t = 0; t < n_columns_; ++t) largest = std::max(largest, std::abs(f[t]));
+        return std::isfinite(largest) ? std::ldexp(1.0, 1000 - std::ilogb(largest) - 1) : 1.0;
+    }
+
+    std::size_t n_classes_, n_columns_;
+    std::vector<std::size_t> starts_;
+    std::vector<Entry> entries_;
+};
+
+}  // namespace maxmargin

@@ -1,0 +1,75 @@
+// Data that are whole numbers times one step: pixels, counts, indicators. Their products are exact in
+// integers.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <vector>
+
+#include "maxmargin/core/row_set.hpp"
+#include "maxmargin/core/threads.hpp"
+
+namespace maxmargin {
+
+// A squared distance between codes, at most 4 d of these squared, fits into 32 bits.
+inline double largest_allowed_code(std::size_t d) {
+    return std::min(32767.0, std::floor(std::sqrt(double(1 << 29) / double(std::max<std::size_t>(d, 1)))));
+}
+
+// The first row with an entry that is no allowed multiple of the step; set.size if there is none.
+template <class T>
+std::size_t first_off_grid(const RowSet<T>& set, double step, int n_threads, const Poll& poll) {
+    constexpr std::size_t ROWS = 256;
+    const double most = largest_allowed_code(set.n_cols());
+    std::atomic<std::size_t> first{set.size};
+    const auto body = [&](std::size_t task) {
+        for (std::size_t i = task * ROWS; i < std::min(first.load(), (task + 1) * ROWS); ++i) {
+            const std::span<const T> x = set.values(i);
+            if (simd().of<T>().largest_code(x.data(), step, x.size()) <= most) continue;
+            for (std::size_t known = first.load(); i < known && !first.compare_exchange_weak(known, i);) {
+            }
+        }
+    };
+    Pool::instance().run((set.size + ROWS - 1) / ROWS, n_threads, body, poll);
+    return first.load();
+}
+
+template <class T>
+bool on_grid(const RowSet<T>& set, double step, int n_threads, const Poll& poll) {
+    return step > 0.0 && first_off_grid(set, step, n_threads, poll) == set.size;
+}
+
+// The coarsest step for a few magnitudes in order: the largest of them divided by 1, 2, 3, ...; 0 if there is
+// none. Anything will do for none at all.
+template <class T>
+double common_step(const std::vector<T>& sizes, std::size_t d) {
+    if (sizes.empty()) return 1.0;
+    const double most = largest_allowed_code(d), top = double(sizes.back());
+    for (double code = 1.0; code <= most && std::isfinite(top); ++code) {
+        const auto fits = [&](T x) { return simd().of<T>().largest_code(&x, top / code, 1) <= most; };
+        if (std::all_of(sizes.begin(), sizes.end(), fits)) return top / code;
+    }
+    return 0.0;
+}
+
+// The step of all rows, 0 if there is none. A row that is off the present one joins those from which the next
+// is found, a fraction of it: real numbers are given up on after one row.
+template <class T>
+double grid_step(const RowSet<T>& set, int n_threads, const Poll& poll) {
+    constexpr int ATTEMPTS = 16;  // 2^15 is the finest fraction
+    std::vector<T> sizes;
+    for (int attempt = 0; attempt < ATTEMPTS; ++attempt) {
+        const double step = common_step(sizes, set.n_cols());
+        if (step == 0.0) return 0.0;
+        const std::size_t off = first_off_grid(set, step, n_threads, poll);
+        if (off == set.size) return step;
+        for (const T x : set.values(off))
+            if (x != T(0)) sizes.push_back(std::abs(x));
+        std::sort(sizes.begin(), sizes.end());
+        sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+    }
+    return 0.0;
+}
+
+}  // namespace maxmargin

@@ -1,0 +1,89 @@
+// Rows of a data matrix, dense or CSR, behind one set of names, so that each algorithm is written once.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "maxmargin/core/simd.hpp"
+
+namespace maxmargin {
+
+inline constexpr std::size_t AHEAD = 6;  // rows in any order are asked for so many rows before they are read
+
+// Ask for the memory of n values, as far as a few cache lines: the processor itself goes on from there.
+template <class T>
+void prefetch(const T* first, std::size_t n) {
+#if defined(__GNUC__) || defined(__clang__)
+    const char *at = reinterpret_cast<const char*>(first), *end = reinterpret_cast<const char*>(first + n);
+    for (int line = 0; line < 16 && at < end; ++line, at += 64) __builtin_prefetch(at);
+#endif
+}
+
+template <class T>
+struct DenseRows {
+    using value_type = T;
+    const T* data;
+    std::size_t n_rows, n_cols;
+
+    const T* row(std::size_t i) const { return data + i * n_cols; }
+    std::span<const T> values(std::size_t i) const { return {row(i), n_cols}; }
+    void prefetch(std::size_t i) const { maxmargin::prefetch(row(i), n_cols); }
+    double dot(std::size_t i, const double* w) const { return simd().of<T>().dot(row(i), w, n_cols); }
+    void add_to(std::size_t i, double a, double* w) const { simd().of<T>().axpy(a, row(i), w, n_cols); }
+    double sqnorm(std::size_t i) const { return simd().of<T>().sqnorm(row(i), n_cols); }
+
+    // visit(column, value) for the entries that are not zero, in column order
+    template <class F>
+    void for_each(std::size_t i, F&& visit) const {
+        const T* x = row(i);
+        for (std::size_t k = 0; k < n_cols; ++k)
+            if (x[k] != T(0)) visit(k, x[k]);
+    }
+};
+
+template <class T, class Index>
+struct CsrRows {
+    using value_type = T;
+    const T* data;
+    const Index *indices, *indptr;
+    std::size_t n_rows, n_cols;
+
+    std::span<const T> values(std::size_t i) const {
+        return {data + indptr[i], std::size_t(indptr[i + 1] - indptr[i])};
+    }
+    void prefetch(std::size_t i) const {
+        const std::size_t n = std::size_t(indptr[i + 1] - indptr[i]);
+        maxmargin::prefetch(data + indptr[i], n);
+        maxmargin::prefetch(indices + indptr[i], n);
+    }
+    double dot(std::size_t i, const double* w) const {
+        // Four sums, because one would wait for each addition to end.
+        double s0 = 0.0, s1 = 0.0, s2 = 0.0, s3 = 0.0;
+        const T* x = data + indptr[i];
+        const Index* k = indices + indptr[i];
+        std::size_t n = std::size_t(indptr[i + 1] - indptr[i]);
+        for (; n >= 4; n -= 4, x += 4, k += 4) {
+            s0 += double(x[0]) * w[k[0]];
+            s1 += double(x[1]) * w[k[1]];
+            s2 += double(x[2]) * w[k[2]];
+            s3 += double(x[3]) * w[k[3]];
+        }
+        for (; n > 0; --n, ++x, ++k) s0 += double(*x) * w[*k];
+        return (s0 + s2) + (s1 + s3);
+    }
+    void add_to(std::size_t i, double a, double* w) const {
+        for (Index p = indptr[i]; p < indptr[i + 1]; ++p) w[indices[p]] += a * double(data[p]);
+    }
+    double sqnorm(std::size_t i) const {
+        return simd().of<T>().sqnorm(data + indptr[i], std::size_t(indptr[i + 1] - indptr[i]));
+    }
+    template <class F>
+    void for_each(std::size_t i, F&& visit) const {
+        for (Index p = indptr[i]; p < indptr[i + 1]; ++p)
+            if (data[p] != T(0)) visit(std::size_t(indices[p]), data[p]);
+    }
+};
+
+}  // namespace maxmargin

@@ -1,0 +1,89 @@
+// A matrix whose rows come in groups, each with columns of its own: what a code of few entries makes of the
+// coefficients of support vectors. Its product with tiles of kernel values.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "maxmargin/core/simd.hpp"
+
+namespace maxmargin {
+
+// Rows starts[g] .. starts[g+1]-1 are 0 but in the columns columns[column_starts[g]] ..; what they hold there
+// is in values, group after group, row by row.
+template <class T>
+struct GroupedMatrix {
+    const std::int64_t *starts, *column_starts, *columns;
+    const T* values;
+    std::size_t n_groups, n_columns;
+};
+
+// R += K A for tiles K, with A in panels. The panels of few rows stay in the first cache, and sums in single
+// precision stay short.
+template <class T>
+class GroupedProduct {
+  public:
+    // Tiles begin at multiples of tile_rows.
+    GroupedProduct(const GroupedMatrix<T>& A, std::size_t tile_rows) : n_columns_(A.n_columns) {
+        const T* values = A.values;
+        for (std::size_t g = 0; g < A.n_groups; ++g) {
+            const std::size_t end = std::size_t(A.starts[g + 1]);
+            const std::size_t width = std::size_t(A.column_starts[g + 1] - A.column_starts[g]);
+            for (std::size_t first = std::size_t(A.starts[g]); first < end;) {
+                const std::size_t left = std::min(end, (first / tile_rows + 1) * tile_rows) - first;
+                const std::size_t pieces = (left + DEPTH - 1) / DEPTH, count = (left + pieces - 1) / pieces;
+                if (width > 0)
+                    parts_.push_back({first, count, A.columns + A.column_starts[g], width, panels_.size()});
+                pack(values, count, width);
+                values += count * width;
+                first += count;
+            }
+        }
+    }
+
+    // R (n, n_columns) += K A[first : first + m] for row-major K (n, m), the rows of A being those of a tile
+    void add(const T* K, std::size_t n, std::size_t m, std::size_t first, T* R) const {
+        std::vector<T> sums(panel_rows * widest_);
+        auto part = std::lower_bound(parts_.begin(), parts_.end(), first,
+                                     [](const Part& p, std::size_t row) { return p.first < row; });
+        for (; part != parts_.end() && part->first < first + m; ++part)
+            for (std::size_t i = 0; i < n; i += panel_rows) {
+                const std::size_t rows = std::min(panel_rows, n - i), stride = padded(part->n_columns);
+                simd().of<T>().panel_products({K + i * m + part->first - first, m, rows,
+                                               panels_.data() + part->panels, stride, part->count, nullptr,
+                                               sums.data(), stride});
+                for (std::size_t r = 0; r < rows; ++r)
+                    for (std::size_t k = 0; k < part->n_columns; ++k)
+                        R[(i + r) * n_columns_ + std::size_t(part->columns[k])] += sums[r * stride + k];
+            }
+    }
+
+  private:
+    static constexpr std::size_t DEPTH = 256;
+
+    struct Part {
+        std::size_t first, count;
+        const std::int64_t* columns;
+        std::size_t n_columns, panels;
+    };
+
+    static std::size_t padded(std::size_t columns) {
+        return (columns + panel_width<T> - 1) / panel_width<T> * panel_width<T>;
+    }
+
+    void pack(const T* values, std::size_t count, std::size_t width) {
+        widest_ = std::max(widest_, padded(width));
+        for (std::size_t k = 0; k < padded(width); k += panel_width<T>)
+            for (std::size_t j = 0; j < count; ++j)
+                for (std::size_t lane = k; lane < k + panel_width<T>; ++lane)
+                    panels_.push_back(lane < width ? values[j * width + lane] : T(0));
+    }
+
+    std::size_t n_columns_, widest_ = 0;
+    std::vector<Part> parts_;
+    std::vector<T> panels_;
+};
+
+}  // namespace maxmargin

@@ -1,0 +1,65 @@
+// The kernels: which number of two rows each one needs, and the map from that number to its value.
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <stdexcept>
+#include <string>
+
+#include "maxmargin/core/simd.hpp"
+
+namespace maxmargin {
+
+// squared_distance is rbf before its map: what the median heuristic looks at.
+enum class KernelKind { linear, polynomial, rbf, sigmoid, laplacian, squared_distance };
+
+struct Kernel {
+    KernelKind kind;
+    double gamma, coef0, degree;
+
+    // True where the map starts from the product <x,z> alone.
+    bool of_product() const { return !of_squared_distance() && kind != KernelKind::laplacian; }
+    bool of_squared_distance() const {
+        return kind == KernelKind::rbf || kind == KernelKind::squared_distance;
+    }
+
+    // Products, squared distances (rbf) or L1 distances (laplacian) become kernel values, in place.
+    template <class T>
+    void map(T* t, std::size_t n) const {
+        const SimdOps<T>& ops = simd().of<T>();
+        switch (kind) {
+            case KernelKind::linear:
+            case KernelKind::squared_distance:
+                return;
+            case KernelKind::polynomial:
+                return ops.power(t, gamma, coef0, degree, n);
+            case KernelKind::sigmoid:
+                return ops.tanh(t, gamma, coef0, n);
+            case KernelKind::rbf:
+            case KernelKind::laplacian:
+                return ops.exp_minus(t, gamma, n);
+        }
+    }
+
+    // When to distrust x2 + z2 - 2 <x,z> over d features. The worst error of a product is d/2 eps |x| |z|;
+    // the usual one is a few eps, and it shows once gamma times it passes the tolerance. A kernel value under
+    // e^-20 is too small to matter then. (A squared distance has gamma 0: its error never shows.)
+    template <class T>
+    ExpansionLimits<T> limits(std::size_t d) const {
+        constexpr T eps = std::numeric_limits<T>::epsilon();
+        constexpr double tolerance = sizeof(T) == 4 ? 2e-5 : 1e-12;
+        return {T(0.5 * double(d) + 4.0) * eps, T(tolerance / (4.0 * double(eps) * gamma)), T(20.0 / gamma)};
+    }
+};
+
+inline KernelKind kernel_kind(const std::string& name) {
+    if (name == "linear") return KernelKind::linear;
+    if (name == "polynomial") return KernelKind::polynomial;
+    if (name == "rbf") return KernelKind::rbf;
+    if (name == "sigmoid") return KernelKind::sigmoid;
+    if (name == "laplacian") return KernelKind::laplacian;
+    if (name == "squared-distance") return KernelKind::squared_distance;
+    throw std::invalid_argument("no compiled kernel is named '" + name + "'");
+}
+
+}  // namespace maxmargin

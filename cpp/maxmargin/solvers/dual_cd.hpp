@@ -1,0 +1,101 @@
+// Dual coordinate descent for linear SVMs (Hsieh et al., ICML 2008), with shrinking.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include "maxmargin/core/rng.hpp"
+#include "maxmargin/core/rows.hpp"
+#include "maxmargin/core/threads.hpp"
+
+namespace maxmargin {
+
+// What an epoch reads (the problem) and what it changes (the iterate).
+struct DualProblem {
+    const std::int64_t* index;  // sample i is row index[i] of X
+    const double *y, *upper, *ridge, *sqnorm;
+    double bias_weight;  // rho below: 0 without an intercept
+};
+
+struct DualIterate {
+    double *a, *w, *bias;  // bias[0] = centre + rho sum_i a_i y_i
+    std::int64_t* order;   // the active samples, ascending; shrunk ones wait behind
+    std::int64_t* n_active;
+    double* violation;  // largest and smallest projected gradient of the epoch before
+};
+
+// The active samples in front, in ascending order; shrunk ones, marked by ~i during the epoch, behind them.
+inline std::int64_t compact(std::int64_t* order, std::size_t n) {
+    const auto shrunk = std::stable_partition(order, order + n, [](std::int64_t i) { return i >= 0; });
+    for (auto* i = shrunk; i != order + n; ++i) *i = ~*i;
+    return shrunk - order;
+}
+
+// Samples are drawn in groups of GROUP blocks of BLOCK neighbours, then shuffled within the group: as good as
+// a random order for convergence (blocks visited one by one are not), several times as fast to read.
+inline constexpr std::size_t BLOCK = 8, GROUP = 32;
+
+// One epoch over the active samples of
+//
+//   min_a  1/2 ||w||^2 + rho/2 (sum_i a_i y_i)^2 + centre sum_i a_i y_i + 1/2 sum_i ridge_i a_i^2 - sum_i a_i
+//   s.t.   0 <= a_i <= upper_i,   w = sum_i a_i y_i x_i
+//
+// which is the SVM dual with its intercept's equality constraint held by an augmented Lagrangian (the centre
+// is the multiplier, moved by the caller), or with a penalised intercept when the centre stays 0.
+//
+// In:   y in {-1, +1}; a feasible; w and bias as above
+// Out:  a, w, bias, updated in place; order shrunk; violation of this epoch. Blocks of neighbouring samples
+//       come in random order.
+template <class Rows>
+void dual_cd_epoch(const Rows& X, const DualProblem& problem, DualIterate it, Rng rng, const Poll& poll) {
+    const double inf = std::numeric_limits<double>::infinity();
+    const double most = it.violation[0] > 0 ? it.violation[0] : inf;
+    const double least = it.violation[1] < 0 ? it.violation[1] : -inf;
+    double largest = -inf, smallest = inf;
+    const std::size_t n = std::size_t(*it.n_active);
+    std::vector<std::size_t> blocks((n + BLOCK - 1) / BLOCK);
+    std::iota(blocks.begin(), blocks.end(), std::size_t(0));
+    shuffle(blocks.data(), blocks.size(), rng);
+    const auto visit = [&](std::int64_t& entry) {
+        const std::int64_t i = entry;
+        const std::size_t row = std::size_t(problem.index[i]);
+        const double y = problem.y[i], old = it.a[i], upper = problem.upper[i];
+        const double gradient = y * (X.dot(row, it.w) + *it.bias) - 1.0 + problem.ridge[i] * old;
+        if ((old == 0.0 && gradient > most) || (old == upper && gradient < least)) {
+            entry = ~i;
+            return;
+        }
+        const double projected = old == 0.0     ? std::min(gradient, 0.0)
+                                 : old == upper ? std::max(gradient, 0.0)
+                                                : gradient;
+        largest = std::max(largest, projected);
+        smallest = std::min(smallest, projected);
+        if (projected == 0.0) return;
+        const double curvature = problem.sqnorm[i] + problem.bias_weight + problem.ridge[i];
+        const double moved = curvature > 0.0 ? old - gradient / curvature : upper;
+        const double now = std::clamp(moved, 0.0, upper);
+        if (now == old) return;
+        it.a[i] = now;
+        X.add_to(row, (now - old) * y, it.w);
+        *it.bias += problem.bias_weight * (now - old) * y;
+    };
+    std::vector<std::int64_t*> group;
+    for (std::size_t first = 0; first < blocks.size(); first += GROUP) {
+        poll();
+        group.clear();
+        for (std::size_t b = first; b < std::min(blocks.size(), first + GROUP); ++b)
+            for (std::size_t s = blocks[b] * BLOCK; s < std::min(n, (blocks[b] + 1) * BLOCK); ++s)
+                group.push_back(it.order + s);
+        shuffle(group.data(), group.size(), rng);
+        for (std::int64_t* entry : group) visit(*entry);
+    }
+    *it.n_active = compact(it.order, n);
+    it.violation[0] = largest;
+    it.violation[1] = smallest;
+}
+
+}  // namespace maxmargin

@@ -1,0 +1,65 @@
+"""Any bytes at all are read or refused, and in the same way whatever the pieces."""
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from support.text_files import decoded, in_pieces, written
+
+from maxmargin.io import DataFormatError, open_source
+
+CSV = 'a,"b ""c""",y\n1.5,"x,\ny",k\n-2e3, ?,l\r\n\n"7",é,k\n'.encode()
+LIBSVM = b"+1 1:0.5 3:-2e3 # c\n\n-1 2:1\r\n+1\n"
+
+
+@st.composite
+def mutated(draw, text):
+    """A text with bytes changed, put in, taken out and repeated."""
+    text = bytearray(text)
+    for _ in range(draw(st.integers(0, 4))):
+        at = draw(st.integers(0, len(text)))
+        piece = draw(
+            st.binary(max_size=3) | st.sampled_from([b'"', b",", b"\r", b"\n", b"1e999", b"\xef\xbb\xbf"])
+        )
+        text[at : at + draw(st.integers(0, 3))] = piece
+    return bytes(text)
+
+
+def outcome(path, n_bytes, n_rows, **options):
+    """All that a file holds, or what is wrong with it."""
+    with in_pieces(n_bytes):
+        try:
+            source = open_source(path, **options)
+            blocks = list(source.blocks(n_rows))
+        except DataFormatError as error:
+            return str(error)
+    if source.columns is None:
+        rows = [(b.features.toarray().tolist(), b.target.tolist()) for b in blocks]
+    else:
+        rows = [
+            (
+                [c.tolist() if isinstance(c, np.ndarray) else decoded(c) for c in b.features.values()],
+                b.target.tolist(),
+            )
+            for b in blocks
+        ]
+    return repr((source.options(), rows))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "options"),
+    [("f.csv", CSV, {"target": -1}), ("f.svm", LIBSVM, {})],
+    ids=["csv", "libsvm"],
+)
+def test_pieces_change_nothing(tmp_path_factory, name, text, options):
+    @settings(max_examples=150)
+    @given(
+        content=mutated(text) | st.binary(max_size=30), n_bytes=st.integers(1, 40), n_rows=st.integers(1, 3)
+    )
+    def check(content, n_bytes, n_rows):
+        path = written(tmp_path_factory.getbasetemp(), content, name)
+        assert outcome(path, n_bytes, n_rows, **options) == outcome(path, None, n_rows, **options)
+
+    check()
+    path = written(tmp_path_factory.getbasetemp(), text, name)
+    assert outcome(path, 1, 2, **options).startswith("({'format'")

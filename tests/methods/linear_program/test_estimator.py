@@ -1,0 +1,445 @@
+"""LinearProgramSVC and its solver against HiGHS on the textbook program, certificates and limits."""
+
+import itertools
+import os
+import signal
+import threading
+import time
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.preprocessing import StandardScaler
+from support.reference import hinge_program, hinge_program_bounds
+
+from maxmargin import LinearProgramSVC
+from maxmargin.data.rows import Rows
+from maxmargin.kernels import RBF
+from maxmargin.kernels.data import KernelData
+from maxmargin.methods.linear_program import generation
+from maxmargin.methods.linear_program.features import KernelColumns, RawFeatures
+from maxmargin.methods.linear_program.generation import generate
+from maxmargin.methods.linear_program.master import Master
+from maxmargin.methods.linear_program.program import HingeProgram, TwoClasses, WrongClasses
+from maxmargin.solving.result import Status, Stop
+
+SETTINGS = settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+@pytest.fixture
+def generated(monkeypatch):
+    """Nothing is small enough to be handed over whole, and restricted programs begin tiny."""
+    for name, value in {"WHOLE": 0, "FIRST": 2, "NEW": 1, "LEAST_SAMPLE": 3}.items():
+        monkeypatch.setattr(generation, name, value)
+
+
+def raw(X):
+    return RawFeatures(Rows(X, np.arange(len(X))))
+
+
+@st.composite
+def problems(draw, joint=False):
+    """Features, labels, costs: with ties, duplicates, constant features, mixed scales, separable or not."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n, d = draw(st.integers(4, 30)), draw(st.integers(1, 7))
+    X = rng.normal(size=(n, d))
+    kind = draw(st.sampled_from(["plain", "ties", "constant", "scales", "duplicates"]))
+    if kind == "ties":
+        X = np.round(X)
+    elif kind == "constant":
+        X[:, 0] = 1.0
+    elif kind == "scales":
+        X *= 10.0 ** rng.uniform(-3, 3, size=d)
+    elif kind == "duplicates":
+        X = X[rng.integers(0, n, size=n)]
+    noise = draw(st.sampled_from([0.0, 0.5, 3.0]))
+    score = X[:, 0] / max(np.abs(X[:, 0]).max(), 1e-9) + noise * rng.normal(size=n)
+    cost = 10.0 ** draw(st.floats(-3, 2)) * rng.uniform(0.1, 3.0, size=n)
+    if joint:
+        labels = np.digitize(score, np.quantile(score, [0.3, 0.6]))
+        labels[:3] = [0, 1, 2]
+        return X, labels, cost
+    y = np.where(score > np.median(score), 1.0, -1.0)
+    y[:2] = [1.0, -1.0]
+    return X, y, cost
+
+
+def check_against_referee(result, Phi, labels, cost, n_classes=None, **form):
+    best, _, _ = hinge_program(Phi, labels, cost, n_classes=n_classes, **form)
+    assert result.status is Status.CONVERGED
+    rounding = 1e-12 * cost.sum()
+    assert result.objective == pytest.approx(best, rel=1e-7, abs=rounding)
+    primal, dual = hinge_program_bounds(
+        result.coef, result.intercepts, result.dual_coef, Phi, labels, cost, n_classes=n_classes, **form
+    )
+    assert result.objective == pytest.approx(primal, rel=1e-9, abs=rounding)
+    assert dual == pytest.approx(best, rel=1e-6, abs=rounding)
+    gaps = [check.gap for check in result.history]
+    assert min(gaps) >= -1e-12
+    assert all(later <= earlier + 1e-12 for earlier, later in itertools.pairwise(gaps))
+    assert all(check.dual <= best * (1 + 1e-7) + rounding for check in result.history)
+    assert all(check.primal >= best * (1 - 1e-7) - rounding for check in result.history)
+
+
+@SETTINGS
+@given(problem=problems(), penalised=st.booleans(), intercept=st.booleans())
+def test_the_whole_program_equals_the_referee(problem, penalised, intercept):
+    X, y, cost = problem
+    result = generate(HingeProgram(raw(X), TwoClasses(y), cost, penalised, intercept), stop=Stop(tol=1e-9))
+    check_against_referee(result, X, y, cost, penalised=penalised, intercept=intercept)
+
+
+@SETTINGS
+@given(problem=problems(), penalised=st.booleans(), intercept=st.booleans())
+def test_the_generated_program_equals_the_referee(generated, problem, penalised, intercept):
+    X, y, cost = problem
+    result = generate(HingeProgram(raw(X), TwoClasses(y), cost, penalised, intercept), stop=Stop(tol=1e-9))
+    check_against_referee(result, X, y, cost, penalised=penalised, intercept=intercept)
+
+
+@SETTINGS
+@given(problem=problems(joint=True), penalised=st.booleans(), intercept=st.booleans(), whole=st.booleans())
+def test_the_joint_program_equals_the_referee(monkeypatch, problem, penalised, intercept, whole):
+    X, labels, cost = problem
+    monkeypatch.setattr(generation, "WHOLE", 200_000 if whole else 0)
+    monkeypatch.setattr(generation, "FIRST", 3)
+    monkeypatch.setattr(generation, "LEAST_SAMPLE", 3)
+    program = HingeProgram(raw(X), WrongClasses(labels, 3), cost, penalised, intercept)
+    result = generate(program, stop=Stop(tol=1e-9))
+    check_against_referee(result, X, labels, cost, 3, penalised=penalised, intercept=intercept)
+    np.testing.assert_allclose(result.intercepts.sum(), 0.0, atol=1e-9 * (1 + abs(result.intercepts).max()))
+
+
+@settings(SETTINGS, max_examples=200)
+@given(problem=problems(), gamma=st.floats(0.01, 3.0), whole=st.booleans())
+def test_kernel_columns_equal_the_referee(monkeypatch, problem, gamma, whole):
+    X, y, cost = problem
+    monkeypatch.setattr(generation, "WHOLE", 200_000 if whole else 0)
+    monkeypatch.setattr(generation, "FIRST", 3)
+    monkeypatch.setattr(generation, "LEAST_SAMPLE", 3)
+    kernel = RBF(gamma=gamma)
+    program = HingeProgram(KernelColumns(KernelData(kernel, X, np.arange(len(X)))), TwoClasses(y), cost)
+    check_against_referee(generate(program, stop=Stop(tol=1e-9)), kernel(X, X), y, cost)
+
+
+def made(n, d, informative=8, seed=0, noise=1.0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    return X, np.where(X[:, :informative].sum(axis=1) + noise * rng.normal(size=n) > 0.3, 1, 0)
+
+
+def standardised(load, classes=None):
+    X, y = load(return_X_y=True)
+    if classes is not None:
+        X, y = X[np.isin(y, classes)], y[np.isin(y, classes)]
+    return StandardScaler().fit_transform(X), y
+
+
+@pytest.mark.parametrize("shape", [(6000, 60), (200, 1200)], ids=["many rows", "many features"])
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+def test_generation_and_the_whole_program_have_one_optimum(monkeypatch, shape, container):
+    X, y = made(*shape)
+    X = container(np.where(np.abs(X) > 0.3, X, 0.0))
+    model = LinearProgramSVC(C=20.0 / len(y), tol=1e-9).fit(X, y)
+    monkeypatch.setattr(generation, "WHOLE", 10**9)
+    whole = LinearProgramSVC(C=20.0 / len(y), tol=1e-9).fit(X, y)
+    assert whole.n_iter_ == 1 < model.n_iter_
+    assert model.status_ == whole.status_ == "converged"
+    assert model.objective_ == pytest.approx(whole.objective_, rel=1e-9)
+    np.testing.assert_allclose(model.coef_, whole.coef_, atol=1e-8)
+    assert model.n_nonzero_ == np.count_nonzero(model.coef_) < min(len(y), X.shape[1])  # zeros are exact
+
+
+@pytest.mark.parametrize("features", ["columns", "eigen"])
+def test_kernels_on_the_estimator(features):
+    X, y = standardised(load_wine)
+    weight = np.random.default_rng(0).uniform(0.5, 2.0, size=len(y))
+    form = {"kernel": "rbf", "gamma": 0.05, "features": features, "n_components": 30, "tol": 1e-9}
+    model = LinearProgramSVC(C=2.0, **form).fit(X, y, sample_weight=weight)
+    K = RBF(gamma=0.05)(X, X)
+    if features == "columns":
+        Phi = K
+        coef = np.zeros((3, len(y)))
+        coef[:, model.support_] = model.dual_coef_
+        assert model.n_nonzero_ == model.n_support_ < 60
+    else:
+        values, vectors = np.linalg.eigh(np.sqrt(weight)[:, None] * K * np.sqrt(weight))
+        values, vectors = values[::-1][:30], vectors[:, ::-1][:, :30]
+        Phi = vectors / np.sqrt(weight)[:, None] * np.sqrt(values)
+        assert 0.9 < model.trace_captured_ <= 1.0
+        assert model.n_nonzero_ <= 30
+    best = sum(hinge_program(Phi, np.where(y == k, 1.0, -1.0), 2.0 * weight)[0] for k in range(3))
+    assert model.objective_ == pytest.approx(best, rel=1e-6)
+    if features == "columns":  # the signs of eigenvectors are anybody's
+        np.testing.assert_allclose(model.decision_function(X), Phi @ coef.T + model.intercept_, atol=1e-6)
+    assert model.score(X, y) > 0.97
+
+
+def test_the_joint_program_of_two_classes_is_the_binary_one():
+    """Only w_1 - w_0 = w counts in the losses, and the least ||w_0||_1 + ||w_1||_1 is ||w||_1.
+
+    It is reached where no feature has coefficients of one sign, and a vertex has one of both at 0.
+    """
+    X, y = standardised(load_breast_cancer)
+    joint = LinearProgramSVC(C=0.05, multi_class="joint", tol=1e-10).fit(X, y)
+    binary = LinearProgramSVC(C=0.05, tol=1e-10).fit(X, y)
+    assert joint.objective_ == pytest.approx(binary.objective_, rel=1e-9)
+    np.testing.assert_allclose(joint.coef_[1] - joint.coef_[0], binary.coef_[0], atol=1e-7)
+    assert not (joint.coef_[0] * joint.coef_[1]).any()
+    np.testing.assert_allclose(joint.intercept_[1] - joint.intercept_[0], binary.intercept_[0], atol=1e-7)
+    np.testing.assert_allclose(joint.decision_function(X), binary.decision_function(X), atol=1e-6)
+
+
+def test_the_joint_program_on_digits():
+    X, y = load_digits(return_X_y=True)
+    X, y = X[::3] / 16.0, y[::3]
+    model = LinearProgramSVC(C=0.2, multi_class="joint").fit(X, y)
+    assert model.status_ == "converged"
+    assert model.coef_.shape == (10, 64)
+    assert len(model.history_) == 1
+    assert model.score(X, y) > 0.95
+
+
+def test_small_costs_leave_nothing():
+    """At W = 0 no price exceeds 1 while C is below the reciprocal of the largest at C = 1."""
+    X, y = standardised(load_breast_cancer)
+    target = np.where(y == 1, 1.0, -1.0)
+    lighter = min((y == 0).sum(), (y == 1).sum())
+    share = np.where(y == 1, lighter / (y == 1).sum(), lighter / (y == 0).sum())
+    edge = 1.0 / np.abs((share * target) @ X).max()
+    model = LinearProgramSVC(C=0.99 * edge).fit(X, y)
+    assert not model.coef_.any()
+    assert model.objective_ == pytest.approx(2 * 0.99 * edge * lighter)
+    assert np.unique(model.predict(X)).size == 1
+
+
+def test_the_path_over_costs_is_continuous_and_concave():
+    """The minimum over (w, b) of functions that are linear in C is concave in C, and so continuous."""
+    X, y = standardised(load_breast_cancer)
+    C = np.geomspace(1e-3, 1.0, 25)
+    best = np.array([LinearProgramSVC(C=c, tol=1e-9).fit(X, y).objective_ for c in C])
+    slopes = np.diff(best) / np.diff(C)
+    assert (slopes > 0).all()
+    assert (np.diff(slopes) <= 1e-6 * slopes[:-1]).all()
+
+
+def test_without_a_penalty_separable_data_cost_nothing():
+    X, y = made(80, 5, informative=2, noise=0.0)
+    for form in ({}, {"multi_class": "joint"}, {"kernel": "rbf"}):
+        model = LinearProgramSVC(penalty=None, **form).fit(X, y)
+        assert (model.status_, model.objective_, model.dual_gap_) == ("converged", 0.0, 0.0)
+        assert model.score(X, y) == 1.0
+        assert (np.abs(model.decision_function(X)) >= 1.0 - 1e-9).all()
+
+
+def test_without_a_penalty_the_objective_is_a_mean():
+    X, y = standardised(load_wine, [0, 1])
+    X, y = X[:, :2], np.where(np.arange(len(y)) % 4 == 0, 1 - y, y)
+    weight = np.random.default_rng(0).uniform(0.5, 2.0, size=len(y))
+    model = LinearProgramSVC(penalty=None, tol=1e-9).fit(X, y, sample_weight=weight)
+    losses = np.maximum(0.0, 1.0 - np.where(y == 1, 1, -1) * model.decision_function(X))
+    assert model.objective_ == pytest.approx(np.average(losses, weights=weight))
+    best, _, _ = hinge_program(X, np.where(y == 1, 1.0, -1.0), weight / weight.sum(), penalised=False)
+    assert model.objective_ == pytest.approx(best, rel=1e-7)
+
+
+def test_one_point_per_class_and_constant_features():
+    model = LinearProgramSVC(C=10.0).fit([[0.0, 1.0], [2.0, 1.0]], [0, 1])
+    np.testing.assert_allclose(model.coef_, [[1.0, 0.0]])
+    np.testing.assert_allclose(model.intercept_, [-1.0])
+    constant = LinearProgramSVC().fit(np.ones((6, 2)), [0, 0, 1, 1, 1, 1])
+    assert not constant.coef_.any()
+    assert constant.predict(np.ones((1, 2))) == [1]
+    zero = LinearProgramSVC(penalty=None).fit(np.zeros((6, 2)), [0, 0, 1, 1, 1, 1])
+    assert zero.objective_ == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize("scale", [1e-8, 1e8, "mixed"])
+@pytest.mark.parametrize("C", [1e-6, 1.0, 1e6])
+@pytest.mark.parametrize("noise", [0.0, 2.0])
+def test_scales_and_costs(scale, C, noise):
+    X, y = made(120, 6, informative=2, noise=noise)
+    factors = 10.0 ** np.linspace(-8, 8, 6) if scale == "mixed" else scale
+    model = LinearProgramSVC(C=C).fit(X * factors, y)
+    assert model.status_ == "converged"
+    losses = np.maximum(0.0, 1.0 - np.where(y == 1, 1, -1) * model.decision_function(X * factors))
+    rounding = 1e-14 * C * len(y)
+    value = np.abs(model.coef_).sum() + C * losses.sum()
+    assert model.objective_ == pytest.approx(value, rel=1e-6, abs=rounding)
+    # features that are c times as large with a C that is c times as small have coefficients c times as small
+    if scale != "mixed" and 1e-3 <= C * scale <= 1e3:
+        peer = LinearProgramSVC(C=C * scale).fit(X, y)
+        assert scale * model.objective_ == pytest.approx(peer.objective_, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    "form", [{}, {"penalty": None}, {"multi_class": "joint"}, {"kernel": "rbf"}], ids=str
+)
+def test_time_limits_are_kept_with_an_honest_gap(form):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(3000, 100)), rng.integers(0, 2, size=3000)
+    start = time.perf_counter()
+    with pytest.warns(ConvergenceWarning, match=r"time_limit.*relative duality gap"):
+        model = LinearProgramSVC(C=1.0, max_seconds=0.3, **form).fit(X, y)
+    assert time.perf_counter() - start < 3.0
+    assert model.status_ == "time_limit"
+    assert 1e-6 < model.dual_gap_ <= 1.0
+    assert np.isfinite(model.decision_function(X)).all()
+
+
+def test_ctrl_c_reaches_into_a_program():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(4000, 150)), rng.integers(0, 2, size=4000)
+    for n_jobs in (1, 2):
+        sent = []
+
+        def interrupt(sent=sent):
+            sent.append(time.perf_counter())
+            os.kill(os.getpid(), signal.SIGINT)
+
+        timer = threading.Timer(0.4, interrupt)
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            LinearProgramSVC(C=1.0, n_jobs=n_jobs).fit(X, y)
+        assert time.perf_counter() - sent[0] < 1.0  # 0.2 s on a machine of its own
+        timer.join()
+
+
+def test_failures_inside_are_told_as_a_stall(monkeypatch):
+    """A solver that gives up leaves the best point so far, never its own words."""
+    monkeypatch.setattr(
+        "maxmargin.methods.linear_program.master.Master.solve", lambda self, deadline: "failed"
+    )
+    monkeypatch.setattr("maxmargin.methods.linear_program.master.Master.solution", lambda self: None)
+    with pytest.warns(ConvergenceWarning, match=r"stopped \(stalled\) with relative duality gap 1.0e\+00"):
+        model = LinearProgramSVC().fit(*standardised(load_wine))
+    assert np.isfinite(model.coef_).all()
+
+
+@pytest.mark.parametrize("n_failures", [1, 2, 3])
+def test_where_rounding_defeats_highs_there_are_remedies(monkeypatch, n_failures):
+    """It gave up on rbf columns with tiny entries ("excessive dual values"): other options solve them."""
+    X, y = standardised(load_wine)
+    expected = LinearProgramSVC(C=1.0, multi_class="joint").fit(X, y)
+    run, calls = Master._run, itertools.count()
+    monkeypatch.setattr(
+        Master, "_run", lambda self, deadline: next(calls) >= n_failures and run(self, deadline)
+    )
+    model = LinearProgramSVC(C=1.0, multi_class="joint").fit(X, y)
+    assert model.status_ == "converged"
+    assert model.objective_ == pytest.approx(expected.objective_, rel=1e-9)
+    assert next(calls) == n_failures + 1
+
+
+def test_infeasible_restrictions_are_widened(monkeypatch):
+    """Too many pairs held at their cost leave no multipliers: more and more of them are let go."""
+    monkeypatch.setattr(generation, "WHOLE", 0)
+    monkeypatch.setattr(generation, "NEAR_SHARE", 0.01)
+    X, y = made(8000, 10, noise=3.0)
+    model = LinearProgramSVC(C=0.01, tol=1e-9).fit(X, y)
+    monkeypatch.setattr(generation, "WHOLE", 10**9)
+    assert model.status_ == "converged"
+    assert model.objective_ == pytest.approx(
+        LinearProgramSVC(C=0.01, tol=1e-9).fit(X, y).objective_, rel=1e-9
+    )
+
+
+@SETTINGS
+@given(seed=st.integers(0, 10**6), n_classes=st.integers(2, 5), near=st.booleans())
+def test_balanced_multipliers_are_a_circulation_and_nowhere_larger(seed, n_classes, near):
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, n_classes, size=30)
+    pairs = WrongClasses(labels, n_classes)
+    pi = np.where(pairs.exists(), rng.exponential(size=(30, n_classes)), 0.0)
+    if near:  # a circulation but for rounding is hardly changed
+        pi = pairs.balanced(pi)
+        pi *= 1.0 + 1e-12 * rng.normal(size=pi.shape)
+    balanced = pairs.balanced(pi)
+    assert (balanced <= pi).all()
+    assert (balanced >= 0.0).all()
+    assert np.abs(pairs.spread(balanced).sum(axis=0)).max() <= 1e-12 * pi.sum()
+    if near:
+        assert balanced.sum() >= pi.sum() * (1 - 1e-10)
+
+
+BAD_PARAMETERS = {
+    "C": (-1.0, r"C must be a finite number > 0; got -1\.0"),
+    "penalty": ("l2", "penalty must be 'l1' or None; got 'l2'"),
+    "multi_class": ("ovr", r"multi_class must be one of \['code', 'joint'\]; got 'ovr'"),
+    "kernel": ("rbff", "kernel"),
+    "features": ("rows", r"features must be one of \['columns', 'eigen'\]; got 'rows'"),
+    "n_components": (0, "n_components must be an integer >= 1; got 0"),
+    "eigen_method": ("svd", "eigen_method must be one of"),
+    "fit_intercept": ("yes", "fit_intercept must be True or False; got 'yes'"),
+    "warm_start": (1, "warm_start must be True or False; got 1"),
+    "tol": (0.0, r"tol must be a finite number > 0; got 0\.0"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_PARAMETERS)
+def test_bad_parameters_are_refused_by_name(name):
+    value, match = BAD_PARAMETERS[name]
+    with pytest.raises(ValueError, match=match):
+        LinearProgramSVC(**{name: value}).fit(*standardised(load_wine))
+
+
+def test_a_joint_program_has_no_code():
+    with pytest.raises(ValueError, match=r"multi_class='joint' has no code; leave code at 'one-vs-rest'"):
+        LinearProgramSVC(multi_class="joint", code="one-vs-one").fit(*standardised(load_wine))
+
+
+@pytest.mark.parametrize("decoder", ["margins", "hamming", "votes", "hinge"])
+def test_a_joint_program_has_no_decoder(decoder):
+    with pytest.raises(ValueError, match=r"multi_class='joint' has no decoder; leave decoder at 'auto'"):
+        LinearProgramSVC(multi_class="joint", decoder=decoder).fit(*standardised(load_wine))
+
+
+@pytest.mark.parametrize(
+    "form", [{}, {"multi_class": "joint"}, {"penalty": None}, {"features": "eigen"}], ids=str
+)
+@pytest.mark.parametrize("whole", [True, False], ids=["whole", "generated"])
+def test_kernel_values_that_are_not_finite_are_refused(monkeypatch, form, whole):
+    X, y = load_iris(return_X_y=True)
+    monkeypatch.setattr(generation, "WHOLE", 200_000 if whole else 0)
+
+    def one_column(P, Q):
+        return np.where((X[7] == Q).all(axis=1), np.nan, P @ Q.T)
+
+    def off_the_diagonal(P, Q):
+        return np.where(P.sum(axis=1)[:, None] != Q.sum(axis=1), np.inf, 1.0)
+
+    big = {"kernel": "polynomial", "degree": 120, "gamma": 1.0, "coef0": 1.0}
+    nowhere = {"kernel": lambda P, Q: np.full((len(P), len(Q)), np.nan)}
+    for kernel in (nowhere, big, {"kernel": one_column}, {"kernel": off_the_diagonal}):
+        with pytest.raises(ValueError, match="kernel values are not finite"):
+            LinearProgramSVC(**kernel, **form).fit(X * 100 if kernel is big else X, y)
+
+
+def test_coefficients_of_eigen_features_are_those_that_were_found():
+    """A linear kernel on four features has four eigen features."""
+    model = LinearProgramSVC(kernel="linear", features="eigen").fit(*load_iris(return_X_y=True))
+    assert model.coef_.shape == (3, 4)
+
+
+def test_objects_and_precomputed_kernels():
+    X, y = standardised(load_wine)
+    K = RBF(gamma=0.05)(X, X)
+    vectors = LinearProgramSVC(C=2.0, kernel="rbf", gamma=0.05, tol=1e-9).fit(X, y)
+    matrix = LinearProgramSVC(C=2.0, kernel="precomputed", tol=1e-9).fit(K, y)
+    assert matrix.objective_ == pytest.approx(vectors.objective_, rel=1e-8)
+    words = ["oak", "oaks", "elm", "elms", "oat", "elf"]
+
+    def shared(A, B):
+        return np.array([[float(len(set(a) & set(b))) for b in B] for a in A])
+
+    model = LinearProgramSVC(C=10.0, kernel=shared).fit(words, [0, 0, 1, 1, 0, 1])
+    assert model.predict(["oaken", "elmy"]).tolist() == [0, 1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.set_params(kernel=None).fit(X, y)
+    assert not hasattr(model, "dual_coef_")

@@ -1,0 +1,54 @@
+"""``maxmargin report``: from a model file and a data file to a page."""
+
+import json
+
+import pytest
+from support.page_checks import check_page
+from support.report_samples import fitted, record, source, table, written
+
+from maxmargin import io
+from maxmargin.cli.frame.app import run
+from maxmargin.report import build, page
+
+
+@pytest.fixture
+def folder(tmp_path):
+    train = written(tmp_path, "train.csv", table())
+    written(tmp_path, "test.csv", table(seed=1))
+    own = record(
+        data={"file": "train.csv", "n_rows": 240, "target": "class", "options": source(train).options()}
+    )
+    io.save(fitted(train), tmp_path / "model.mm", record=own)
+    return tmp_path
+
+
+def test_a_page_is_written_and_its_numbers_told(folder, capsys):
+    arguments = ["report", str(folder / "model.mm"), str(folder / "test.csv")]
+    assert run([*arguments, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    text = (folder / "model.html").read_text(encoding="utf-8")
+    seen = check_page(text)
+    assert told["out"] == str(folder / "model.html")
+    assert told["rows"] == 240
+    share = f"{100 * told['accuracy']:.1f}\u00a0%"
+    assert share in seen.words["b"]
+    assert f"maxmargin {' '.join(arguments)}" in "".join(seen.words["code"])
+
+
+def test_the_page_of_a_saved_model_is_that_of_the_model_in_memory(folder):
+    path, test = folder / "model.mm", folder / "test.csv"
+    model = fitted(folder / "train.csv")
+    loaded = build(io.load(path), io.read_record(path), source(test))
+    model[-1].history_ = io.load(path)[-1].history_  # clock times differ between two fits
+    assert page(loaded) == page(build(model, io.read_record(path), source(test)))
+
+
+def test_out_training_and_labels(folder, capsys):
+    test = folder / "test.csv"
+    test.write_text(test.read_text().replace(",yes", ",ja"))
+    arguments = ["report", str(folder / "model.mm"), str(test), "--out", str(folder / "page.html")]
+    assert run(arguments) == 1
+    assert "'ja'" in capsys.readouterr().err
+    assert not (folder / "page.html").exists()
+    assert run([*arguments, "--label", "ja=yes", "--training", str(folder / "train.csv")]) == 0
+    assert "pac-bayes" in (folder / "page.html").read_text(encoding="utf-8")

@@ -1,0 +1,1 @@
+"""What tests share: slow, obvious oracles, data and files made for them."""

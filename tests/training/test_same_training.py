@@ -1,0 +1,60 @@
+"""The same training again: the same fingerprint, with any number of threads; the date is apart from it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from support.command_line import running, write_flowers
+
+from maxmargin import io
+
+
+def fingerprint_with(threads: int, *options: str) -> str:
+    """Of a training in a process with so many threads for everything."""
+    names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MAXMARGIN_NUM_THREADS")
+    command = [sys.executable, "-m", "maxmargin", "train", "flowers.csv", *options, "--quiet"]
+    environment = os.environ | dict.fromkeys(names, str(threads))
+    subprocess.run(command, check=True, capture_output=True, env=environment)
+    return io.fingerprint(io.load("flowers.mm"))
+
+
+@pytest.mark.parametrize("way", [("--stream", "--block-rows", "100"), ()])
+def test_threads_and_runs_change_no_bit(way, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_flowers(tmp_path / "flowers.csv", n=300)
+    options = ("--target", "flower", "--budget", "20", "--set", "alpha=0.001", *way)
+    assert running(capsys)("train", "flowers.csv", *options).code == 0
+    here = io.fingerprint(io.load("flowers.mm"))
+    assert [fingerprint_with(threads, *options) for threads in (1, 2)] == [here, here]
+
+
+def test_the_date_is_in_the_record_and_not_in_the_fingerprint(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_flowers(tmp_path / "flowers.csv")
+    run, options = running(capsys), ("--target", "flower", "--set", "alpha=0.01", "--budget", "5")
+    said = run("train", "flowers.csv", *options, "--json").json
+    ended = datetime.fromisoformat(said["date"])
+    assert ended.utcoffset() == timedelta(0)
+    assert abs(datetime.now(UTC) - ended) < timedelta(minutes=10)
+    assert io.read_record("flowers.mm")["date"] == said["date"]
+    io.save(io.load("flowers.mm"), "later.mm", record=said | {"date": "2100-01-01T00:00:00+00:00"})
+    assert io.fingerprint(io.load("later.mm")) == said["fingerprint"]
+    assert run("report", "later.mm", "flowers.csv", "--out", "report.html").code == 0
+    assert "2100-01-01" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+def test_a_sample_is_told_to_people(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr("maxmargin.training.from_file.KEPT_SHARE", 0.0002)
+    monkeypatch.chdir(tmp_path)
+    write_flowers(tmp_path / "flowers.csv", n=900)
+    options = ("--target", "flower", "--set", "alpha=0.01", "--budget", "5", "--memory", "64")
+    run = running(capsys)
+    kept = run("train", "flowers.csv", *options, "--json").json["data"]["n_rows_kept"]
+    assert kept < 600
+    told = " ".join(run("train", "flowers.csv", *options).out.split())
+    assert f"900, of which a sample of {kept} ({100 * kept / 900:.2g} %) fitted into the memory" in told
+    assert f"a uniform sample of {kept} of 900 rows" in told
