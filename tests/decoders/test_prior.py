@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
+from support.decoder_outputs import FOCUSES, noisy_outputs
 from support.reference import prior_decoder_qp, solve_qp
-from test_weighted_decoder import FOCUSES, noisy_outputs
 
 from maxmargin.codes import Code, one_vs_one
 from maxmargin.decoders.prior import PriorDecoder

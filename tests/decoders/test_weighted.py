@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
+from support.decoder_outputs import FOCUSES, noisy_outputs
 from support.reference import decoding_weights_lp
 
 from maxmargin import LinearSVC
@@ -22,16 +23,6 @@ from maxmargin.codes import Code, one_vs_one
 from maxmargin.decoders import DECODERS, weights_lp
 from maxmargin.decoders.sample_focus import sample_focus
 from maxmargin.decoders.weighted import WeightedDecoder
-
-FOCUSES = pytest.mark.parametrize("focus", [None, "support-vectors"])
-
-
-def noisy_outputs(code, n, seed, noise=1.0):
-    """Outputs around the code's entries, whole multiples of 1/4 (some are 0), and labels."""
-    rng = np.random.default_rng(seed)
-    y = np.arange(n) % code.n_classes
-    F = code.matrix[y] + noise * rng.normal(size=(n, code.n_columns))
-    return np.round(4 * F) / 4, y
 
 
 def fitted(F, y, code, weight=None, **parameters):

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from support.command_line import running, write_flowers
+from support.rings import RISING, codes_of, rings
 from support.table_sources import TableSource
-from test_training import RISING, codes_of, rings
 
 from maxmargin import SparseKernelClassifier, io
 from maxmargin.checkpoints.record import CheckpointError

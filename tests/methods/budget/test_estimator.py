@@ -13,8 +13,8 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits, make_moons
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
+from support.budget_optimum import best
 from support.reference import svm_primal
-from test_greedy import best
 
 from maxmargin import (
     KernelMatchingPursuit,

@@ -4,8 +4,7 @@ import weakref
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
-from support.reference import svm_primal
+from support.budget_optimum import best, costs
 
 from maxmargin.kernels import RBF
 from maxmargin.kernels.data import KernelData
@@ -24,7 +23,6 @@ from maxmargin.solving.row_pool import RowPool
 STOP = Stop(1e-3, max_iter=10_000)
 SMOOTH = ["squared-hinge", "log", "squared"]
 SOLVED = [*SMOOTH, "hinge"]
-PRECISE = {"maxiter": 20_000, "maxfun": 50_000, "ftol": 1e-16, "gtol": 1e-12, "maxcor": 50}
 
 
 def rbf(X, Z, gamma=0.3):
@@ -47,11 +45,6 @@ def problem_of(X, Y, weight=None, loss="squared-hinge", alpha=1e-2, kernel=None,
     return BudgetProblem(data, Y, weight, LOSSES[loss], alpha)
 
 
-def costs(Y, weight):
-    c = np.where(Y != 0.0, weight[:, None], 0.0)
-    return c / c.sum(axis=0)
-
-
 def objective(K, S, a, Y, weight, loss, alpha):
     """As SPEC has it: ``sum_t (1/n_t) sum_i w_i loss(y_it f_t(x_i)) + alpha/2 a_t' K_SS a_t``."""
     losses = (costs(Y, weight) * loss.value(Y * (K[:, S] @ a))).sum()
@@ -71,29 +64,6 @@ def dual_value(K, S, a, Y, weight, loss, alpha):
         norm = np.einsum("it,it->", r, np.linalg.solve(K[np.ix_(S, S)], r))
         bounds.append(-(c * np.where(c > 0, loss.conjugate(u), 0.0)).sum() - norm / (2.0 * alpha))
     return max(bounds)
-
-
-def best(K_nS, K_SS, Y, weight, loss, alpha):
-    """The least objective, column by column: by a QP for the hinges, by L-BFGS and BFGS for the others."""
-    total = 0.0
-    for y, c in zip(Y.T, costs(Y, weight).T):
-        Phi = np.linalg.solve(np.linalg.cholesky(K_SS), K_nS.T).T[c > 0]
-        if "hinge" in loss:
-            total += alpha * svm_primal(Phi, y[c > 0], c[c > 0] / alpha, loss.replace("-", "_"), "none")[2]
-        else:
-            total += minimum(Phi, y[c > 0], c[c > 0], LOSSES[loss], alpha)
-    return total
-
-
-def minimum(Phi, y, c, loss, alpha):
-    def value(v):
-        m = y * (Phi @ v)
-        gradient = Phi.T @ (c * y * loss.slope(m)) + alpha * v
-        return c @ loss.value(m) + 0.5 * alpha * v @ v, gradient
-
-    found = minimize(value, np.zeros(Phi.shape[1]), jac=True, method="L-BFGS-B", options=PRECISE)
-    assert np.linalg.norm(value(found.x)[1]) ** 2 / (2 * alpha) <= 1e-8 * found.fun  # its own duality gap
-    return found.fun
 
 
 @pytest.fixture

@@ -14,15 +14,14 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.preprocessing import StandardScaler
+from support.linear_programs import made, raw, standardised
 from support.reference import hinge_program, hinge_program_bounds
 
 from maxmargin import LinearProgramSVC
-from maxmargin.data.rows import Rows
 from maxmargin.kernels import RBF
 from maxmargin.kernels.data import KernelData
 from maxmargin.methods.linear_program import generation
-from maxmargin.methods.linear_program.features import KernelColumns, RawFeatures
+from maxmargin.methods.linear_program.features import KernelColumns
 from maxmargin.methods.linear_program.generation import generate
 from maxmargin.methods.linear_program.master import Master
 from maxmargin.methods.linear_program.program import HingeProgram, TwoClasses, WrongClasses
@@ -36,10 +35,6 @@ def generated(monkeypatch):
     """Nothing is small enough to be handed over whole, and restricted programs begin tiny."""
     for name, value in {"WHOLE": 0, "FIRST": 2, "NEW": 1, "LEAST_SAMPLE": 3}.items():
         monkeypatch.setattr(generation, name, value)
-
-
-def raw(X):
-    return RawFeatures(Rows(X, np.arange(len(X))))
 
 
 @st.composite
@@ -125,19 +120,6 @@ def test_kernel_columns_equal_the_referee(monkeypatch, problem, gamma, whole):
     kernel = RBF(gamma=gamma)
     program = HingeProgram(KernelColumns(KernelData(kernel, X, np.arange(len(X)))), TwoClasses(y), cost)
     check_against_referee(generate(program, stop=Stop(tol=1e-9)), kernel(X, X), y, cost)
-
-
-def made(n, d, informative=8, seed=0, noise=1.0):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, d))
-    return X, np.where(X[:, :informative].sum(axis=1) + noise * rng.normal(size=n) > 0.3, 1, 0)
-
-
-def standardised(load, classes=None):
-    X, y = load(return_X_y=True)
-    if classes is not None:
-        X, y = X[np.isin(y, classes)], y[np.isin(y, classes)]
-    return StandardScaler().fit_transform(X), y
 
 
 @pytest.mark.parametrize("shape", [(6000, 60), (200, 1200)], ids=["many rows", "many features"])

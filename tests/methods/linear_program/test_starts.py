@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_iris, load_wine
-from test_linear_program import made, raw, standardised
+from support.linear_programs import made, raw, standardised
 
 from maxmargin import LinearProgramSVC
 from maxmargin.codes import Code
