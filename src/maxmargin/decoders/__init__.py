@@ -2,6 +2,7 @@
 
 from .coupling import CoupledPairs, is_pairwise
 from .decoded_outputs import DecodedOutputs, gives_probabilities
+from .learned_weights import DecoderReport
 from .prior import PriorDecoder
 from .probabilities import Coupling, Probabilistic
 from .protocol import Decoder, LearnsFrom
@@ -25,6 +26,7 @@ __all__ = [
     "Coupling",
     "DecodedOutputs",
     "Decoder",
+    "DecoderReport",
     "Hamming",
     "LearnsFrom",
     "LossBased",

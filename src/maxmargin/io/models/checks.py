@@ -1,11 +1,12 @@
-"""What the parts of one model must have in common, beyond the shapes of single arrays.
+"""What the values of one model must have in common, beyond the shapes of single arrays.
 
-Each check gets the model and the sizes known so far, and raises a ``ValueError`` that says what does not fit.
-They come before any native code sees an array of a file.
+Each check gets the model's values by their names in the file, and the sizes known so far; it raises a
+``ValueError`` that says what does not fit. Checks run before native code sees any array of a file.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -17,11 +18,12 @@ from .expected import (
     Sizes,
 )
 
+Values = Mapping[str, Any]  # by name in the file
 EXPANSION = ("kernel_", "support_vectors_", "dual_coef_", "n_support_", "_groups", "_group_columns")
 
 
-def _require(model: Any, names: tuple[str, ...]) -> None:
-    missing = [name for name in names if not hasattr(model, name)]
+def _require(model: Values, names: tuple[str, ...]) -> None:
+    missing = [name for name in names if name not in model]
     if missing:
         raise ValueError(f"{', '.join(missing)} must be there")
 
@@ -46,46 +48,46 @@ def check_kernel_points(kernel: Any, points: Any, rows: str, sizes: Sizes) -> No
         Points(rows).check(points, sizes)
 
 
-def check_groups(model: Any, sizes: Sizes) -> None:
+def check_groups(model: Values, sizes: Sizes) -> None:
     """Groups of support vectors begin at 0, follow one another and end with the last."""
-    groups, used = getattr(model, "_groups", None), getattr(model, "_group_columns", None)
+    groups, used = model.get("_groups"), model.get("_group_columns")
     if (groups is None) != (used is None):
         raise ValueError("_groups and _group_columns must be there both or not at all")
     if groups is not None:
-        ends = groups[0] == 0 and groups[-1] == model.n_support_ if len(groups) else False
+        ends = groups[0] == 0 and groups[-1] == model["n_support_"] if len(groups) else False
         if len(groups) != sizes["classes"] + 1 or not ends or (np.diff(groups) < 0).any():
             raise ValueError("_groups must rise from 0 to the number of support vectors")
 
 
-def check_outputs(model: Any, sizes: Sizes) -> None:
+def check_outputs(model: Values, sizes: Sizes) -> None:
     """A coefficient for each column of the code, and points that fit the kernel."""
-    joint = getattr(model, "multi_class", None) == "joint" and sizes["classes"] == 2
+    joint = model.get("multi_class") == "joint" and sizes["classes"] == 2
     if sizes["outputs"] != (2 if joint else sizes["columns"]):
         raise ValueError("there must be as many columns of coefficients as the code has")
-    if hasattr(model, "support_vectors_"):
-        check_kernel_points(model.kernel_, model.support_vectors_, "support", sizes)
+    if "support_vectors_" in model:
+        check_kernel_points(model["kernel_"], model["support_vectors_"], "support", sizes)
 
 
-def check_lagrangian(model: Any, sizes: Sizes) -> None:
+def check_lagrangian(model: Values, sizes: Sizes) -> None:
     """Which attributes there are depends on the space."""
-    _require(model, ("coef_",) if model.space_ == "linear" else EXPANSION)
+    _require(model, ("coef_",) if model["space_"] == "linear" else EXPANSION)
 
 
-def check_top_k(model: Any, sizes: Sizes) -> None:
+def check_top_k(model: Values, sizes: Sizes) -> None:
     """Which attributes there are depends on the kernel."""
-    _require(model, ("coef_", "n_support_") if type(model.kernel_).__name__ == "Linear" else EXPANSION)
+    _require(model, ("coef_", "n_support_") if type(model["kernel_"]).__name__ == "Linear" else EXPANSION)
 
 
-def check_linear_program(model: Any, sizes: Sizes) -> None:
+def check_linear_program(model: Values, sizes: Sizes) -> None:
     """Which attributes there are depends on the kernel."""
-    _require(model, ("coef_",) if model.kernel is None else EXPANSION)
-    if model.kernel is None and model.coef_.shape[1] != sizes["features"]:
+    _require(model, ("coef_",) if model["kernel"] is None else EXPANSION)
+    if model["kernel"] is None and model["coef_"].shape[1] != sizes["features"]:
         raise ValueError("coef_ must have a column for each feature")
 
 
-def check_memory(model: Any, sizes: Sizes) -> None:
+def check_memory(model: Values, sizes: Sizes) -> None:
     """What an online method needs of its past."""
-    memory, n_outputs = model._memory, sizes["outputs"]
+    memory, n_outputs = model["_memory"], sizes["outputs"]
     if set(memory) != {"time", "sqnorm", "n_updates", "coef"}:
         raise ValueError("_memory must have time, sqnorm, n_updates and coef")
     Floats((n_outputs,)).check(memory["time"], sizes)
@@ -94,35 +96,38 @@ def check_memory(model: Any, sizes: Sizes) -> None:
     Floats(("support", n_outputs)).check(memory["coef"], sizes)
 
 
-def check_path(model: Any, sizes: Sizes) -> None:
+def check_path(model: Values, sizes: Sizes) -> None:
     """Coefficients at budgets of the path, and how long the published method has stepped."""
-    path, n_outputs = model.budget_path_, sizes["outputs"]
+    path, n_outputs = model["budget_path_"], sizes["outputs"]
     Ints(("budgets",), least=1).check(path["budget"], sizes)
     for name in ("loss", "gap", "score"):
         Floats(("budgets",), finite=False).check(path[name], sizes)
-    if sorted(model._path_coef) != path["budget"].tolist():
+    if sorted(model["_path_coef"]) != path["budget"].tolist():
         raise ValueError("_path_coef must have the budgets of budget_path_")
-    for budget, coef in model._path_coef.items():
+    for budget, coef in model["_path_coef"].items():
         Floats((budget, n_outputs)).check(coef, sizes)
-    if model.t_.shape not in ((0,), (n_outputs,)) or (model.t_ < 0).any():
+    if model["t_"].shape not in ((0,), (n_outputs,)) or (model["t_"] < 0).any():
         raise ValueError("t_ must be empty or have a count for each column")
 
 
-def check_calibrated(model: Any, sizes: Sizes) -> None:
+def check_calibrated(model: Values, sizes: Sizes) -> None:
     """Classes and features are those of the model within."""
-    inner = model.estimator_
-    same = np.array_equal(inner.classes_, model.classes_) and inner.n_features_in_ == model.n_features_in_
+    inner = model["estimator_"]
+    same = (
+        np.array_equal(inner.classes_, model["classes_"]) and inner.n_features_in_ == model["n_features_in_"]
+    )
     if not same:
         raise ValueError("classes_ and n_features_in_ must be those of estimator_")
 
 
-def check_columns(model: Any, sizes: Sizes) -> None:
+def check_columns(model: Values, sizes: Sizes) -> None:
     """A clone for each column, or one model of the same code for all."""
-    columns, models = model._columns, model._columns.estimators
+    columns = model["_columns"]
+    code, models = model["code_"], columns.estimators
     shared = type(columns).__name__ == "SharedColumns"
-    if columns.code != model.code_ or len(models) != (1 if shared else model.code_.n_columns):
+    if columns.code != code or len(models) != (1 if shared else code.n_columns):
         raise ValueError("there must be a model for each column of the code, or one for all")
-    if shared and (models[0] is None or getattr(models[0], "code_", None) != model.code_):
+    if shared and (models[0] is None or getattr(models[0], "code_", None) != code):
         raise ValueError("one model for all columns must have their code")
     rows = getattr(columns, "rows", None)
     if rows is not None:
@@ -136,17 +141,17 @@ def check_columns(model: Any, sizes: Sizes) -> None:
         raise ValueError("columns must have the features of the whole")
 
 
-def check_search(model: Any, sizes: Sizes) -> None:
+def check_search(model: Values, sizes: Sizes) -> None:
     """The chosen model is one of the grid, and has the classes of the search."""
-    if model.best_index_ >= len(model.cv_results_["params"]):
+    if model["best_index_"] >= len(model["cv_results_"]["params"]):
         raise ValueError("best_index_ must be a point of the grid")
-    best = getattr(model, "best_estimator_", None)
-    if (best is not None) != bool(model.refit):
+    best = model.get("best_estimator_")
+    if (best is not None) != bool(model["refit"]):
         raise ValueError("best_estimator_ must be there if refit is true, and only then")
-    if best is not None and not np.array_equal(best.classes_, model.classes_):
+    if best is not None and not np.array_equal(best.classes_, model["classes_"]):
         raise ValueError("best_estimator_ must have the classes of the search")
 
 
-def check_eigen_map(model: Any, sizes: Sizes) -> None:
+def check_eigen_map(model: Values, sizes: Sizes) -> None:
     """Landmarks fit the kernel and the projection."""
-    check_kernel_points(model.kernel_, model.landmarks_, "landmarks", sizes)
+    check_kernel_points(model["kernel_"], model["landmarks_"], "landmarks", sizes)

@@ -40,7 +40,7 @@ from .parts import (
     DECODERS,
     KERNELS,
     Fields,
-    Kept,
+    StoredClass,
 )
 from .values import is_history
 
@@ -83,62 +83,35 @@ MACHINE = (check_groups, check_outputs)
 ANY_EXPANSION: Fields = {name: what for name, what in KERNEL.items() if name != "intercept_"}
 
 
-def machine(
-    module: str, fitted: Any = None, optional: Any = None, *checks: Any, left_out: Any = None
-) -> Kept:
+def machine(fitted: Any = None, optional: Any = None, *checks: Any) -> StoredClass:
     """A classifier that is always a kernel expansion."""
-    return Kept(
-        module,
+    return StoredClass(
         fitted={**CODED, **KERNEL, **(fitted or {})},
         optional={**OF_SOME, **GAMMA, **(optional or {})},
         checks=(*MACHINE, *checks),
-        left_out=left_out or {},
     )
 
 
-def either(module: str, fitted: Any, optional: Any, *checks: Any, left_out: Any = None) -> Kept:
+def either(fitted: Any, optional: Any, *checks: Any) -> StoredClass:
     """A classifier that is linear in the features of X, or a kernel expansion."""
-    return Kept(
-        module,
+    return StoredClass(
         fitted={**CODED, "intercept_": LINEAR["intercept_"], **fitted},
         optional={**OF_SOME, "coef_": LINEAR["coef_"], **ANY_EXPANSION, **GAMMA, **optional},
         checks=(*checks, *MACHINE),
-        left_out=left_out or {},
     )
-
-
-def _forget(model: Any) -> None:
-    model._last = None
-
-
-def _no_eigen(model: Any) -> None:
-    model._eigen = None
-
-
-def _scorer(model: Any) -> None:
-    from sklearn.metrics import check_scoring
-
-    model.scorer_ = check_scoring(getattr(model, "best_estimator_", model.estimator), model.scoring)
-
-
-def _estimators(model: Any) -> None:
-    model.estimators_ = list(model._columns.estimators)
 
 
 ONLINE: Fields = {"_memory": Such(lambda value, sizes: isinstance(value, dict), "must be a state")}
 
-ESTIMATORS: dict[str, Kept] = {
-    "AllPairsSVC": machine("maxmargin.methods.all_pairs.estimator"),
-    "BudgetPerceptron": machine("maxmargin.methods.baselines.online", ONLINE, None, check_memory),
-    "KernelPegasos": machine("maxmargin.methods.baselines.online", ONLINE, None, check_memory),
-    "KernelPerceptron": machine("maxmargin.methods.baselines.online", ONLINE, None, check_memory),
-    "KernelMatchingPursuit": machine("maxmargin.methods.baselines.greedy"),
-    "LaSVM": machine("maxmargin.methods.baselines.greedy"),
-    "KernelSVC": machine(
-        "maxmargin.methods.kernel_svm.estimator", {"cache_mb_": Real(above=0.0), "_last_rows": Anything()}
-    ),
+ESTIMATORS: dict[str, StoredClass] = {
+    "AllPairsSVC": machine(),
+    "BudgetPerceptron": machine(ONLINE, None, check_memory),
+    "KernelPegasos": machine(ONLINE, None, check_memory),
+    "KernelPerceptron": machine(ONLINE, None, check_memory),
+    "KernelMatchingPursuit": machine(),
+    "LaSVM": machine(),
+    "KernelSVC": machine({"cache_mb_": Real(above=0.0), "_last_rows": Anything()}),
     "SparseKernelClassifier": machine(
-        "maxmargin.methods.budget.estimator",
         {
             "_classes_of_coef": Labels("classes"),
             "alpha_": Real(above=0.0),
@@ -151,22 +124,18 @@ ESTIMATORS: dict[str, Kept] = {
         },
         {"_reservoir": Object(("Reservoir",)), "_n_batches": Whole(1)},
         check_path,
-        left_out=dict.fromkeys(("_training", "_fitted_on", "_foreign", "_stream_so_far")),
     ),
-    "LinearSVC": Kept(
-        "maxmargin.methods.linear.estimator",
+    "LinearSVC": StoredClass(
         fitted={**CODED, **LINEAR, "solver_": Word(), "n_support_": Whole()},
         optional=OF_SOME,
         checks=(check_outputs,),
     ),
-    "LeastSquaresClassifier": Kept(
-        "maxmargin.methods.least_squares.estimator",
+    "LeastSquaresClassifier": StoredClass(
         fitted={**CODED, **LINEAR, "_last_classes": Anything()},
         optional={**OF_SOME, "loo_scores_": Anything(), "loo_error_": REAL, "rank_": Whole()},
         checks=(check_outputs,),
     ),
     "LagrangianSVC": either(
-        "maxmargin.methods.lagrangian.estimator",
         {
             "kernel_": Object(KERNELS),
             "solver_": Word(),
@@ -175,24 +144,18 @@ ESTIMATORS: dict[str, Kept] = {
         },
         {**LANDMARKS, "kernel_gap_": REAL},
         check_lagrangian,
-        left_out={"_last": _forget},
     ),
     "LinearProgramSVC": either(
-        "maxmargin.methods.linear_program.estimator",
         {"n_nonzero_": Whole()},
         {"coef_": Floats(("outputs", "used features")), "trace_captured_": REAL},
         check_linear_program,
-        left_out={"_eigen": _no_eigen, "_working_sets": None, "_last_kind": None},
     ),
     "TopKSVC": either(
-        "maxmargin.methods.top_k.estimator",
         {"kernel_": Object(KERNELS)},
         {},
         check_top_k,
-        left_out={"_last": None},
     ),
-    "CalibratedSVC": Kept(
-        "maxmargin.methods.kernel_svm.calibrated",
+    "CalibratedSVC": StoredClass(
         fitted={
             "estimator_": Model(("KernelSVC",)),
             "classes_": Labels("classes"),
@@ -203,8 +166,7 @@ ESTIMATORS: dict[str, Kept] = {
         optional=NAMES,
         checks=(check_calibrated,),
     ),
-    "OutputCodeClassifier": Kept(
-        "maxmargin.methods.output_code.estimator",
+    "OutputCodeClassifier": StoredClass(
         fitted={
             **{name: CODED[name] for name in ("_seed", "classes_", "code_", "decoder_", "_learner")},
             "_columns": Object(("ClonedColumns", "SharedColumns")),
@@ -215,10 +177,8 @@ ESTIMATORS: dict[str, Kept] = {
             **{name: CODED[name] for name in ("history_", "n_iter_", "objective_", "dual_gap_", "status_")},
         },
         checks=(check_columns,),
-        left_out={"estimators_": _estimators},
     ),
-    "PathCV": Kept(
-        "maxmargin.selection.path_cv",
+    "PathCV": StoredClass(
         fitted={
             "classes_": Labels("classes"),
             "cv_results_": Keyed(Word(), Anything()),
@@ -230,10 +190,8 @@ ESTIMATORS: dict[str, Kept] = {
         },
         optional={**NAMES, "n_features_in_": Whole(1, size="features"), "best_estimator_": Model()},
         checks=(check_search,),
-        left_out={"scorer_": _scorer},
     ),
-    "KernelEigenMap": Kept(
-        "maxmargin.methods.eigen_map.transformer",
+    "KernelEigenMap": StoredClass(
         fitted={
             "_seed": Whole(0, 2**31),
             "n_features_in_": Whole(1, size="features"),
@@ -252,19 +210,13 @@ ESTIMATORS: dict[str, Kept] = {
         checks=(check_eigen_map,),
     ),
 }
-COLUMNS: dict[str, Kept] = {
-    name: Kept(
-        f"maxmargin.methods.output_code.{module}",
-        {
-            "code": Object(("Code",)),
-            "seed": Whole(),
-            "who": Word(("OutputCodeClassifier",)),
-            "estimators": Listed(Maybe(Model())),
-            **rows,
-        },
-    )
-    for name, module, rows in (
-        ("ClonedColumns", "columns", {"rows": Maybe(Listed(Anything()))}),
-        ("SharedColumns", "shared_columns", {}),
-    )
+_COLUMNS: Fields = {
+    "code": Object(("Code",)),
+    "seed": Whole(),
+    "who": Word(("OutputCodeClassifier",)),
+    "estimators": Listed(Maybe(Model())),
+}
+COLUMNS: dict[str, StoredClass] = {
+    "ClonedColumns": StoredClass({**_COLUMNS, "rows": Maybe(Listed(Anything()))}),
+    "SharedColumns": StoredClass(_COLUMNS),
 }

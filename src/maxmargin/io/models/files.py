@@ -18,10 +18,9 @@ from ...archive import (
     write_archive,
 )
 from .tree import (
-    MODELS,
     decode_model,
     encode_model,
-    kept_of,
+    is_model,
 )
 from .values import record_from_json, record_to_json
 
@@ -126,7 +125,7 @@ def fingerprint(model: Any) -> str:
 
 
 def _check_model(model: Any) -> None:
-    if isinstance(model, type) or kept_of(model) is None or type(model).__name__ not in MODELS:
+    if not is_model(model):
         raise ValueError(
             f"model must be a fitted estimator of maxmargin, or a pipeline of such; got {model!r:.200}."
         )

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
-from importlib import import_module
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -28,41 +26,25 @@ from .expected import (
     Word,
 )
 
-Check = Callable[[Any, Sizes], None]
-Rebuild = Callable[[Any], None]
+CheckModel = Callable[[Mapping[str, Any], Sizes], None]
 Fields = dict[str, Expected]
 
 
 @dataclass(frozen=True)
-class Kept:
-    """One class whose objects a file can hold.
+class StoredClass:
+    """What a file holds of the objects of one class; every name is that of the file (see ``names``)."""
 
-    Nothing in a file names a module or a class: the key of the table does, and the table is code.
-    """
-
-    module: str
     parameters: Mapping[str, Expected] = field(default_factory=dict)  # of an estimator: those worth checking
     fitted: Mapping[str, Expected] = field(default_factory=dict)
-    optional: Mapping[str, Expected] = field(default_factory=dict)  # fitted, where there are such
-    checks: tuple[Check, ...] = ()  # of the whole object, after every attribute has been looked at
-    left_out: Mapping[str, Rebuild | None] = field(default_factory=dict)  # not kept; made again by a function
-    pack: Callable[[Any], dict[str, Any]] | None = None  # instead of attributes: what there is to keep
-    unpack: Callable[[dict[str, Any]], Any] | None = None  # and the object made from it
+    optional: Mapping[str, Expected] = field(default_factory=dict)  # fitted attributes that may be missing
+    checks: tuple[CheckModel, ...] = ()  # of all values together, after each has been checked alone
+    pack: Callable[[Any], dict[str, Any]] | None = None  # the values to store, instead of attributes
+    unpack: Callable[[dict[str, Any]], Any] | None = None  # the object that such values describe
 
     @property
     def attributes(self) -> dict[str, Expected]:
         """All fitted attributes."""
         return {**self.fitted, **self.optional}
-
-    def load_class(self, name: str) -> type:
-        """The class."""
-        return getattr(import_module(self.module), name)
-
-    def parameter_names(self, cls: type) -> list[str]:
-        """What the constructor takes."""
-        if is_dataclass(cls):
-            return [f.name for f in fields(cls) if f.init]
-        return [name for name in inspect.signature(cls).parameters if name not in ("args", "kwargs")]
 
 
 KERNELS = ("Laplacian", "Linear", "Polynomial", "Precomputed", "Product", "RBF", "Scaled", "Sigmoid", "Sum")
@@ -87,14 +69,15 @@ NUMBER_OR_WORD = Such(
 FOCUS = Maybe(Word(("support-vectors",)))
 
 
-def _check_knots(curve: Any, sizes: Sizes) -> None:
-    rising = len(curve.knots_) > 0 and (np.diff(curve.knots_) > 0.0).all()
-    if not rising or not (np.diff(curve.values_) >= 0.0).all() or curve.values_.max() > 1.0:
+def _check_knots(curve: Mapping[str, Any], sizes: Sizes) -> None:
+    knots, heights = curve["knots_"], curve["values_"]
+    rising = len(knots) > 0 and (np.diff(knots) > 0.0).all()
+    if not rising or not (np.diff(heights) >= 0.0).all() or heights.max() > 1.0:
         raise ValueError("an isotonic curve must rise from knot to knot, within 0 and 1")
 
 
-def _check_pairs(pairs: Any, sizes: Sizes) -> None:
-    if pairs.code_ is not None and len(pairs.curves_) != pairs.code_.n_columns:
+def _check_pairs(pairs: Mapping[str, Any], sizes: Sizes) -> None:
+    if pairs["code_"] is not None and len(pairs["curves_"]) != pairs["code_"].n_columns:
         raise ValueError("there must be one curve for each column")
 
 
@@ -111,44 +94,38 @@ REAL = Real(finite=False)
 GAMMA: Fields = {"gamma": NUMBER_OR_WORD}
 PAIR: Fields = {"left": Object(KERNELS), "right": Object(KERNELS)}
 
-HELPERS: dict[str, Kept] = {
+HELPERS: dict[str, StoredClass] = {
     # kernels
-    "Laplacian": Kept("maxmargin.kernels", GAMMA),
-    "Linear": Kept("maxmargin.kernels"),
-    "Polynomial": Kept("maxmargin.kernels", {**GAMMA, "degree": Real(), "coef0": Real()}),
-    "Precomputed": Kept("maxmargin.kernels"),
-    "Product": Kept("maxmargin.kernels", PAIR),
-    "RBF": Kept("maxmargin.kernels", GAMMA),
-    "Scaled": Kept("maxmargin.kernels", {"factor": Real(above=0.0), "kernel": Object(KERNELS)}),
-    "Sigmoid": Kept("maxmargin.kernels", {**GAMMA, "coef0": Real()}),
-    "Sum": Kept("maxmargin.kernels", PAIR),
+    "Laplacian": StoredClass(GAMMA),
+    "Linear": StoredClass(),
+    "Polynomial": StoredClass({**GAMMA, "degree": Real(), "coef0": Real()}),
+    "Precomputed": StoredClass(),
+    "Product": StoredClass(PAIR),
+    "RBF": StoredClass(GAMMA),
+    "Scaled": StoredClass({"factor": Real(above=0.0), "kernel": Object(KERNELS)}),
+    "Sigmoid": StoredClass({**GAMMA, "coef0": Real()}),
+    "Sum": StoredClass(PAIR),
     # codes and losses
-    "Code": Kept("maxmargin.codes.family", {"matrix": Ints(("classes", "columns"), -1, 2), "name": Word()}),
-    **{name: Kept("maxmargin.losses", {"name": Word()}) for name in LOSSES},
+    "Code": StoredClass({"matrix": Ints(("classes", "columns"), -1, 2), "name": Word()}),
+    **{name: StoredClass({"name": Word()}) for name in LOSSES},
     # decoders
-    "Margins": Kept("maxmargin.decoders.registry", fitted={"name": Word(("margins",))}),
-    "Votes": Kept("maxmargin.decoders.registry", fitted={"name": Word(("votes",))}),
-    "Hamming": Kept("maxmargin.decoders.registry", fitted={"name": Word(("hamming",))}),
-    "LossBased": Kept("maxmargin.decoders.registry", {"loss": Object(LOSSES)}),
-    "Probabilistic": Kept(
-        "maxmargin.decoders.probabilities",
+    "Margins": StoredClass(fitted={"name": Word(("margins",))}),
+    "Votes": StoredClass(fitted={"name": Word(("votes",))}),
+    "Hamming": StoredClass(fitted={"name": Word(("hamming",))}),
+    "LossBased": StoredClass({"loss": Object(LOSSES)}),
+    "Probabilistic": StoredClass(
         {"curves": Maybe(Listed(CURVES, "columns"))},
         fitted={"name": Word(("probabilistic",))},
     ),
-    "Coupling": Kept(
-        "maxmargin.decoders.probabilities",
+    "Coupling": StoredClass(
         {"curves": Maybe(Listed(CURVES, "columns"))},
         fitted={"name": Word(("coupling",))},
     ),
-    "WeightedDecoder": Kept(
-        "maxmargin.decoders.weighted",
+    "WeightedDecoder": StoredClass(
         {**LEARNING, "method": Word(("lp",)), "margin": NUMBER_OR_WORD, "epsilon": Real()},
     ),
-    "PriorDecoder": Kept(
-        "maxmargin.decoders.prior", {**LEARNING, "nu": NUMBER_OR_WORD}, fitted={"name": Word(("prior",))}
-    ),
-    "DecoderReport": Kept(
-        "maxmargin.decoders.learned_weights",
+    "PriorDecoder": StoredClass({**LEARNING, "nu": NUMBER_OR_WORD}, fitted={"name": Word(("prior",))}),
+    "DecoderReport": StoredClass(
         {
             "status": Word(),
             **dict.fromkeys(("n_iter", "n_constraints", "n_pairs"), Whole()),
@@ -158,16 +135,14 @@ HELPERS: dict[str, Kept] = {
         },
     ),
     # probabilities
-    "SigmoidCalibrator": Kept(
-        "maxmargin.calibration",
+    "SigmoidCalibrator": StoredClass(
         fitted={
             **dict.fromkeys(("slope_", "offset_", "center_"), Real()),
             "scale_": Real(above=0.0),
             "gradient_norm_": REAL,
         },
     ),
-    "SoftmaxCalibrator": Kept(
-        "maxmargin.calibration",
+    "SoftmaxCalibrator": StoredClass(
         fitted={"slope_": Real(), "scale_": Real(above=0.0), "gradient_norm_": REAL},
         optional={
             "bend_": Real(),
@@ -175,23 +150,18 @@ HELPERS: dict[str, Kept] = {
             "curve_": Object(("SigmoidCalibrator",)),
         },
     ),
-    "IsotonicCalibrator": Kept(
-        "maxmargin.calibration",
+    "IsotonicCalibrator": StoredClass(
         fitted={"knots_": Floats(("knots",)), "values_": Floats(("knots",), least=0.0)},
         checks=(_check_knots,),
     ),
-    "CalibratedScores": Kept(
-        "maxmargin.calibration", {"method": METHOD}, fitted={"calibrator_": Maybe(Object(CALIBRATORS))}
-    ),
-    "CoupledPairs": Kept(
-        "maxmargin.decoders.coupling",
+    "CalibratedScores": StoredClass({"method": METHOD}, fitted={"calibrator_": Maybe(Object(CALIBRATORS))}),
+    "CoupledPairs": StoredClass(
         {"method": METHOD},
         fitted={"curves_": Listed(CURVES), "code_": Maybe(Object(("Code",)))},
         checks=(_check_pairs,),
     ),
     # streams
-    "Reservoir": Kept(
-        "maxmargin.methods.budget.stream",
+    "Reservoir": StoredClass(
         {
             "X": Points("rows"),
             "labels": Ints(("rows",), below="classes"),
@@ -237,10 +207,10 @@ def _unpack_pipeline(packed: dict[str, Any]) -> Any:
     return Pipeline(list(zip(names, steps)))
 
 
-def check_pipeline(pipeline: Any, sizes: Sizes) -> None:
+def check_pipeline(pipeline: Mapping[str, Any], sizes: Sizes) -> None:
     """Each step is sound, and takes what the one before gives."""
     width = None
-    for _, step in pipeline.steps:
+    for step in pipeline["steps"]:
         if step in (None, "passthrough"):
             continue
         Model().check(step, sizes)
@@ -257,11 +227,6 @@ def _width_after(step: Any) -> int | None:
         if hasattr(step, name):
             return int(getattr(step, name))
     return getattr(step, "n_features_in_", None)
-
-
-def _imputed_type(model: Any) -> None:
-    found = model.statistics_.dtype
-    model._fit_dtype = model._fill_dtype = found if found.kind == "f" else np.dtype(np.float64)
 
 
 def _are_statistics(value: Any, sizes: Sizes) -> bool:
@@ -282,9 +247,8 @@ def _unpack_table(packed: dict[str, Any]) -> Any:
     return TablePreparation.from_state(packed)
 
 
-STEPS: dict[str, Kept] = {
-    "StandardScaler": Kept(
-        "sklearn.preprocessing",
+STEPS: dict[str, StoredClass] = {
+    "StandardScaler": StoredClass(
         fitted={
             **FEATURES,
             "mean_": Maybe(PER_FEATURE),
@@ -294,8 +258,7 @@ STEPS: dict[str, Kept] = {
         },
         optional=NAMES,
     ),
-    "MinMaxScaler": Kept(
-        "sklearn.preprocessing",
+    "MinMaxScaler": StoredClass(
         fitted={
             **FEATURES,
             **dict.fromkeys(("min_", "scale_", "data_min_", "data_max_", "data_range_"), PER_FEATURE),
@@ -303,31 +266,23 @@ STEPS: dict[str, Kept] = {
         },
         optional=NAMES,
     ),
-    "MaxAbsScaler": Kept(
-        "sklearn.preprocessing",
+    "MaxAbsScaler": StoredClass(
         fitted={**FEATURES, "scale_": POSITIVE, "max_abs_": PER_FEATURE, "n_samples_seen_": SEEN},
         optional=NAMES,
     ),
-    "RobustScaler": Kept(
-        "sklearn.preprocessing",
+    "RobustScaler": StoredClass(
         fitted={**FEATURES, "center_": Maybe(PER_FEATURE), "scale_": Maybe(POSITIVE)},
         optional=NAMES,
     ),
-    "Normalizer": Kept(
-        "sklearn.preprocessing", {"norm": Word(("l1", "l2", "max"))}, optional={**FEATURES, **NAMES}
-    ),
-    "SimpleImputer": Kept(
-        "sklearn.impute",
+    "Normalizer": StoredClass({"norm": Word(("l1", "l2", "max"))}, optional={**FEATURES, **NAMES}),
+    "SimpleImputer": StoredClass(
         fitted={
             **FEATURES,
             "statistics_": Such(_are_statistics, "must be a number for each feature"),
             "indicator_": Such(lambda value, sizes: value is None, "must be null: no indicators are kept"),
         },
         optional=NAMES,
-        left_out=dict.fromkeys(("_fit_dtype", "_fill_dtype"), _imputed_type),
     ),
-    "Pipeline": Kept(
-        "sklearn.pipeline", pack=pack_pipeline, unpack=_unpack_pipeline, checks=(check_pipeline,)
-    ),
-    "TablePreparation": Kept("maxmargin.table.preparation", pack=_pack_table, unpack=_unpack_table),
+    "Pipeline": StoredClass(pack=pack_pipeline, unpack=_unpack_pipeline, checks=(check_pipeline,)),
+    "TablePreparation": StoredClass(pack=_pack_table, unpack=_unpack_table),
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import is_dataclass
 from typing import Any
 
@@ -12,32 +13,50 @@ from sklearn.pipeline import Pipeline
 from ...archive import ModelFormatError
 from .estimators import COLUMNS, ESTIMATORS
 from .expected import Sizes
+from .names import (
+    OMITTED,
+    OMITTED_FROM_ALL,
+    OUTPUT_CONFIG,
+    attribute_of,
+    constructed,
+    kind_of,
+    parameter_names,
+    set_attributes,
+)
 from .parts import (
     HELPERS,
     STEPS,
-    Kept,
+    StoredClass,
     pack_pipeline,
 )
 from .values import Decoder, Encoder
 
-KINDS: dict[str, Kept] = {**ESTIMATORS, **COLUMNS, **HELPERS, **STEPS}
+KINDS: dict[str, StoredClass] = {**ESTIMATORS, **COLUMNS, **HELPERS, **STEPS}
 MODELS = (*ESTIMATORS, *STEPS)
-NOT_DATA = {  # attributes of any estimator that are about how it is called, not what it has learned
-    "_checkpoint",
-    "_functions",
-    "_metadata_request",
-    "_parent_callback_ctx",
-    "_skl_callbacks",
-    "_sklearn_version",
-}
-OUTPUT = "_sklearn_output_config"  # of set_output
-MOST_PIPELINES = 4  # within one another: scikit-learn's time doubles with each
+MAX_NESTED_PIPELINES = 4  # scikit-learn's time doubles with each
 
 
-def kept_of(value: Any) -> Kept | None:
-    """The row of the tables that is about the class of ``value``, not about a class of the same name."""
-    kept = KINDS.get(type(value).__name__)
-    return kept if kept is not None and kept.load_class(type(value).__name__) is type(value) else None
+def is_model(value: Any) -> bool:
+    """Whether ``value`` is an estimator that a file can hold, or a pipeline."""
+    return kind_of(value) in MODELS
+
+
+def _named_values(value: Any, kind: str) -> dict[str, Any]:
+    """The parameters and fitted attributes of an object, by their names in a file."""
+    stored = KINDS[kind]
+    if stored.pack is not None:
+        return stored.pack(value)
+    parameters = {name: getattr(value, attribute_of(kind, name)) for name in parameter_names(kind)}
+    return {**parameters, **_fitted_values(value, kind)}
+
+
+def _fitted_values(value: Any, kind: str) -> dict[str, Any]:
+    attributes = {name: attribute_of(kind, name) for name in KINDS[kind].attributes}
+    if is_dataclass(value):
+        return {name: getattr(value, attribute) for name, attribute in attributes.items()}
+    state = vars(value)
+    attributes[OUTPUT_CONFIG] = OUTPUT_CONFIG
+    return {name: state[attribute] for name, attribute in attributes.items() if attribute in state}
 
 
 # ---- objects to values ----
@@ -50,39 +69,42 @@ def encode_model(model: Any, *, clocks: bool = True) -> tuple[Any, dict[str, np.
 
 
 def _encode_object(encoder: Encoder, value: Any, path: str) -> Any:
-    kept = kept_of(value)
-    if kept is None:
+    kind = kind_of(value)
+    if kind is None:
         raise ValueError(_refusal(value, path))
-    name = type(value).__name__
-    if kept.pack is not None:
-        packed = {key: encoder(item, f"{path}/{key}") for key, item in kept.pack(value).items()}
-        return {"kind": name, "parameters": {}, "fitted": packed}
-    parameters = {
-        key: _encode_parameter(encoder, getattr(value, key), f"{path}/{key}", kept)
-        for key in kept.parameter_names(type(value))
-    }
-    state = _learned(value, kept)
-    fitted = {key: encoder(state[key], f"{path}/{key}") for key in kept.attributes if key in state}
-    if OUTPUT in state:
-        fitted[OUTPUT] = encoder(state[OUTPUT], f"{path}/{OUTPUT}")
-    unknown = set(state) - set(kept.attributes) - set(kept.left_out) - set(parameters) - NOT_DATA - {OUTPUT}
-    if unknown and not is_dataclass(value):
+    stored = KINDS[kind]
+    if stored.pack is not None:
+        packed = {name: encoder(item, f"{path}/{name}") for name, item in stored.pack(value).items()}
+        return {"kind": kind, "parameters": {}, "fitted": packed}
+    parameters = _encode_parameters(encoder, value, path, kind)
+    fitted = _fitted_values(value, kind)
+    if not is_dataclass(value):
+        _check_complete(value, kind, fitted, path)
+    encoded = {name: encoder(item, f"{path}/{name}") for name, item in fitted.items()}
+    return {"kind": kind, "parameters": parameters, "fitted": encoded}
+
+
+def _check_complete(value: Any, kind: str, fitted: Mapping[str, Any], path: str) -> None:
+    """Everything that a fitted estimator has is stored, or left out on purpose."""
+    known = {attribute_of(kind, name) for name in (*fitted, *parameter_names(kind))}
+    unknown = set(vars(value)) - known - set(OMITTED.get(kind, {})) - OMITTED_FROM_ALL
+    if unknown:
         raise ValueError(
             f"{path} has attributes that a model file does not know: {sorted(unknown)}. Delete them."
         )
-    missing = [key for key in kept.fitted if key not in state]
-    if missing and not is_dataclass(value):
-        raise ValueError(f"{path}: this {name} is not fitted ({missing[0]} is missing); call fit first.")
-    return {"kind": name, "parameters": parameters, "fitted": fitted}
+    missing = [name for name in KINDS[kind].fitted if name not in fitted]
+    if missing:
+        raise ValueError(f"{path}: this {kind} is not fitted ({missing[0]} is missing); call fit first.")
 
 
-def _learned(value: Any, kept: Kept) -> dict[str, Any]:
-    if is_dataclass(value):
-        return {name: getattr(value, name) for name in kept.attributes}
-    return dict(vars(value))
+def _encode_parameters(encoder: Encoder, value: Any, path: str, kind: str) -> dict[str, Any]:
+    return {
+        name: _encode_parameter(encoder, getattr(value, attribute_of(kind, name)), f"{path}/{name}")
+        for name in parameter_names(kind)
+    }
 
 
-def _encode_parameter(encoder: Encoder, value: Any, path: str, kept: Kept) -> Any:
+def _encode_parameter(encoder: Encoder, value: Any, path: str) -> Any:
     """A parameter; an estimator among them without what it has learned: it is a pattern for clones."""
     is_estimator = hasattr(value, "get_params") and not isinstance(value, type)
     if not is_estimator:
@@ -92,18 +114,14 @@ def _encode_parameter(encoder: Encoder, value: Any, path: str, kept: Kept) -> An
                 "set_params(random_state=0), which changes no prediction."
             )
         return encoder(value, path)
-    inner = kept_of(value)
-    if inner is None or type(value).__name__ not in MODELS:
+    kind = kind_of(value)
+    if kind not in MODELS:
         raise ValueError(_refusal(value, path))
     if isinstance(value, Pipeline):
         packed = pack_pipeline(value)
-        steps = [_encode_parameter(encoder, s, f"{path}/{i}", inner) for i, s in enumerate(packed["steps"])]
+        steps = [_encode_parameter(encoder, step, f"{path}/{i}") for i, step in enumerate(packed["steps"])]
         return {"kind": "Pipeline", "parameters": {}, "fitted": {"names": packed["names"], "steps": steps}}
-    names = inner.parameter_names(type(value))
-    parameters = {
-        key: _encode_parameter(encoder, getattr(value, key), f"{path}/{key}", inner) for key in names
-    }
-    return {"kind": type(value).__name__, "parameters": parameters, "fitted": None}
+    return {"kind": kind, "parameters": _encode_parameters(encoder, value, path, kind), "fitted": None}
 
 
 def _refusal(value: Any, path: str) -> str:
@@ -124,8 +142,8 @@ def decode_model(tree: Any, arrays: dict[str, np.ndarray]) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # they were given when the model was fitted
         try:
-            if _pipelines_deep(tree) > MOST_PIPELINES:
-                raise ValueError(f"more than {MOST_PIPELINES} pipelines are within one another")
+            if _pipelines_deep(tree) > MAX_NESTED_PIPELINES:
+                raise ValueError(f"more than {MAX_NESTED_PIPELINES} pipelines are within one another")
             decoder = Decoder(arrays, _make)
             model = decoder(tree)
             if type(model).__name__ not in MODELS or decoder.used != set(arrays):
@@ -147,49 +165,41 @@ def _pipelines_deep(tree: Any) -> int:
     return own + max(map(_pipelines_deep, parts), default=0)
 
 
-def _make(name: str, parameters: dict[str, Any], fitted: dict[str, Any] | None) -> Any:
-    if not isinstance(name, str) or name not in KINDS:
-        raise ValueError(f"{name!r:.60} is nothing that a model has")
-    kept = KINDS[name]
-    if kept.unpack is not None and fitted is not None:
-        return kept.unpack(fitted)
-    cls = kept.load_class(name)
-    unknown = set(parameters) - set(kept.parameter_names(cls))
-    unknown |= set(fitted or {}) - set(kept.attributes) - {OUTPUT}
+def _make(kind: str, parameters: dict[str, Any], fitted: dict[str, Any] | None) -> Any:
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise ValueError(f"{kind!r:.60} is nothing that a model has")
+    stored = KINDS[kind]
+    if stored.unpack is not None and fitted is not None:
+        return stored.unpack(fitted)
+    unknown = set(parameters) - set(parameter_names(kind))
+    unknown |= set(fitted or {}) - set(stored.attributes) - {OUTPUT_CONFIG}
     if unknown:
-        raise ValueError(f"{name} has no {sorted(unknown)[0]!r:.60}")
-    made = cls(**parameters)
-    for key, value in (fitted or {}).items():
-        object.__setattr__(made, key, value)
+        raise ValueError(f"{kind} has no {sorted(unknown)[0]!r:.60}")
+    made = constructed(kind, parameters)
     if fitted is not None:
-        for key, rebuild in kept.left_out.items():
-            if rebuild is not None:
-                rebuild(made)
-            else:
-                made.__dict__.pop(key, None)
+        set_attributes(made, kind, fitted)
     return made
 
 
 def _visit(value: Any, sizes: Sizes) -> None:
     """Check one object and all that it holds."""
-    name = type(value).__name__
-    kept = KINDS[name]
-    state = _learned(value, kept)
-    for key, expected in kept.parameters.items():
-        _look(name, key, expected, getattr(value, key), sizes)
-    for key, expected in kept.attributes.items():
-        if key in kept.fitted or key in state:
-            if key not in state:
-                raise ValueError(f"{name}: {key} is missing")
-            _look(name, key, expected, state[key], sizes)
-    if OUTPUT in state and state[OUTPUT] not in [
+    kind = kind_of(value)
+    if kind is None:
+        raise ValueError(f"a {type(value).__name__} is nothing that a model has")
+    stored, values = KINDS[kind], _named_values(value, kind)
+    for name, expected in {**stored.parameters, **stored.attributes}.items():
+        if name in values:
+            _look(kind, name, expected, values[name], sizes)
+        elif name not in stored.optional:
+            raise ValueError(f"{kind}: {name} is missing")
+    if OUTPUT_CONFIG in values and values[OUTPUT_CONFIG] not in [
         {"transform": how} for how in ("default", "pandas", "polars")
     ]:
-        raise ValueError(f"{name}: what set_output has set must be default, pandas or polars")
+        raise ValueError(f"{kind}: what set_output has set must be default, pandas or polars")
     if hasattr(value, "_check_parameters"):
         value._check_parameters()
-    for check in kept.checks:
-        check(value, sizes)
+    for check in stored.checks:
+        check(values, sizes)
 
 
 def _look(name: str, key: str, expected: Any, value: Any, sizes: Sizes) -> None:
