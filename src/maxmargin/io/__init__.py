@@ -1,4 +1,4 @@
-"""Data files in, model files in and out. Names are imported when they are first used."""
+"""Data files in; model files in and out; checkpoints. Names are imported when they are first used."""
 
 from typing import TYPE_CHECKING
 
@@ -6,6 +6,7 @@ from .._lazy import lazy
 
 if TYPE_CHECKING:
     from ..archive import ModelFormatError
+    from ..checkpoints import Checkpoint, CheckpointError
     from .models import (
         fingerprint,
         load,
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 __all__ = [
     "DEFAULT_MISSING",
     "Block",
+    "Checkpoint",
+    "CheckpointError",
     "Column",
     "DataFormatError",
     "ModelFormatError",
@@ -45,6 +48,7 @@ __getattr__ = lazy(
     __name__,
     {
         ".archive": ["ModelFormatError"],
+        ".checkpoints": ["Checkpoint", "CheckpointError"],
         "models": ["fingerprint", "load", "read_record", "save"],
         "onnx": ["to_onnx"],
         "readers": [
