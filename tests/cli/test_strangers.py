@@ -13,7 +13,8 @@ from maxmargin.table.written_numbers import warn_of_written_numbers
 
 
 @pytest.fixture
-def run(capsys):
+def run(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # where models go without --out
     return running(capsys)
 
 
@@ -139,7 +140,7 @@ def test_an_interrupt_outside_a_command_has_no_traceback(run, monkeypatch):
     def stopped(arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("maxmargin.cli.frame.app.run", stopped)
+    monkeypatch.setattr("maxmargin.cli.frame.run", stopped)
     said = run("--help")
     assert (said.code, said.out, said.err) == (130, "", "interrupted\n")
 

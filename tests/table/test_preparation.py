@@ -11,7 +11,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.utils.estimator_checks import check_estimator
@@ -83,6 +83,7 @@ def test_kinds_of_frames():
 
 
 @settings(deadline=None, max_examples=30)
+@example(cuts=[1], seed=8269, chunk=4)  # the first block of w has only missing values
 @given(
     cuts=st.lists(st.integers(1, 39), max_size=6),
     seed=st.integers(0, 2**20),
@@ -95,7 +96,7 @@ def test_blocks_change_no_bit(cuts, seed, chunk):
         "x": numbers.tolist(),
         "w": [None if u < 0.1 else f"w{int(9 * u)}" for u in rng.random(40)],
     }
-    before, running.CHUNK = running.CHUNK, chunk
+    before, running.ROWS_PER_SUM = running.ROWS_PER_SUM, chunk
     try:
         whole = TablePreparation(max_words=3).fit(block(table))
         pieces = TablePreparation(max_words=3)
@@ -103,8 +104,38 @@ def test_blocks_change_no_bit(cuts, seed, chunk):
         for start, stop in itertools.pairwise(ends):
             pieces.partial_fit(block({k: v[start:stop] for k, v in table.items()}))
     finally:
-        running.CHUNK = before
+        running.ROWS_PER_SUM = before
     assert json.dumps(whole.state() | {"scale": 0}) == json.dumps(pieces.state() | {"scale": 0})
+
+
+@pytest.mark.parametrize("values", [[1.5, 2.5, 1e6], ["b", "a", "b"]])
+@pytest.mark.parametrize("n_missing", [1, 5, 9])
+def test_kind_is_open_until_a_value_is_seen(values, n_missing, monkeypatch):
+    monkeypatch.setattr(running, "ROWS_PER_SUM", 4)
+    rng = np.random.default_rng(0)
+    n = n_missing + 3
+    table = {"late": [None] * n_missing + values, "x": rng.normal(1e6, 1.0, n).tolist(), "never": [None] * n}
+    whole, pieces = TablePreparation().fit(block(table)), TablePreparation()
+    for row in range(n):
+        pieces.partial_fit({name: column[row : row + 1] for name, column in table.items()})
+    assert pieces.state() | {"scale": 0} == whole.state() | {"scale": 0}
+    assert pieces.dropped_ == {"never": "no value"}
+
+
+def test_kind_is_fixed_by_the_first_value():
+    fitted = TablePreparation().fit({"w": ["a", "b"], "x": [1.0, 2.0]})
+    fitted.partial_fit({"w": [None], "x": [None]})
+    with pytest.raises(ValueError, match="'w' had words in training and has numbers"):
+        fitted.partial_fit({"w": [1.0], "x": [1.0]})
+
+
+@pytest.mark.parametrize("n_columns", [1, 2, 5])
+def test_blocks_of_a_matrix_change_no_bit(n_columns):
+    X = np.random.default_rng(0).normal(1e3, 1.0, (10_000, n_columns))
+    whole, pieces = TablePreparation().fit(X), TablePreparation()
+    for start in range(0, len(X), 3333):
+        pieces.partial_fit(X[start : start + 3333])
+    assert pieces.plans_ == whole.plans_
 
 
 def test_moments_lose_nothing_far_from_zero():
@@ -125,7 +156,7 @@ def test_the_most_frequent_words_stay_and_equals_go_by_name():
 
 
 def test_words_beyond_the_limit_are_counted_together(monkeypatch):
-    monkeypatch.setattr(running, "MOST_WORDS", 2)
+    monkeypatch.setattr(running, "MAX_COUNTED_CATEGORIES", 2)
     table = {"w": ["a", "b", "c", "a", "c", "c"]}
     whole = TablePreparation().fit(block(table))
     rows = TablePreparation()

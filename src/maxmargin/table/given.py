@@ -41,10 +41,17 @@ class GivenTable:
             return ["number"] * self.n_columns
         return ["words" if isinstance(column, Words) else "number" for column in self.columns]
 
+    def has_value(self, j: int) -> bool:
+        """Whether any row has a value in column j."""
+        if self.columns is None:
+            return bool((self.matrix[:, j] == self.matrix[:, j]).any())
+        column = self.columns[j]
+        return bool((column.codes >= 0).any() if isinstance(column, Words) else not np.isnan(column).all())
+
     def numbers(self, which: np.ndarray, start: int, stop: int) -> np.ndarray:
         """Some columns of numbers, as float64 (stop - start, len(which)) of its own memory."""
         if self.columns is None:
-            return np.asarray(self.matrix[start:stop, which], dtype=np.float64)
+            return np.asarray(self.matrix[start:stop, which], dtype=np.float64, order="F")
         out = np.empty((stop - start, len(which)))
         for j, column in enumerate(which):
             out[:, j] = self.columns[column][start:stop]

@@ -61,7 +61,7 @@ def _shown(names: list[str]) -> str:
 
 
 def matched(
-    table: GivenTable, names: Sequence[str] | None, kinds: Sequence[str], n_columns: int
+    table: GivenTable, names: Sequence[str] | None, kinds: Sequence[str | None], n_columns: int
 ) -> tuple[GivenTable, Notices]:
     """The table with the columns of the training in their order, and what was left out.
 
@@ -70,7 +70,8 @@ def matched(
     table : GivenTable
     names : sequence of str or None
         The columns of the training, where they had names.
-    kinds : sequence of {"number", "words"}
+    kinds : sequence of {"number", "words", None}
+        None where the training has not seen a value yet, and either is accepted.
     n_columns : int
 
     Returns
@@ -96,20 +97,20 @@ def matched(
 
 
 def _check_positions(
-    table: GivenTable, names: Sequence[str] | None, kinds: Sequence[str], n_columns: int
+    table: GivenTable, names: Sequence[str] | None, kinds: Sequence[str | None], n_columns: int
 ) -> None:
     if table.n_columns != n_columns:
         raise ValueError(_other_width(table.n_columns, n_columns))
     wanted = names or [f"x{j}" for j in range(n_columns)]
     for name, kind, has in zip(wanted, kinds, table.kinds()):
-        if kind != has:
+        if kind not in (has, None):
             raise ValueError(_other_kind(name, kind, has))
 
 
-def _of_kind(column: GivenColumn, kind: str, name: str) -> GivenColumn:
+def _of_kind(column: GivenColumn, kind: str | None, name: str) -> GivenColumn:
     """The column, unless it is of the other kind; one without any value is of both."""
     has = "words" if isinstance(column, Words) else "number"
-    if has == kind:
+    if kind in (has, None):
         return column
     if isinstance(column, Words) and not (column.codes >= 0).any():
         return np.full(len(column), np.nan)

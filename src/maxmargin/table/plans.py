@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..io.readers import Kind
 from .statistics import Moments, RunningTable, RunningWords
 
 CONSTANT = "constant"
@@ -67,6 +68,10 @@ class WordsPlan:
 Plan = NumberPlan | WordsPlan
 
 
+def _plan_without_values(kind: Kind) -> Plan:
+    return WordsPlan((), False, False) if kind == "words" else NumberPlan(0.0, 1.0, False, False)
+
+
 def plan_numbers(moments: Moments, n_rows: int, j: int) -> tuple[NumberPlan, str | None]:
     """The plan of a column of numbers, and why it is dropped if it is.
 
@@ -76,7 +81,7 @@ def plan_numbers(moments: Moments, n_rows: int, j: int) -> tuple[NumberPlan, str
     """
     n = int(moments.count[j])
     if n == 0:
-        return NumberPlan(0.0, 1.0, False, False), ALL_MISSING
+        return NumberPlan(0.0, 1.0, False, False), ALL_MISSING  # a matrix; in a table its kind is open
     kept = bool(moments.low[j] < moments.high[j])
     n_apart = n - max(int(moments.at_low[j]), int(moments.at_high[j]))
     scale = float(np.sqrt(moments.squares[j] / n_apart)) if kept else 1.0
@@ -88,8 +93,6 @@ def plan_words(words: RunningWords, n_rows: int, limit: int) -> tuple[WordsPlan,
     """The plan of a column of words: the most frequent ones, of equals the first by name."""
     nothing = WordsPlan((), False, False)
     counts = words.counts
-    if not counts:
-        return nothing, ALL_MISSING
     if len(counts) == 1 and not words.n_missing:
         return nothing, CONSTANT
     if n_rows > FEW_ROWS and max(counts.values()) == 1:
@@ -106,6 +109,7 @@ def plans_of(running: RunningTable, n_rows: int, limit: int) -> list[tuple[Plan,
         int(j): plan_numbers(moments, n_rows, k) for k, j in enumerate(running.numbers)
     }
     plans |= {j: plan_words(words, n_rows, limit) for j, words in running.words.items()}
+    plans |= {j: (_plan_without_values(running.first_kinds[j]), ALL_MISSING) for j in running.open}
     return [plans[j] for j in range(len(plans))]
 
 

@@ -281,7 +281,11 @@ class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if self.layout_ == "sparse":
             matrix, notices = matched_sparse(table, self.n_features_in_, growing)
             return replace(table, matrix=matrix), notices
-        kinds = ["words" if isinstance(plan, WordsPlan) else "number" for plan in self.plans_]
+        kinds: list[str | None] = [
+            "words" if isinstance(plan, WordsPlan) else "number" for plan in self.plans_
+        ]
+        if growing:
+            kinds = [None if j in self._running.open else kind for j, kind in enumerate(kinds)]
         names = self._names_in() if self.layout_ == "table" else None
         return matched(table, names, kinds, self.n_features_in_)
 

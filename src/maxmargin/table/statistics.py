@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 
-from ..io.readers import Words
+from ..io.readers import Kind, Words
 from .given import GivenTable
 
-CHUNK = 4096  # rows summed at once; the next rows wait until there are as many
-MOST_WORDS = 100_000  # different words that a column's counts hold; later ones are counted together
+ROWS_PER_SUM = 4096  # rows are summed in chunks of so many; the last ones wait until their chunk is full
+MAX_COUNTED_CATEGORIES = 100_000  # per column; categories beyond the limit are counted together
 
 
 @dataclass(frozen=True)
@@ -41,9 +41,9 @@ class Moments:
         present = ~np.isnan(values)
         count = present.sum(axis=0)
         some = np.maximum(count, 1)
-        mean = np.where(present, values, 0.0).sum(axis=0) / some
+        mean = _sums(np.where(present, values, 0.0)) / some
         with np.errstate(over="ignore"):  # the caller refuses what is not finite
-            squares = np.square(np.where(present, values - mean, 0.0)).sum(axis=0)
+            squares = _sums(np.square(np.where(present, values - mean, 0.0)))
         low = np.where(present, values, np.inf).min(axis=0)
         high = np.where(present, values, -np.inf).max(axis=0)
         return cls(count, mean, squares, low, high, *_at_ends(values, low, high))
@@ -51,9 +51,9 @@ class Moments:
     @classmethod
     def _of_whole(cls, values: np.ndarray) -> Moments:
         """The same, where no value is missing."""
-        mean = values.sum(axis=0) / len(values)
+        mean = _sums(values) / len(values)
         with np.errstate(over="ignore"):
-            squares = np.square(values - mean).sum(axis=0)
+            squares = _sums(np.square(values - mean))
         count = np.full(values.shape[1], len(values))
         low, high = values.min(axis=0), values.max(axis=0)
         return cls(count, mean, squares, low, high, *_at_ends(values, low, high))
@@ -74,6 +74,11 @@ class Moments:
         )
 
 
+def _sums(values: np.ndarray) -> np.ndarray:
+    """Of each column; the bits do not depend on the number of columns beside it."""
+    return np.cumsum(values, axis=0)[-1] if values.shape[1] == 1 else values.sum(axis=0)
+
+
 def _at_ends(values: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return (values == low).sum(axis=0), (values == high).sum(axis=0)
 
@@ -88,10 +93,21 @@ class RunningMoments:
     def add(self, values: np.ndarray) -> None:
         """More rows."""
         rows = np.concatenate([self.waiting, values]) if len(self.waiting) else values
-        whole = len(rows) - len(rows) % CHUNK
-        for start in range(0, whole, CHUNK):
-            self.moments = self.moments.joined(Moments.of(rows[start : start + CHUNK]))
-        self.waiting = rows[whole:].copy()
+        whole = len(rows) - len(rows) % ROWS_PER_SUM
+        for start in range(0, whole, ROWS_PER_SUM):
+            self.moments = self.moments.joined(Moments.of(rows[start : start + ROWS_PER_SUM]))
+        self.waiting = rows[whole:].copy(order="K")  # sums depend on the layout, which must not change
+
+    def insert(self, place: int) -> None:
+        """A new column, without any value in the rows so far."""
+        none = Moments.of(np.empty((0, 1)))
+        self.moments = Moments(
+            *(
+                np.insert(getattr(self.moments, f.name), place, getattr(none, f.name)[0])
+                for f in fields(Moments)
+            )
+        )
+        self.waiting = np.insert(self.waiting, place, np.nan, axis=1)
 
     def so_far(self) -> Moments:
         """Of all rows, those that wait included."""
@@ -116,9 +132,9 @@ class RunningExtent:
 class RunningWords:
     """How often each word of a column occurs, in the order in which the words are met."""
 
-    def __init__(self) -> None:
+    def __init__(self, n_missing: int = 0) -> None:
         self.counts: dict[str, int] = {}
-        self.n_missing = 0
+        self.n_missing = n_missing
         self.n_uncounted = 0
 
     def add(self, words: Words) -> None:
@@ -128,7 +144,7 @@ class RunningWords:
             value, count = words.values[codes[k]] if codes[k] >= 0 else None, int(n[k])
             if value is None:
                 self.n_missing += count
-            elif value in self.counts or len(self.counts) < MOST_WORDS:
+            elif value in self.counts or len(self.counts) < MAX_COUNTED_CATEGORIES:
                 self.counts[value] = self.counts.get(value, 0) + count
             else:
                 self.n_uncounted += count
@@ -140,22 +156,31 @@ class RunningWords:
 
 
 class RunningTable:
-    """The statistics of a table's columns, each of its kind, or of a CSR matrix."""
+    """The statistics of a table's columns, each of its kind, or of a CSR matrix.
+
+    The kind of a column, numbers or categories, is open until its first value is seen.
+    """
 
     def __init__(self, table: GivenTable) -> None:
-        kinds = table.kinds() if not table.is_sparse else []
-        self.numbers = np.array([j for j, kind in enumerate(kinds) if kind == "number"], dtype=np.int64)
+        self.first_kinds = table.kinds() if not table.is_sparse else []
+        self.n_rows = 0
+        has_names = table.columns is not None
+        self.open = set(range(len(self.first_kinds))) if has_names else set()
+        self.numbers = np.arange(0 if has_names else len(self.first_kinds))
         self.moments = RunningMoments(len(self.numbers))
-        self.words = {j: RunningWords() for j, kind in enumerate(kinds) if kind == "words"}
+        self.words: dict[int, RunningWords] = {}
         self.extent = RunningExtent()
 
     def add(self, table: GivenTable) -> None:
-        """More rows, with columns of the same kinds in the same order."""
+        """More rows, with the same columns in the same order, of the same kinds unless open."""
         if table.is_sparse:
             self.extent.add(table.matrix)
             return
-        for start in range(0, table.n_rows, 16 * CHUNK):
-            stop = min(start + 16 * CHUNK, table.n_rows)
+        for j, kind in enumerate(table.kinds()):
+            if j in self.open and table.has_value(j):
+                self._open_ends(j, kind)
+        for start in range(0, table.n_rows, 16 * ROWS_PER_SUM):
+            stop = min(start + 16 * ROWS_PER_SUM, table.n_rows)
             values = table.numbers(self.numbers, start, stop)
             if np.isinf(values.sum()) and np.isinf(values).any():
                 row, j = np.argwhere(np.isinf(values))[0]
@@ -164,3 +189,15 @@ class RunningTable:
             self.moments.add(values)
         for j, running in self.words.items():
             running.add(table.columns[j])  # type: ignore[index, arg-type]
+        self.n_rows += table.n_rows
+
+    def _open_ends(self, j: int, kind: Kind) -> None:
+        """Column j has its first value, which decides its kind; in all rows before it was missing."""
+        self.open.remove(j)
+        if kind == "words":
+            self.words[j] = RunningWords(n_missing=self.n_rows)
+            self.words = dict(sorted(self.words.items()))
+            return
+        place = int(np.searchsorted(self.numbers, j))
+        self.numbers = np.insert(self.numbers, place, j)
+        self.moments.insert(place)

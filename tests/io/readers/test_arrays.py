@@ -89,6 +89,14 @@ def test_parquet_that_cannot_be_used(tmp_path, columns, options, message):
         read_all(open_source(path, **options))
 
 
+def test_parquet_column_of_nulls_has_the_declared_kind(tmp_path):
+    path = parquet(tmp_path, {"a": [1.0, 2.0], "w": pa.nulls(2)})
+    source = open_source(path, kinds={"w": "words"})
+    assert source.columns[1] == Column("w", "words")
+    assert decoded(read_all(source).features["w"]) == [None, None]
+    assert np.isnan(read_all(open_source(path)).features["w"]).all()
+
+
 def test_parquet_that_is_none_and_without_pyarrow(tmp_path, monkeypatch):
     path = tmp_path / "data.parquet"
     path.write_bytes(b"PAR1 and nothing else")

@@ -55,7 +55,9 @@ class ParquetSource:
         position = find_target(self._path, target, names)
         self.target = None if position is None else names[position]
         self.columns = tuple(
-            Column(name, self._kind(name, schema.field(name).type)) for name in names if name != self.target
+            Column(name, self._kind(name, schema.field(name).type, (kinds or {}).get(name)))
+            for name in names
+            if name != self.target
         )
         self._check_target(schema)
         self._check_declared(kinds or {})
@@ -69,8 +71,11 @@ class ParquetSource:
         except (self._arrow.ArrowException, OSError) as error:
             raise DataFormatError(f"{self._path}: the file cannot be read as Parquet ({error}).") from error
 
-    def _kind(self, name: str, kind: Any) -> Kind:
+    def _kind(self, name: str, kind: Any, declared: Kind | None = None) -> Kind:
+        """Of a column of this Arrow type; one that has only nulls is of the declared kind."""
         types = self._arrow.types
+        if types.is_null(kind) and declared == "words":
+            return "words"
         if types.is_dictionary(kind):
             kind = kind.value_type
         if types.is_string(kind) or types.is_large_string(kind):
