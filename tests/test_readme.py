@@ -3,15 +3,20 @@
 import re
 import sys
 import types
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 from support.shell_blocks import agrees, masked, said_by, sessions
 
+import maxmargin
+
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")
+PATH = re.compile(r"`([\w./*-]+(?:/|\.(?:py|hpp|cpp|inc|toml|md|css|pyi)))`")
+PRIVATE = re.compile(r"(?:from|import) (maxmargin(?:\.\w+)+)|`(maxmargin(?:\.\w+)+)")
 
 
 def blocks(page):
@@ -54,6 +59,35 @@ def test_the_readme_opens_with_the_commands_and_has_an_example():
     assert all(command in opening for command in ("make demo", "make test", "pip install"))
     example = next(source for _, language, source in blocks(ROOT / "README.md") if language == "python")
     assert len([line for line in example.splitlines() if line]) <= 10
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "CHANGELOG.md"], ids=lambda p: str(p.relative_to(ROOT)))
+def test_files_and_folders_that_a_page_names_exist(page):
+    homes, named = [ROOT, ROOT / "src/maxmargin", ROOT / "cpp/maxmargin"], []
+    for name in PATH.findall(page.read_text(encoding="utf-8")):
+        found = [path for home in homes for path in home.glob(name)]
+        found += [path for folder in named for path in folder.rglob(name)]  # a folder, then its files
+        assert found, f"{page.name} names {name}"
+        named += [path for path in found if path.is_dir()]
+
+
+def test_the_design_page_is_short_and_names_every_folder():
+    text = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 150
+    package = ROOT / "src" / "maxmargin"
+    folders = {path.parent.relative_to(package).as_posix() for path in package.rglob("__init__.py")}
+    assert {name for name in folders if f"`{name}/`" not in text} == {"."}
+
+
+@pytest.mark.parametrize(
+    "page", [ROOT / "README.md", *sorted((ROOT / "docs" / "guide").glob("*.md"))], ids=lambda p: p.name
+)
+def test_guides_teach_public_modules_only(page):
+    for match in PRIVATE.finditer(page.read_text(encoding="utf-8")):
+        parts = (match[1] or match[2]).split(".")
+        public = ".".join(parts[:2])
+        assert parts[1] in maxmargin.__all__, match[0]
+        assert len(parts) == 2 or parts[2] in import_module(public).__all__, match[0]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))

@@ -1,4 +1,7 @@
-"""Losses of the margin ``m = y f(x)``: value, slope and conjugate, the readable twin of ``losses.hpp``."""
+"""Losses of the margin ``m = y f(x)``: value, slope and conjugate.
+
+``cpp/maxmargin/solvers/losses.hpp`` is the compiled twin.
+"""
 
 from __future__ import annotations
 
