@@ -20,15 +20,20 @@ endif
 endif
 
 # Folders count too: their time changes when a file is removed.
-PACKAGE := pyproject.toml CMakeLists.txt README.md LICENSE \
-  $(shell find src cpp -not -path '*/__pycache__*' -not -path 'cpp/tests*')
+PACKAGE := pyproject.toml CMakeLists.txt README.md LICENSE $(shell find src cpp -not -path '*/__pycache__*')
 CPP := $(shell find cpp -name '*.hpp' -o -name '*.cpp' -o -name '*.inc')
 NATIVE_TESTS := $(addprefix tests/,_native/test_simd.py _native/test_threads.py kernels/test_kernels.py _native/test_grid.py test_losses.py data/test_rows.py methods/linear/test_hinge_round.py methods/linear/test_solvers.py methods/baselines/test_online.py methods/baselines/test_greedy.py methods/budget/test_incremental.py decoders/test_decoders.py base/test_kernel_classifier.py methods/all_pairs/test_all_pairs.py io/readers/test_any_bytes.py io/readers/test_csv_errors.py)
 
 # $(call quietly,name,command): the command's output goes to a log, and to the screen only if it fails.
 quietly = @mkdir -p $(LOGS) && { $(2); } > $(LOGS)/$(1).log 2>&1 || { cat $(LOGS)/$(1).log; exit 1; }
 
-.PHONY: help demo test lint types cpp-test bench bench-quick papers papers-quick sanitize soak clean
+# $(call stage,name,command): the same, and one line when it is done: its name, its seconds, its last line.
+stage = @mkdir -p $(LOGS); start=$$(date +%s); { $(2); } > $(LOGS)/$(1).log 2>&1; status=$$?; \
+  [ $$status = 0 ] || cat $(LOGS)/$(1).log; \
+  printf '%-12s %4d s  %s\n' '$(1)' $$(($$(date +%s) - start)) "$$(grep . $(LOGS)/$(1).log | tail -n 1)"; \
+  exit $$status
+
+.PHONY: help demo test lint types cpp-test unit-test fuzz bench bench-quick papers papers-quick sanitize soak clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -37,28 +42,37 @@ demo: $(STAMPS)/package  ## train on data sets that come with scikit-learn, prin
 	@$(VENV)/bin/python examples/demo.py
 	@echo && $(VENV)/bin/python -m maxmargin demo --folder build/demo
 
-test: lint types cpp-test bench-quick  ## lint, check types, run every test and a quick benchmark
-	@$(VENV)/bin/python -m pytest --numprocesses $(WORKERS) --dist worksteal
+# The checks that need one core each run beside the compiler; the tests have all cores.
+test:  ## lint, check types, run every test and every benchmark on small inputs
+	@$(MAKE) --no-print-directory $(STAMPS)/tools
+	@$(MAKE) --no-print-directory -j2 lint types cpp-test
+	@$(MAKE) --no-print-directory bench-quick unit-test
 
 lint: $(STAMPS)/tools
-	@$(VENV)/bin/ruff check .
-	@$(VENV)/bin/ruff format --check .
-	@$(VENV)/bin/clang-format --dry-run -Werror $(CPP)
+	$(call stage,lint,$(VENV)/bin/clang-format --dry-run -Werror $(CPP) && $(VENV)/bin/ruff format --check --quiet . \
+	  && $(VENV)/bin/ruff check .)
 
-types: $(STAMPS)/package
-	@$(VENV)/bin/mypy
+types: $(STAMPS)/tools
+	$(call stage,types,$(VENV)/bin/mypy)
 
-cpp-test: $(STAMPS)/tools
-	@echo "C++ tests:"
-	$(call quietly,cpp-test,$(call configure,$(NATIVE)/tests,) && $(VENV)/bin/cmake --build $(NATIVE)/tests --target maxmargin_tests)
-	@$(NATIVE)/tests/maxmargin_tests
+cpp-test: $(STAMPS)/package
+	$(call stage,cpp-test,$(NATIVE)/package/maxmargin_tests)
+
+unit-test: $(STAMPS)/package
+	@echo "pytest: a few minutes; $(LOGS)/pytest.log grows meanwhile"
+	$(call stage,pytest,$(VENV)/bin/python -m pytest --quiet --numprocesses $(WORKERS) --dist worksteal)
+
+# The properties that make test tries on the same examples every time, on new ones.
+SECONDS ?= 600
+fuzz: $(STAMPS)/package  ## every property with fresh seeds: make fuzz SECONDS=600
+	@$(VENV)/bin/python tests/fuzz.py --seconds $(SECONDS)
 
 bench: $(STAMPS)/package $(STAMPS)/peers $(STAMPS)/thunder  ## the speed table: benchmarks/results/bench.md and bench.json
 	@$(VENV)/bin/python benchmarks/run.py --output benchmarks/results
 
 # Seconds instead of minutes: that every benchmark runs is checked by make test, how fast it is by make bench.
 bench-quick: $(STAMPS)/package
-	@$(VENV)/bin/python benchmarks/run.py --quick --output build/bench
+	$(call stage,bench-quick,$(VENV)/bin/python benchmarks/run.py --quick --output build/bench)
 
 # A paper's status is 1 where a number is not what its expected.toml says, 77 where its data are missing.
 papers: $(STAMPS)/package  ## reproduce the papers: benchmarks/papers/*/results, half an hour
@@ -92,27 +106,26 @@ sanitize: $(STAMPS)/package  ## C++ tests and the native door's Python tests und
 clean:  ## remove what these commands made; .venv and build/ come back by themselves
 	rm -rf build $(VENV) $(VENV)-thunder .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
-# $(call configure,folder,options): the C++ tests' own build. Ninja and CMake come with the tools.
+# $(call configure,folder,options): a build beside the package's own. Ninja and CMake come with the tools.
 configure = $(VENV)/bin/cmake -S . -B $(1) -G Ninja -DCMAKE_MAKE_PROGRAM="$(abspath $(VENV))/bin/ninja" \
   -DPython_EXECUTABLE="$(abspath $(VENV))/bin/python" -DMAXMARGIN_TESTS=ON $(2)
 
 $(STAMPS)/venv:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "maxmargin needs Python 3.11 or newer; use make PYTHON=python3.x"; exit 1; }
-	@echo "creating $(VENV) ..."
-	$(call quietly,venv,$(PYTHON) -m venv $(VENV) && $(VENV)/bin/python -m pip install --upgrade 'pip>=25.1')
+	$(call stage,venv,$(PYTHON) -m venv $(VENV) && $(VENV)/bin/python -m pip install --upgrade 'pip>=25.1')
 	@mkdir -p $(STAMPS) && touch $@
 
-# Everything but the package itself: build requirements, linters, test tools.
+# Everything but the package itself: build requirements, linters, test tools. Python compiles what is imported.
 $(STAMPS)/tools: $(STAMPS)/venv pyproject.toml
-	@echo "installing tools into $(VENV) ..."
-	$(call quietly,tools,$(VENV)/bin/python -m pip install --group build --group dev)
+	$(call stage,tools,$(VENV)/bin/python -m pip install --no-compile --group build --group dev && echo "installed into $(VENV)")
 	@touch $@
 
 # The build requirements are in the environment already, so the compiled files of the last build stay valid.
+# The C++ tests are compiled with the package: they share its largest units.
 $(STAMPS)/package: $(STAMPS)/tools $(PACKAGE)
-	@echo "installing maxmargin into $(VENV) ..."
-	$(call quietly,package,PATH="$(abspath $(VENV))/bin:$$PATH" $(VENV)/bin/python -m pip install --no-build-isolation .)
+	$(call stage,package,PATH="$(abspath $(VENV))/bin:$$PATH" $(VENV)/bin/python -m pip install --no-build-isolation \
+	  -C build-dir=$(NATIVE)/package -C cmake.define.MAXMARGIN_TESTS=ON . && echo "compiled and installed into $(VENV)")
 	@touch $@
 
 # What the speed table compares with. Where a peer cannot be installed its rows are left out.

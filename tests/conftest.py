@@ -1,4 +1,4 @@
-"""What every test shares: hypothesis without a deadline, and data sets by name."""
+"""What every test shares: hypothesis' profile, data sets by name, and a checkout that stays as it is."""
 
 import os
 import signal
@@ -6,11 +6,34 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import settings
+from support.properties import load_profile
+from support.work_tree import changed_files
 
-# A shared machine may stop a test for a second at any moment: time is no property of an example.
-settings.register_profile("maxmargin", deadline=None, print_blob=True)
-settings.load_profile("maxmargin")
+load_profile()
+
+FILES_BEFORE = pytest.StashKey[set]()
+FILES_WRITTEN = pytest.StashKey[list]()
+
+
+def pytest_sessionstart(session):
+    if not hasattr(session.config, "workerinput"):  # one process looks, not each of its workers
+        session.config.stash[FILES_BEFORE] = changed_files()
+
+
+def pytest_sessionfinish(session):
+    """A run that has written into the checkout has failed."""
+    before = session.config.stash.get(FILES_BEFORE, None)
+    if before is None:
+        return
+    session.config.stash[FILES_WRITTEN] = sorted(changed_files() - before)
+    if session.config.stash[FILES_WRITTEN] and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    if files := config.stash.get(FILES_WRITTEN, []):
+        terminalreporter.section("files that the tests wrote outside temporary folders", red=True)
+        terminalreporter.write_line("\n".join(files))
 
 
 @pytest.fixture(scope="session")
