@@ -3,7 +3,7 @@
 python tests/fuzz.py [--seconds 600] [--workers 2] [FILE ...]
 
 A property that fails is set aside and the others go on. At the end each failure is printed with what pins it:
-its falsifying example as an ``@example`` line, and the ``@reproduce_failure`` line. The exit status is 1 then.
+its falsifying example as an ``@example`` line, and the ``@reproduce_failure`` line; the exit status is 1.
 """
 
 from __future__ import annotations
@@ -45,7 +45,9 @@ class Failure:
     def _pins(self) -> Iterator[str]:
         """The decorators that pin the example, to be pasted above the test."""
         printed = "\n".join(re.sub(r"^E {1,3}", "", line) for line in self.text.splitlines())
-        for found in re.finditer(r"(?:Falsifying example|Failing test case): (\w+\(\n(?:    .*\n)*\))", printed):
+        for found in re.finditer(
+            r"(?:Falsifying example|Failing test case): (\w+\(\n(?:    .*\n)*\))", printed
+        ):
             if "=data(...)" not in found[1]:  # what is drawn inside the test has no arguments
                 yield "@example" + _arguments(found[1]) + "  # only the arguments that @given draws"
         for found in re.finditer(r"@reproduce_failure\(.*?\)(?= as a decorator)", printed):
@@ -93,7 +95,12 @@ class Fuzzer:
             environment = os.environ | {"MAXMARGIN_HYPOTHESIS": "fuzz"}
             try:
                 done = subprocess.run(
-                    command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=SECONDS_PER_FILE
+                    command,
+                    cwd=ROOT,
+                    env=environment,
+                    capture_output=True,
+                    text=True,
+                    timeout=SECONDS_PER_FILE,
                 )
             except subprocess.TimeoutExpired:
                 return [Failure(file, seed, f"did not end within {SECONDS_PER_FILE} s")]
@@ -116,7 +123,9 @@ def main() -> int:
     """Run until the time is up, then say what was found."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--seconds", type=float, default=600.0, help="time budget (600)")
-    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="files at a time (all cores)")
+    parser.add_argument(
+        "--workers", type=int, default=os.cpu_count() or 1, help="files at a time (all cores)"
+    )
     parser.add_argument("files", nargs="*", help="test files (all that have properties)")
     given = parser.parse_args()
     found = [path for path in (ROOT / "tests").rglob("test_*.py") if USES_GIVEN.search(path.read_text())]

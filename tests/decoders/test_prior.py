@@ -1,9 +1,6 @@
 """The convex decoder with a prior: a quadratic program as a referee, projections, symmetries."""
 
-import os
 import pickle
-import signal
-import threading
 from dataclasses import replace
 
 import numpy as np
@@ -13,9 +10,11 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
 from support.decoder_outputs import FOCUSES, noisy_outputs
+from support.interrupts import interrupt_inside
 from support.reference import prior_decoder_qp, solve_qp
 
 from maxmargin.codes import Code, one_vs_one
+from maxmargin.decoders import prior_program
 from maxmargin.decoders.prior import PriorDecoder
 from maxmargin.decoders.prior_program import capped_simplex
 from maxmargin.decoders.sample_focus import sample_focus
@@ -184,11 +183,9 @@ def test_refused_parameters(parameters):
         PriorDecoder(**parameters).fit(np.eye(3), np.arange(3), one_vs_one(3))
 
 
-def test_interrupt():
-    code = Code.dense_random(30, 60)
-    F, y = noisy_outputs(code, 6000, 0, noise=2.5)
-    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
+def test_ctrl_c_ends_a_fit(monkeypatch):
+    code = Code.dense_random(8, 12)
+    F, y = noisy_outputs(code, 400, 0, noise=2.5)
+    interrupt_inside(monkeypatch, prior_program.ProximalNewton, "step", call=3)
     with pytest.raises(KeyboardInterrupt):
         fitted(F, y, code, nu=1e-5, tol=1e-12)
-    timer.join()

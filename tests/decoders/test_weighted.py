@@ -2,9 +2,6 @@
 
 import os
 import pickle
-import signal
-import threading
-import time
 import warnings
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +13,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
 from support.decoder_outputs import FOCUSES, noisy_outputs
+from support.interrupts import interrupt_in_simplex
 from support.reference import decoding_weights_lp
 
 from maxmargin import LinearSVC
@@ -196,19 +194,10 @@ def test_refused_data():
         decoder.fit(np.full((3, 3), np.nan), np.arange(3), code)
 
 
-def test_interrupt():
-    """Ctrl-C ends a fit that would take minutes."""
-    code = Code.dense_random(30, 60)
-    F, y = noisy_outputs(code, 6000, 0, noise=2.5)
-    sent = []
-
-    def press():
-        sent.append(time.perf_counter())
-        os.kill(os.getpid(), signal.SIGINT)
-
-    timer = threading.Timer(1.0, press)
-    timer.start()
+def test_ctrl_c_reaches_into_a_program(monkeypatch):
+    code = Code.dense_random(12, 20)
+    F, y = noisy_outputs(code, 600, 0, noise=2.5)
+    sent = interrupt_in_simplex(monkeypatch)
     with pytest.raises(KeyboardInterrupt):
         fitted(F, y, code)
-    timer.join()
     assert sent

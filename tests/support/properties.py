@@ -28,5 +28,5 @@ def load_profile() -> None:
 
 
 def examples(quick: int, full: int, **others: object) -> settings:
-    """Settings for an expensive property: ``quick`` examples inside `make test`, ``full`` under `make fuzz`."""
+    """Settings of an expensive property: ``quick`` examples inside `make test`, ``full`` in `make fuzz`."""
     return settings(max_examples=full if PROFILE == "fuzz" else quick, **others)  # type: ignore[arg-type]
