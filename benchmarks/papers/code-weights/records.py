@@ -19,7 +19,7 @@ RECORDS = RecordFile(
         "training_accuracy": float,  # of the decoder on the outputs that it was fitted to, percent
         "chosen": float,  # the margin, or nu, that a learned decoder chose
         "n_constraints": int,  # that took part, of n_train (n_classes - 1)
-        "seconds": float,  # to fit the decoder; of a busy machine, so the report does not have them
+        "seconds": float,  # to fit the decoder; of a shared machine, so the report does not have them
         "column_seconds": float,  # to fit the columns once, and without a fold
     },
     key=("set", "outliers", "share", "method", "repetition", "fold"),

@@ -33,7 +33,7 @@ def _conclude(records, variant):
     falling, folds = consistency.summary(records), cross_validation.summary(records)
     heading = (
         f"The {variant} run. Percent of the rows, for Glass, Zoo and Yeast means over {N_FOLDS[variant]} (± "
-        "the deviation over the folds); C is the median over folds. Seconds are those of a busy machine."
+        "the deviation over the folds); C is the median over folds. Seconds are those of a shared machine."
     )
     holds = sum(claim.margin >= 0.0 for claim in found)
     return frame.Conclusion(

@@ -28,7 +28,7 @@ def _conclude(records, variant):
     found = summary(records)
     heading = (
         f"The {variant} run. C = 1 / (alpha n), no intercept, rows of mean square length 1; gaps are "
-        "absolute, P(0) being 1. Seconds are those of the processor, on a busy machine."
+        "absolute, P(0) being 1. Seconds are those of the processor, on a shared machine."
     )
     least = min((cell["gap"] for cell in found.stalls.values()), default=0.0)
     return frame.Conclusion(
