@@ -95,7 +95,7 @@ def test_without_a_target_the_columns_are_listed(flowers, run):
         (["--set", "Gamma=1"], 1, "Did you mean 'gamma'?"),
         (["--set", "gamma"], 1, "name=value"),
         (["--set", "budget=3", "--budget", "4"], 2, "--budget"),
-        (["--target", "flowr"], 1, "Did you mean 'flower'?"),
+        (["--target", "flowr"], 1, "did you mean 'flower'?"),
         (["--validate", "1.5"], 1, "1.5"),
         (["--format", "xls"], 1, "xls"),
     ],

@@ -7,10 +7,13 @@ from .archive import (
     read_header,
     write_archive,
 )
+from .npz import NpzError, NpzFile
 from .whole_file import whole_file
 
 __all__ = [
     "ModelFormatError",
+    "NpzError",
+    "NpzFile",
     "archive_digest",
     "read_archive",
     "read_header",

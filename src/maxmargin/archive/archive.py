@@ -27,6 +27,7 @@ from .npy_layout import (
     check_values,
     layout_of,
     npy_head,
+    read_values,
     stored,
 )
 from .whole_file import whole_file
@@ -254,9 +255,10 @@ def _read_array(
     start = file.read(len(local_head(Entry(f"{name}.npy", size, 0, position))))
     if file.read(len(head)) != head:
         raise ModelFormatError(f"array {name}: its .npy header is not the type and shape of header.json.")
-    flat = np.empty(layout.n_bytes, np.uint8)
-    if file.readinto(flat.data) != layout.n_bytes:
-        raise ModelFormatError(f"array {name}: the file ends within it.")
+    try:
+        flat = read_values(file, layout.n_bytes)
+    except EOFError:
+        raise ModelFormatError(f"array {name}: the file ends within it.") from None
     entry = Entry(f"{name}.npy", size, zlib.crc32(flat.data, zlib.crc32(head)), position)
     if start != local_head(entry) or _sha256(head, flat) != digest:
         raise ModelFormatError(

@@ -22,9 +22,10 @@ _SIMPLE = {
     "<f4",
     "<f8",
 }
-_MOST_DIMENSIONS = 32
-_MOST_BYTES = 1 << 62
+_MAX_DIMENSIONS = 32
+_MAX_BYTES = 1 << 62
 _LAST_CHARACTER = 0x10FFFF
+_READ_BYTES = 1 << 22  # asked of a stream at a time
 
 
 @dataclass(frozen=True)
@@ -56,8 +57,8 @@ class ArrayLayout:
             raise ValueError(f"{shape!r:.80} is no shape.")
         # An empty array must have a shape that NumPy accepts as well: its other dimensions are counted.
         if (
-            len(shape) > _MOST_DIMENSIONS
-            or math.prod(max(n, 1) for n in shape) * _item_bytes(dtype) > _MOST_BYTES
+            len(shape) > _MAX_DIMENSIONS
+            or math.prod(max(n, 1) for n in shape) * _item_bytes(dtype) > _MAX_BYTES
         ):
             raise ValueError(f"no array can have the shape {shape!r:.80}.")
         if order not in ("C", "F"):
@@ -100,6 +101,18 @@ def npy_head(layout: ArrayLayout) -> bytes:
     return (
         b"\x93NUMPY\x01\x00" + length.to_bytes(2, "little") + text.ljust(length - 1).encode("latin-1") + b"\n"
     )
+
+
+def read_values(stream: Any, n_bytes: int) -> np.ndarray:
+    """The next bytes of a stream, as uint8; an ``EOFError`` if it ends before them."""
+    flat = np.empty(n_bytes, np.uint8)
+    done = 0
+    while done < n_bytes:
+        n = stream.readinto(flat[done : done + _READ_BYTES].data)
+        if not n:
+            raise EOFError(f"{done:,} of {n_bytes:,} bytes")
+        done += n
+    return flat
 
 
 def check_values(array: np.ndarray) -> None:

@@ -73,14 +73,22 @@ def test_parquet_labels_keep_their_type(tmp_path, labels, kind):
 @pytest.mark.parametrize(
     ("columns", "options", "message"),
     [
-        ({"a": pa.array([1, 2], pa.timestamp("s"))}, {}, "column 'a': its type is timestamp.*Convert it"),
+        (
+            {"a": pa.array([1, 2], pa.timestamp("s"))},
+            {},
+            "column 'a': its type is timestamp.*convert the column",
+        ),
         ({"a": [[1], [2]]}, {}, "column 'a': its type is list"),
         ({"a": [1.0, float("inf")]}, {}, "row 1, column 'a': an infinite value"),
         ({"a": [1, 2], "y": [None, "k"]}, {"target": "y"}, "row 0, column 'y': the label is missing"),
-        ({"age": [1]}, {"target": "aeg"}, "Did you mean 'age'"),
+        ({"age": [1]}, {"target": "aeg"}, "did you mean 'age'"),
         ({"a": pa.array([], pa.int8())}, {}, "no rows"),
-        ({"a": [1]}, {"kinds": {"a": "words"}}, "column 'a': it holds number, and kinds says words"),
-        ({"a": [1]}, {"kinds": {"b": "words"}}, "kinds names a column 'b'"),
+        (
+            {"a": [1]},
+            {"kinds": {"a": "words"}},
+            "column 'a': its kind is 'number', but `kinds` declares 'words'",
+        ),
+        ({"a": [1]}, {"kinds": {"b": "words"}}, "there is no column 'b', which `kinds` declares"),
     ],
 )
 def test_parquet_that_cannot_be_used(tmp_path, columns, options, message):
@@ -166,7 +174,7 @@ GOOD = {"X": npy(ONES), "y": npy(LABELS)}
 @pytest.mark.parametrize(
     ("entries", "message"),
     [
-        ({"Z": npy(ONES)}, "no array 'X' or 'X_train'.*out of 'Z'"),
+        ({"Z": npy(ONES)}, "no array 'X' or 'X_train'.*the arrays are 'Z'"),
         ({"X": npy(np.ones(3))}, r"its shape is \(3,\)"),
         ({"X": npy(np.ones((0, 3)))}, "at least one row"),
         ({"X": npy(np.array([["a"]]))}, "array 'X': its type is <U1; accepted are booleans"),
@@ -174,9 +182,9 @@ GOOD = {"X": npy(ONES), "y": npy(LABELS)}
         (GOOD | {"y": npy(np.array([0, np.nan, 1]))}, "array 'y', row 1: the label is nan"),
         (
             GOOD | {"X": GOOD["X"][:-8]},
-            r"array 'X': its shape \(3, 2\) of float64 takes 48 bytes, and the file has 40",
+            r"array 'X': its shape \(3, 2\) of float64 takes 48 bytes, but the file has 40",
         ),
-        (GOOD | {"X": GOOD["X"].replace(b"(3, 2)", b"(9, 9)")}, "takes 648 bytes, and the file has 48"),
+        (GOOD | {"X": GOOD["X"].replace(b"(3, 2)", b"(9, 9)")}, "takes 648 bytes, but the file has 48"),
         (GOOD | {"X": GOOD["X"].replace(b"(3, 2)", b"(-3,-2)"[:6])}, "array 'X'"),
         (GOOD | {"X": GOOD["X"].replace(b"'<f8'", b"'|O8'")}, "Objects are never read"),
         ({"X": b"nonsense" * 9}, "array 'X': its header cannot be read"),
@@ -191,9 +199,9 @@ def test_npz_that_cannot_be_used(tmp_path, entries, message):
 @pytest.mark.parametrize(
     ("part", "values", "message"),
     [
-        ("indices", [0, 9, 1], "no CSR matrix"),
-        ("indptr", [0, 2, 1, 3], "no CSR matrix"),
-        ("indptr", [0, 1, 3], "no CSR matrix"),
+        ("indices", [0, 9, 1], "not a CSR matrix"),
+        ("indptr", [0, 2, 1, 3], "not a CSR matrix"),
+        ("indptr", [0, 1, 3], "not a CSR matrix"),
         ("indices", [0, 1, 1], "an index twice"),
         ("shape", [-3, 2], "is not .rows, columns"),
         ("data", [1.0, np.inf, 2.0], "row 1, column 0: an infinite value"),
@@ -210,12 +218,12 @@ def test_npz_sparse_parts_that_do_not_fit(tmp_path, part, values, message):
 
 
 def test_npz_bombs_and_damage(tmp_path, monkeypatch):
-    monkeypatch.setattr(pieces, "FREE_BYTES", 1 << 16)
+    monkeypatch.setattr(pieces, "MAX_BYTES_OF_ANY_RATIO", 1 << 16)
     path = zipped(tmp_path, X=npy(np.zeros((1 << 10, 200))))
-    with pytest.raises(DataFormatError, match=r"array 'X': .*decompression bomb; raise max_ratio"):
+    with pytest.raises(DataFormatError, match=r"array 'X': .*decompression bomb; raise `max_ratio`"):
         open_source(path)
     assert read_all(open_source(path, max_ratio=1e5)).n_rows == 1 << 10
-    with pytest.raises(DataFormatError, match="raise max_bytes"):
+    with pytest.raises(DataFormatError, match="raise `max_bytes`"):
         open_source(path, max_ratio=1e5, max_bytes=1000)
     path = zipped(tmp_path, X=npy(np.random.default_rng(0).standard_normal((100, 5))))
     content = bytearray(path.read_bytes())
@@ -224,5 +232,5 @@ def test_npz_bombs_and_damage(tmp_path, monkeypatch):
     with pytest.raises(DataFormatError, match="damaged"):
         read_all(open_source(path))
     path.write_bytes(content[:1000])
-    with pytest.raises(DataFormatError, match=r"this is no .npz file"):
+    with pytest.raises(DataFormatError, match=r"this is not an .npz file"):
         open_source(path)

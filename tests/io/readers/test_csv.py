@@ -154,7 +154,9 @@ def test_kinds_that_are_declared_hold(tmp_path):
     source, block = read(tmp_path, "zip,n\n0123,1\n", kinds={"zip": "words"})
     assert decoded(block.features["zip"]) == ["0123"]
     assert source.options()["kinds"] == {"zip": "words", "n": "number"}
-    with pytest.raises(DataFormatError, match=r"line 3, column 2 \('n'\): 'x' is no number"):
+    with pytest.raises(
+        DataFormatError, match=r"line 3, column 2 \('n'\): 'x' is not a number, but the column is numeric"
+    ):
         read(tmp_path, "zip,n\n0123,1\n4,x\n", kinds={"n": "number"})
 
 
@@ -227,6 +229,6 @@ def test_wide_rows_come_in_smaller_blocks(tmp_path):
     text = "a,b\n" + "1,2\n" * 100
     path = written(tmp_path, text)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(table, "BLOCK_BYTES", 160)
+        patch.setattr(table, "MAX_BLOCK_BYTES", 160)
         sizes = [block.n_rows for block in open_source(path).blocks()]
     assert sizes == [10] * 10

@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import os
+import pickle
 
 import pytest
 from support.text_files import in_pieces, read, written
@@ -12,17 +13,20 @@ from maxmargin.io.readers import text as pieces
 
 ROWS = [
     ("a,b\n1,2\n3\n", r"line 3, column 2 \('b'\): the row has 1 of 2 fields"),
-    ("a,b\n1,2\n3,4,5\n", r"line 3, column 3: the row has 3 fields instead of 2; .*double quotes"),
+    (
+        "a,b\n1,2\n3,4,5\n",
+        r"line 3, column 3: the row has 3 fields instead of 2 \(delimiter ','\); .*double quotes",
+    ),
     ("a,b\n1,2,\n", "line 2, column 3: the row has 3 fields instead of 2"),
     (
         "a,b\n1,1e400\n",
-        r"line 2, column 2 \('b'\): '1e400' is no finite number.*missing.*kinds=\{'b': 'words'\}",
+        r"line 2, column 2 \('b'\): '1e400' is not a finite number.*missing.*kinds=\{'b': 'words'\}",
     ),
-    ("a,b\n1,-inf\n", r"line 2, column 2 \('b'\): '-inf' is no finite number"),
+    ("a,b\n1,-inf\n", r"line 2, column 2 \('b'\): '-inf' is not a finite number"),
     ("a,y\n1,k\n2,NA\n", r"line 3, column 2 \('y'\): the label is missing: 'NA' .*`missing` without it"),
     ("a,b\n1,x\0y\n", r"line 2, column 2 \('b'\): a NUL byte \(byte 7 of the text\)"),
-    ('a,b\n1,"x\n2,3\n', r"line 2, column 2 \('b'\): a quoted field that begins here has no closing quote"),
-    ('a,b\n1,"x"z\n', r"line 2, column 2 \('b'\): text behind a closing quote"),
+    ('a,b\n1,"x\n2,3\n', r"line 2, column 2 \('b'\): a quoted field begins here and never ends"),
+    ('a,b\n1,"x"z\n', r"line 2, column 2 \('b'\): there is text after a closing quote"),
     ("a,b\n1,x\rz\n", r"line 2, column 2 \('b'\): a carriage return without a line feed"),
     (b"a,b\n1,\xe9t\xe9\n", r"line 2, column 2 \('b'\): byte 6 of the text, 0xE9, is not UTF-8; save"),
     ('a,b\n"1\n2",x\n1\n', "line 4, column 2"),
@@ -45,22 +49,42 @@ def test_a_wrong_row_is_named(tmp_path, text, message, n_bytes):
         ("", {}, "the file is empty; a header and rows are needed"),
         ("\n \n", {}, "the file is empty"),
         ("a,b\n\n", {}, "a header and no rows"),
-        ("a,b,a\n1,2,3\n", {}, "header, columns 1 and 3: the name 'a' appears 2 times.*names="),
+        ("a,b,a\n1,2,3\n", {}, "header, columns 1 and 3: the name 'a' appears 2 times.*`names`"),
         ("a,,b\n1,2,3\n", {}, r"header, column 2: the column has no name.*header=True"),
-        ("age,sex\n1,2\n", {"target": "agee"}, "no column 'agee' to be the target. Did you mean 'age'"),
-        ("age,sex\n1,2\n", {"target": "zzz"}, "The columns are 'age', 'sex'"),
-        ("age,sex\n1,2\n", {"target": 2}, "position is 2, and there are 2 columns: 0 to 1"),
-        ("1,2\n", {"names": ["a"]}, r"line 1: the first row has 2 fields \(delimiter ','\), and 1 names"),
+        ("age,sex\n1,2\n", {"target": "agee"}, "no column 'agee' to be the target \\(did you mean 'age'"),
+        ("age,sex\n1,2\n", {"target": "zzz"}, "the columns are 'age', 'sex'"),
+        ("age,sex\n1,2\n", {"target": 2}, "position is 2, but there are 2 columns: 0 to 1"),
+        ("1,2\n", {"names": ["a"]}, r"line 1: the first row has 2 fields \(delimiter ','\), but 1 names"),
         ("1,2\n", {"names": ["a", "a"]}, "names, columns 1 and 2"),
-        ("a,b\n1,2\n", {"kinds": {"c": "words"}}, "kinds names a column 'c' that the file does not have"),
+        ("a,b\n1,2\n", {"kinds": {"c": "words"}}, "there is no column 'c', which `kinds` declares"),
         ("a\x00,b\n1,2\n", {}, "line 1, column 1: a NUL byte"),
         ("a,b\n1,2\n".encode("utf-16"), {}, "line 1, column 1: byte 0 of the text, 0xFF, is not UTF-8"),
-        ("a,y\n1," + "k" * 1001 + "\n", {"target": "y"}, "a label has 1,001 characters.*Is this the target"),
+        (
+            "a,y\n1," + "k" * 1001 + "\n",
+            {"target": "y"},
+            "a label has 1,001 characters.*check that this column is the target",
+        ),
     ],
 )
 def test_a_wrong_file_is_named(tmp_path, text, options, message):
     with pytest.raises(DataFormatError, match=rf"data\.csv.*{message}"):
         read(tmp_path, text, **options)
+
+
+def test_an_error_has_its_place_and_the_argument_that_helps(tmp_path):
+    with pytest.raises(DataFormatError) as caught:
+        read(tmp_path, "a,b\n1,2\n1,x\n", kinds={"b": "number"})
+    error = pickle.loads(pickle.dumps(caught.value))
+    assert error.name == str(tmp_path / "data.csv")
+    assert (error.line, error.column, error.place) == (3, 2, "line 3, column 2 ('b')")
+    assert error.problem == "'x' is not a number, but the column is numeric"
+    assert error.arguments == {"missing": None, "kinds": {"b": "words"}}
+    assert error.parameter == "missing"
+    spelled = error.message(lambda parameter, value: f"<{parameter} {value}>")
+    assert spelled.endswith(
+        "add it to <missing None> or declare the column categorical (<kinds {'b': 'words'}>)."
+    )
+    assert str(error) == str(caught.value) == error.message()
 
 
 def test_too_many_columns(tmp_path):
@@ -79,11 +103,11 @@ def test_rows_that_are_too_long(tmp_path):
 
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress])
 def test_bombs_are_stopped(tmp_path, pack, monkeypatch):
-    monkeypatch.setattr(pieces, "FREE_BYTES", 1 << 16)
+    monkeypatch.setattr(pieces, "MAX_BYTES_OF_ANY_RATIO", 1 << 16)
     path = written(tmp_path, pack(b"a,b\n" + b"0,0\n" * (1 << 18)))
-    with pytest.raises(DataFormatError, match="decompression bomb; raise max_ratio if you trust the file"):
+    with pytest.raises(DataFormatError, match="decompression bomb; raise `max_ratio` if you trust the file"):
         list(open_source(path).blocks())
-    with pytest.raises(DataFormatError, match="are more than 1,000; raise max_bytes"):
+    with pytest.raises(DataFormatError, match="are more than the limit of 1,000; raise `max_bytes`"):
         open_source(path, max_bytes=1000)
     assert open_source(path, max_ratio=1e5).n_features == 2
 
@@ -92,7 +116,7 @@ def test_bombs_are_stopped(tmp_path, pack, monkeypatch):
 def test_compressed_files_that_are_cut_off(tmp_path, pack):
     text = "a,b\n" + "".join(f"{i * i % 9973},{i}\n" for i in range(20_000))
     packed = pack(text.encode())
-    with pytest.raises(DataFormatError, match="damaged or cut off"):
+    with pytest.raises(DataFormatError, match="damaged or truncated"):
         read(tmp_path, packed[: len(packed) // 2])
 
 
@@ -126,5 +150,5 @@ def test_folders_formats_and_kinds(tmp_path):
     with pytest.raises(ValueError, match="kinds must be 'number' or 'words'"):
         open_source(path, kinds={"a": "date"})
     os.mkfifo(tmp_path / "pipe.csv")
-    with pytest.raises(DataFormatError, match="no file that can be read twice"):
+    with pytest.raises(DataFormatError, match="a device or a pipe, which cannot be read twice"):
         open_source(tmp_path / "pipe.csv")

@@ -36,6 +36,7 @@ from .messages import (
     collected,
     fail,
     given,
+    option_argument,
 )
 
 COMMANDS = ("train", "predict", "evaluate", "inspect", "path", "compare", "report", "reproduce", "demo")
@@ -122,6 +123,9 @@ def _text_of(error: BaseException) -> str:
         return f"{error.filename}: {error.strerror}"
     if isinstance(error, MemoryError):
         return f"not enough memory: {error}" if str(error) else "not enough memory"
+    message = getattr(error, "message", None)
+    if callable(message):  # of a DataFormatError: options in place of arguments
+        return str(message(option_argument))
     return str(error) or type(error).__name__
 
 

@@ -90,13 +90,22 @@ class Interrupted(Exception):
     """Ctrl-C, with the work in a safe place: the message says how to go on; exit code 130."""
 
 
+_OPTIONS = {"names": "--names a,b,c", "data": "--array"}  # others are named after the parameter
+
+
+def option_argument(parameter: str, value: Any) -> str:
+    """An argument of ``open_source`` as an option of the command line."""
+    if parameter == "kinds":
+        ((column, kind),) = value.items()
+        return f"--{'words' if kind == 'words' else 'numbers'} {shlex.quote(column)}"
+    if parameter.startswith("max_"):
+        return f"{parameter} (in Python, maxmargin.io.open_source)"
+    option = _OPTIONS.get(parameter, f"--{parameter.replace('_', '-')}")
+    return option if value is None or value is True else f"{option} {value!r}"
+
+
 _WORDS = (
-    (r"\(names=\[\.\.\.\], header=True\)", "(--names a,b,c --header)"),
-    (r"\(names=\[\.\.\.\]\)", "(--names a,b,c)"),
-    (r"\(data=\.\.\.\)", "(--array)"),
-    (r"\(delimiter=('.+?'|\".+?\")\)", r"(--delimiter \1)"),
     (r"`missing`", "--missing"),
-    (r"zero_based=True", "--zero-based"),
     (r"\(open_source takes kinds=\{(['\"])(.+?)\1: 'words'\}\)", r"(--words \2)"),
     (r"\(open_source takes kinds=\{(['\"])(.+?)\1: 'number'\}\)", r"(--numbers \2)"),
     (r"kinds=\{(['\"])(.+?)\1: 'words'\}", r"--words \2"),

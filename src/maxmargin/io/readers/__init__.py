@@ -1,11 +1,11 @@
 """Data files: CSV, LIBSVM text, Parquet and npz, read in blocks of rows."""
 
+from .errors import DataFormatError
 from .open import DEFAULT_MISSING, open_source
 from .table import (
     BLOCK_ROWS,
     Block,
     Column,
-    DataFormatError,
     Kind,
     Source,
     Words,

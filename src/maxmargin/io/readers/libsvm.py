@@ -9,10 +9,10 @@ import numpy as np
 from scipy import sparse
 
 from ... import _native
+from .errors import DataFormatError
 from .table import (
     BLOCK_ROWS,
     Block,
-    DataFormatError,
     Kind,
     join,
 )
@@ -20,16 +20,56 @@ from .text import (
     DataFile,
     Pieces,
     feed,
+    long_row_error,
     text_error,
 )
 
-BLOCK_ENTRIES = 4 << 20
-ANY_NUMBER = (1 << 31) - 1
+MAX_BLOCK_ENTRIES = 4 << 20
+MAX_INT32 = (1 << 31) - 1
 LABEL = "label"
+
+# What may be wrong with a row: the problem, and what to do.
+LIBSVM_PROBLEMS = {
+    "no label": (
+        "{found!r} is where the label should be",
+        "write rows as `label index:value index:value ...`",
+    ),
+    "several labels": (
+        "{found!r} are several labels, but a row has one",
+        "if the file is CSV, say so ({format})",
+    ),
+    "missing label": ("the label is missing: {found!r} stands for a missing value", "remove the row"),
+    "qid": ("{found!r}: ranking data with query numbers is not supported", "remove the query numbers"),
+    "no colon": (
+        "{found!r} has no colon",
+        "write index:value, or if the file is CSV, say so ({format})",
+    ),
+    "index": ("the index of {found!r} is not an integer", "write index:value"),
+    "negative index": ("{found!r} has a negative index; indices are {first}, {second}, ...", "correct it"),
+    "index 0": (
+        "{found!r}: indices begin with 1",
+        "if they begin with 0 in this file, say so ({zero_based})",
+    ),
+    "index too large": (
+        "the index of {found!r} is too large",
+        "at most 2147483647 features are accepted",
+    ),
+    "more features": (
+        "{found!r} is outside the {n_features} features of the model, or of `n_features`",
+        "remove the entry, or train with as many features",
+    ),
+    "repeated index": ("the index of {found!r} appears twice in the row", "keep one of them"),
+    "index out of order": (
+        "the index of {found!r} is smaller than the one before",
+        "sort the entries of a row by index",
+    ),
+    "not a number": ("the value of {found!r} is not a number", "correct it"),
+    "not finite": ("the value of {found!r} is not a finite number (within ±1.8e308)", "correct it"),
+}
 
 
 def whole_numbers(words: Sequence[str]) -> list[int] | None:
-    """The words as integers; None if one of them is no whole number that a double holds exactly."""
+    """The strings as integers; None if one of them is not an integer that a double holds exactly."""
     numbers = []
     for word in words:
         try:
@@ -43,10 +83,10 @@ def whole_numbers(words: Sequence[str]) -> list[int] | None:
 
 
 class LibsvmSource:
-    """A LIBSVM file that is open for reading; ``open_source`` makes one and states the rules.
+    """A LIBSVM file, open for reading; see ``open_source`` for the rules.
 
-    How many features there are, and whether all labels are whole numbers, is found by one pass over the file
-    where it is not declared by ``n_features`` and ``kinds={"label": ...}``.
+    The number of features, and whether all labels are integers, are found in one pass over the file unless
+    ``n_features`` and ``kinds={"label": ...}`` declare them.
     """
 
     columns = None
@@ -68,13 +108,13 @@ class LibsvmSource:
 
     @property
     def n_features(self) -> int:
-        """As declared, or the largest index of the file."""
+        """As declared, or the largest index in the file."""
         self._settle()
         assert self._n_features is not None
         return self._n_features
 
     def options(self) -> dict[str, Any]:
-        """What ``open_source`` needs in order to read another file as this one was read."""
+        """Arguments with which ``open_source`` reads another file as this one was read."""
         self._settle()
         return {
             "format": "libsvm",
@@ -85,7 +125,7 @@ class LibsvmSource:
         }
 
     def blocks(self, n_rows: int = BLOCK_ROWS) -> Iterator[Block]:
-        """The rows, at most ``n_rows`` at a time, fewer where they have more than four million entries."""
+        """The rows, at most ``n_rows`` at a time, fewer if they have more than four million entries."""
         self._settle()
         for block, labels, _ in self._parsed(n_rows):
             yield self._labelled(block, labels)
@@ -109,7 +149,7 @@ class LibsvmSource:
             self._label_kind = "number" if whole else "words"
 
     def _labelled(self, block: Block, labels: list[str]) -> Block:
-        """The block with its final width and its labels in place of their codes."""
+        """The block with its final width, and labels in place of their codes."""
         codes = block.target
         assert codes is not None
         values = np.array(labels)
@@ -118,23 +158,25 @@ class LibsvmSource:
             if numbers is None:
                 wrong = next(label for label in labels if whole_numbers([label]) is None)
                 raise DataFormatError(
-                    f"{self.name}: the label {wrong!r} is no whole number, as labels were declared to be; "
-                    "kinds={'label': 'words'} takes labels as they are written."
+                    f"the label {wrong!r} is not an integer, but labels were declared numeric",
+                    name=self.name,
+                    remedy="declare them categorical ({kinds})",
+                    arguments={"kinds": {LABEL: "words"}},
                 )
             values = np.array(numbers, dtype=np.int64)
         parts: Any = block.features
         data, indices, starts = parts
-        wide = len(data) > ANY_NUMBER
+        wide = len(data) > MAX_INT32
         kind = np.int64 if wide else np.int32
         parts = data, indices.astype(kind, copy=False), starts.astype(kind, copy=False)
         X = sparse.csr_matrix(parts, shape=(block.n_rows, self.n_features))
         return Block(X, values[codes], block.first_row, block.n_rows)
 
     def _parsed(self, n_rows: int) -> Iterator[tuple[Block, list[str], int]]:
-        """Blocks with the parts of CSR and the labels' codes; the labels; columns that were seen so far."""
-        width = ANY_NUMBER if self._n_features is None else self._n_features
+        """Blocks with CSR parts and codes of labels; the labels; the number of columns seen so far."""
+        width = MAX_INT32 if self._n_features is None else self._n_features
         first_index, first = 0 if self._zero_based else 1, 0
-        parser = _native.LibsvmParser(first_index, width, self._missing, 1, BLOCK_ENTRIES)
+        parser = _native.LibsvmParser(first_index, width, self._missing, 1, MAX_BLOCK_ENTRIES)
         with self._file.pieces() as pieces:
             while True:
                 self._feed(parser, pieces, n_rows)
@@ -146,19 +188,24 @@ class LibsvmSource:
                 first += parser.n_rows
                 parser.next_block()
         if first == 0:
-            raise DataFormatError(f"{self.name}: the file has no rows; at least one is needed.")
+            raise DataFormatError("the file has no rows", name=self.name, remedy="at least one is needed")
 
     def _feed(self, parser: Any, pieces: Pieces, n_rows: int) -> None:
         what = feed(parser, pieces, lambda text, at_end: parser.feed(text, at_end, n_rows))
         if what == "long":
-            limit = self._file.limits.max_row_bytes
-            raise text_error(self._file.path, f"line {parser.line}", what, max_row_bytes=limit)
+            raise long_row_error(self._file.path, parser.line, self._file.limits)
         if what is not None:
             _, line, column, byte, _, found = parser.error
-            facts = {
-                "n_features": self._n_features,
-                "first": 1 - self._zero_based,
-                "second": 2 - self._zero_based,
-            }
-            where = f"line {line}, column {column}"
-            raise text_error(self._file.path, where, what, found=found, byte=pieces.offset + byte, **facts)
+            raise text_error(
+                self._file.path,
+                what,
+                LIBSVM_PROBLEMS,
+                line=line,
+                column=column,
+                found=found,
+                arguments={"format": "csv", "zero_based": True},
+                byte=pieces.offset + byte,
+                n_features=self._n_features,
+                first=1 - self._zero_based,
+                second=2 - self._zero_based,
+            )

@@ -1,44 +1,37 @@
-"""NumPy's .npz files: a matrix and a vector of labels; objects, which would run code, are never read."""
+"""NumPy's .npz files: a matrix, dense or in CSR parts, and a vector of labels."""
 
 from __future__ import annotations
 
-import math
-import os
-import zipfile
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
-from numpy.lib import format as npy
 from scipy import sparse
 
-from .csv import near
+from ...archive import NpzError, NpzFile
+from .errors import DataFormatError, similar_names
 from .table import (
     BLOCK_ROWS,
     Block,
-    DataFormatError,
-    rows_of_a_block,
+    rows_per_block,
 )
 from .text import DataFile
 
-PARTS = ("data", "indices", "indptr", "shape")
+CSR_PARTS = ("data", "indices", "indptr", "shape")
 
 
 class NpzSource:
-    """An .npz file that is open for reading; ``open_source`` makes one and states the rules.
+    """An .npz file, open for reading; see ``open_source`` for the rules.
 
-    Dense rows are read block by block, unless they are stored column by column; sparse ones are held in
-    memory.
+    Dense rows are read block by block unless they are stored column by column; sparse rows are read whole.
     """
 
     columns = None
 
     def __init__(self, file: DataFile, *, data: str | None, target: str | int | None) -> None:
         self._file, self.name = file, str(file.path)
-        with NpzEntries(file) as entries:
+        with self._open() as entries:
             names = entries.names
             self._data = self._choose(data, names)
             self._sparse = self._data not in names
@@ -46,65 +39,76 @@ class NpzSource:
                 target = self._data.replace("X", "y", 1)
                 target = target if target in names and target != self._data else None
             elif target not in names:
-                raise DataFormatError(
-                    f"{self.name}: there is no array {target!r} to be the target. {near(str(target), names)}"
-                )
+                others = similar_names(str(target), names, "arrays")
+                raise self._error(f"there is no array {target!r} to be the target ({others})")
             self.target = None if target is None else str(target)
             shape = self._shape(entries)
             self._n_rows, self.n_features = shape
             self._labels = None if target is None else self._read_labels(entries)
 
+    @contextmanager
+    def _open(self) -> Iterator[NpzFile]:
+        self._file.check_unchanged()
+        try:
+            with NpzFile(self._file.path, self._check_size) as entries:
+                yield entries
+        except NpzError as error:
+            raise self._error(error.problem, error.array, remedy=error.remedy) from error
+
+    def _check_size(self, array: str, unpacked: int, packed: int) -> None:
+        self._file.limits.check(self.name, unpacked, packed, place=f"array {array!r}")
+
+    def _error(self, problem: str, array: str | None = None, place: str = "", **more: Any) -> DataFormatError:
+        where = "" if array is None else f"array {array!r}{place}"
+        return DataFormatError(problem, name=self.name, place=where, **more)
+
     def _choose(self, data: str | None, names: list[str]) -> str:
         for name in ("X", "X_train") if data is None else (data,):
-            if name in names or all(f"{name}_{part}" in names for part in PARTS):
+            if name in names or all(f"{name}_{part}" in names for part in CSR_PARTS):
                 return name
         wanted = "'X' or 'X_train'" if data is None else repr(data)
-        shown = ", ".join(map(repr, names[:20]))
-        raise DataFormatError(
-            f"{self.name}: there is no array {wanted}, nor its sparse parts (data, indices, indptr, "
-            f"shape). Name the features' array (data=...) out of {shown}."
+        raise self._error(
+            f"there is no array {wanted}, nor its sparse parts data, indices, indptr and shape "
+            f"({similar_names(data or 'X', names, 'arrays')})",
+            remedy="name the array of the features ({data})",
+            arguments={"data": None},
         )
 
-    def _shape(self, entries: NpzEntries) -> tuple[int, int]:
+    def _shape(self, entries: NpzFile) -> tuple[int, int]:
         if self._sparse:
             shape = entries.read(f"{self._data}_shape", "iu").tolist()
             if len(shape) != 2 or min(shape) < 0 or max(shape) > 1 << 48:
-                raise DataFormatError(
-                    f"{self.name}, array '{self._data}_shape': {shape} is not (rows, columns)."
-                )
+                raise self._error(f"{shape} is not (rows, columns)", f"{self._data}_shape")
         else:
             shape = list(entries.header(self._data, "biuf").shape)
         if len(shape) != 2 or shape[0] == 0:
-            raise DataFormatError(
-                f"{self.name}, array {self._data!r}: its shape is {tuple(shape)}; (rows, columns) with at "
-                "least one row is needed."
+            raise self._error(
+                f"its shape is {tuple(shape)}; (rows, columns) with at least one row is needed", self._data
             )
         return shape[0], shape[1]
 
-    def _read_labels(self, entries: NpzEntries) -> np.ndarray:
+    def _read_labels(self, entries: NpzFile) -> np.ndarray:
         labels = entries.read(self.target or "", "biufU")
         if labels.shape != (self._n_rows,):
-            raise DataFormatError(
-                f"{self.name}, array {self.target!r}: its shape is {labels.shape}; one label for each of the "
-                f"{self._n_rows} rows is needed."
+            raise self._error(
+                f"its shape is {labels.shape}; one label for each of the {self._n_rows} rows is needed",
+                self.target,
             )
         if labels.dtype.kind == "f" and not np.isfinite(labels).all():
             row = int(np.flatnonzero(~np.isfinite(labels))[0])
-            raise DataFormatError(
-                f"{self.name}, array {self.target!r}, row {row}: the label is {labels[row]}."
-            )
+            raise self._error(f"the label is {labels[row]}", self.target, f", row {row}")
         return labels
 
     def options(self) -> dict[str, Any]:
-        """What ``open_source`` needs in order to read another file as this one was read."""
+        """Arguments with which ``open_source`` reads another file as this one was read."""
         return {"format": "npz", "data": self._data, "target": self.target}
 
     def blocks(self, n_rows: int = BLOCK_ROWS) -> Iterator[Block]:
-        """The rows, at most ``n_rows`` at a time; fewer where a block would take more than 64 MiB."""
-        with NpzEntries(self._file) as entries:
+        """The rows, at most ``n_rows`` at a time; fewer if a block would take more than 64 MiB."""
+        with self._open() as entries:
             if self._sparse:
-                yield from self._slices(self._read_sparse(entries), rows_of_a_block(n_rows, 1))
-            elif entries.header(self._data, "biuf").column_by_column:
+                yield from self._slices(self._read_sparse(entries), rows_per_block(n_rows, 1))
+            elif entries.header(self._data, "biuf").fortran_order:
                 yield from self._slices(entries.read(self._data, "biuf"), self._limited(n_rows))
             else:
                 first = 0
@@ -113,7 +117,7 @@ class NpzSource:
                     first += len(rows)
 
     def _limited(self, n_rows: int) -> int:
-        return rows_of_a_block(n_rows, self.n_features)
+        return rows_per_block(n_rows, self.n_features)
 
     def _slices(self, X: Any, n_rows: int) -> Iterator[Block]:
         for first in range(0, self._n_rows, n_rows):
@@ -126,15 +130,16 @@ class NpzSource:
             place = np.argwhere(np.isinf(values))[0]
             row = int(place[0] if starts is None else np.searchsorted(starts, place[0], side="right") - 1)
             column = int(place[1] if starts is None else X.indices[place[0]])
-            raise DataFormatError(
-                f"{self.name}, array {self._data!r}, row {first + row}, column {column}: an infinite value; "
-                "values must be finite, or NaN where they are missing."
+            raise self._error(
+                "an infinite value; values must be finite, or NaN where they are missing",
+                self._data,
+                f", row {first + row}, column {column}",
             )
         n_rows = X.shape[0]
         labels = None if self._labels is None else self._labels[first : first + n_rows]
         return Block(X, labels, first, n_rows)
 
-    def _read_sparse(self, entries: NpzEntries) -> Any:
+    def _read_sparse(self, entries: NpzFile) -> Any:
         kinds = {"data": "biuf", "indices": "iu", "indptr": "iu"}
         parts = [entries.read(f"{self._data}_{part}", kind) for part, kind in kinds.items()]
         try:
@@ -142,124 +147,7 @@ class NpzSource:
             X.check_format(full_check=True)
             X.sort_indices()
         except (ValueError, OverflowError) as error:
-            raise DataFormatError(
-                f"{self.name}: the parts of {self._data!r} are no CSR matrix: {error}."
-            ) from error
+            raise self._error(f"the parts of {self._data!r} are not a CSR matrix: {error}") from error
         if not X.has_canonical_format:
-            raise DataFormatError(f"{self.name}: a row of {self._data!r} has an index twice.")
+            raise self._error(f"a row of {self._data!r} has an index twice")
         return X
-
-
-_KINDS = {"b": "booleans", "i": "integers", "u": "integers", "f": "floating-point numbers", "U": "strings"}
-_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError)
-
-
-@dataclass(frozen=True)
-class ArrayHeader:
-    """What stands before an array's numbers."""
-
-    shape: tuple[int, ...]
-    column_by_column: bool
-    dtype: np.dtype
-
-
-class NpzEntries:
-    """A zip file of arrays, open for reading."""
-
-    def __init__(self, file: DataFile) -> None:
-        self._file = file
-
-    def __enter__(self) -> NpzEntries:
-        self._file.check_unchanged()
-        try:
-            self._zip = zipfile.ZipFile(self._file.path)
-        except zipfile.BadZipFile as error:
-            raise DataFormatError(f"{self._file.path}: this is no .npz file ({error}).") from error
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._zip.close()
-
-    @property
-    def names(self) -> list[str]:
-        """Names of the arrays."""
-        return [name.removesuffix(".npy") for name in self._zip.namelist() if name.endswith(".npy")]
-
-    def header(self, name: str, kinds: str) -> ArrayHeader:
-        """Shape and type of an array."""
-        with self._array(name, kinds) as (header, _):
-            return header
-
-    def read(self, name: str, kinds: str) -> np.ndarray:
-        """A whole array."""
-        with self._array(name, kinds) as (header, stream):
-            flat = self._numbers(stream, header.dtype, math.prod(header.shape), name)
-            self._at_end(stream, name)
-        return flat.reshape(header.shape, order="F" if header.column_by_column else "C")
-
-    def rows(self, name: str, kinds: str, n_rows: int) -> Iterator[np.ndarray]:
-        """An array that is stored row by row, some rows at a time."""
-        with self._array(name, kinds) as (header, stream):
-            width = math.prod(header.shape[1:])
-            for first in range(0, header.shape[0], n_rows):
-                n = min(n_rows, header.shape[0] - first)
-                yield self._numbers(stream, header.dtype, n * width, name).reshape(n, *header.shape[1:])
-            self._at_end(stream, name)
-
-    @contextmanager
-    def _array(self, name: str, kinds: str) -> Iterator[tuple[ArrayHeader, IO[bytes]]]:
-        where = f"{self._file.path}, array {name!r}"
-        info = self._zip.getinfo(f"{name}.npy")
-        self._check_size(info, where)
-        try:
-            with self._zip.open(info) as stream:
-                header = self._read_header(stream, where)
-                self._check_header(header, info.file_size - stream.tell(), kinds, where)
-                yield header, stream
-        except _DAMAGE as error:
-            raise DataFormatError(f"{where}: the file is damaged ({error}); get it again.") from error
-
-    def _check_size(self, info: zipfile.ZipInfo, where: str) -> None:
-        packed = min(info.compress_size, os.path.getsize(self._file.path))
-        self._file.limits.check(where, info.file_size, packed)
-
-    @staticmethod
-    def _read_header(stream: Any, where: str) -> ArrayHeader:
-        readers = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
-        try:
-            version = npy.read_magic(stream)
-            if version not in readers:
-                raise ValueError(f"version {version} of its header; 1.0 and 2.0 are accepted")
-            return ArrayHeader(*readers[version](stream))
-        except Exception as error:  # of many kinds, since NumPy parses the header as Python
-            raise DataFormatError(f"{where}: its header cannot be read ({error}).") from error
-
-    @staticmethod
-    def _check_header(header: ArrayHeader, n_bytes: int, kinds: str, where: str) -> None:
-        if header.dtype.kind not in kinds or header.dtype.hasobject:
-            accepted = ", ".join(dict.fromkeys(_KINDS[kind] for kind in kinds))
-            raise DataFormatError(
-                f"{where}: its type is {header.dtype}; accepted are {accepted}. Objects are never read: they "
-                "could run code."
-            )
-        size = math.prod(header.shape) * header.dtype.itemsize
-        if min(header.shape, default=0) < 0 or size != n_bytes:
-            raise DataFormatError(
-                f"{where}: its shape {header.shape} of {header.dtype} takes {size:,} bytes, and the file has "
-                f"{n_bytes:,} for it; get the file again."
-            )
-
-    @staticmethod
-    def _numbers(stream: Any, dtype: np.dtype, count: int, name: str) -> np.ndarray:
-        out = np.empty(count, dtype=dtype)
-        view, done = memoryview(out.view(np.uint8).data) if count and dtype.itemsize else memoryview(b""), 0
-        while done < len(view):
-            n = stream.readinto(view[done : done + (1 << 22)])
-            if not n:
-                raise EOFError(f"{done:,} of {len(view):,} bytes")
-            done += n
-        return out if out.dtype.isnative else out.astype(out.dtype.newbyteorder("="))
-
-    @staticmethod
-    def _at_end(stream: Any, name: str) -> None:
-        stream.read(1)  # the sum of all bytes is checked when the end is met

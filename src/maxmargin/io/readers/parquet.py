@@ -1,4 +1,4 @@
-"""Parquet files, by pyarrow: columns of numbers, booleans and strings."""
+"""Parquet files, read by pyarrow: columns of numbers, booleans and strings."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from .csv import find_target, near
+from .errors import DataFormatError, unknown_column
 from .table import (
     BLOCK_ROWS,
     Block,
     Column,
-    DataFormatError,
     Kind,
     Words,
-    rows_of_a_block,
+    find_target,
+    rows_per_block,
 )
 from .text import DataFile
 
@@ -34,10 +34,10 @@ def _pyarrow() -> tuple[Any, Any]:
 
 
 class ParquetSource:
-    """A Parquet file that is open for reading; ``open_source`` makes one and states the rules.
+    """A Parquet file, open for reading; see ``open_source`` for the rules.
 
-    Integers, floating-point numbers, decimals and booleans are numbers; strings, dictionaries of strings
-    included, are words. Nulls are missing values, and so are NaN.
+    Integers, floating-point numbers, decimals and booleans are numeric; strings and dictionaries of strings
+    are categorical. Nulls and NaN are missing values.
     """
 
     def __init__(self, file: DataFile, *, target: str | int | None, kinds: Mapping[str, Kind] | None) -> None:
@@ -50,7 +50,9 @@ class ParquetSource:
         names = schema.names
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
-            raise DataFormatError(f"{self._path}: two columns have the name {twice!r}; names must differ.")
+            raise DataFormatError(
+                f"two columns have the name {twice!r}, but names must differ", name=self._path
+            )
         self.names = tuple(names)  # the target included
         position = find_target(self._path, target, names)
         self.target = None if position is None else names[position]
@@ -69,7 +71,7 @@ class ParquetSource:
             with self._parquet.ParquetFile(self._path) as file:
                 yield file
         except (self._arrow.ArrowException, OSError) as error:
-            raise DataFormatError(f"{self._path}: the file cannot be read as Parquet ({error}).") from error
+            raise DataFormatError(f"the file cannot be read as Parquet ({error})", name=self._path) from error
 
     def _kind(self, name: str, kind: Any, declared: Kind | None = None) -> Kind:
         """Of a column of this Arrow type; one that has only nulls is of the declared kind."""
@@ -84,8 +86,10 @@ class ParquetSource:
         if any(is_kind(kind) for is_kind in numeric):
             return "number"
         raise DataFormatError(
-            f"{self._path}, column {name!r}: its type is {kind}; accepted are numbers, booleans and strings. "
-            "Convert it, or leave the column out."
+            f"its type is {kind}, but numbers, booleans and strings are accepted",
+            name=self._path,
+            place=f"column {name!r}",
+            remedy="convert the column, or leave it out",
         )
 
     def _check_target(self, schema: Any) -> None:
@@ -96,13 +100,12 @@ class ParquetSource:
         found: dict[str, Kind] = {column.name: column.kind for column in self.columns}
         for name, kind in kinds.items():
             if name not in found:
-                raise DataFormatError(
-                    f"{self._path}: kinds names a column {name!r} that the file does not have. "
-                    f"{near(name, list(found))}"
-                )
+                raise unknown_column(self.name, name, list(found))
             if kind != found[name]:
                 raise DataFormatError(
-                    f"{self._path}, column {name!r}: it holds {found[name]}, and kinds says {kind}."
+                    f"its kind is {found[name]!r}, but `kinds` declares {kind!r}",
+                    name=self._path,
+                    place=f"column {name!r}",
                 )
 
     @property
@@ -111,20 +114,20 @@ class ParquetSource:
         return len(self.columns)
 
     def options(self) -> dict[str, Any]:
-        """What ``open_source`` needs in order to read another file as this one was read."""
+        """Arguments with which ``open_source`` reads another file as this one was read."""
         kinds = {column.name: column.kind for column in self.columns}
         return {"format": "parquet", "target": self.target, "kinds": kinds}
 
     def blocks(self, n_rows: int = BLOCK_ROWS) -> Iterator[Block]:
-        """The rows, at most ``n_rows`` at a time; fewer where a block would take more than 64 MiB."""
-        n_rows, first = rows_of_a_block(n_rows, 1 + len(self.columns)), 0
+        """The rows, at most ``n_rows`` at a time; fewer if a block would take more than 64 MiB."""
+        n_rows, first = rows_per_block(n_rows, 1 + len(self.columns)), 0
         with self._open() as file:
             for batch in file.iter_batches(batch_size=n_rows):
                 if batch.num_rows:
                     yield self._block(batch, first)
                     first += batch.num_rows
         if first == 0:
-            raise DataFormatError(f"{self._path}: the file has no rows; at least one is needed.")
+            raise DataFormatError("the file has no rows", name=self._path, remedy="at least one is needed")
 
     def _block(self, batch: Any, first: int) -> Block:
         features: dict[str, np.ndarray | Words] = {}
@@ -162,7 +165,9 @@ class ParquetSource:
         if np.isinf(numbers).any():
             row = first + int(np.flatnonzero(np.isinf(numbers))[0])
             raise DataFormatError(
-                f"{self._path}, row {row}, column {name!r}: an infinite value; values must be finite or null."
+                "an infinite value; values must be finite or null",
+                name=self._path,
+                place=f"row {row}, column {name!r}",
             )
         return numbers
 
@@ -171,7 +176,10 @@ class ParquetSource:
         if values.null_count:
             row = first + int(np.flatnonzero(values.is_null().to_numpy(zero_copy_only=False))[0])
             raise DataFormatError(
-                f"{self._path}, row {row}, column {self.target!r}: the label is missing; remove the row."
+                "the label is missing",
+                name=self._path,
+                place=f"row {row}, column {self.target!r}",
+                remedy="remove the row",
             )
         if self._arrow.types.is_decimal(values.type):
             values = values.cast(self._arrow.float64())

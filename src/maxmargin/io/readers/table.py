@@ -1,37 +1,36 @@
-"""What every reader gives: blocks of rows, as named columns or as a matrix, with the target apart.
+"""What every reader returns: blocks of rows, as named columns or as a matrix, and the target beside them.
 
-A file is read block by block and never kept whole, unless someone asks for ``read_all``. A source can be gone
-through as often as needed, and gives the same blocks each time.
+A file is read block by block and is in memory as a whole only if ``read_all`` is called. A source can be read
+as often as needed and returns the same blocks each time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 from scipy import sparse
 
+from .errors import DataFormatError, similar_names
+
 Kind = Literal["number", "words"]
 BLOCK_ROWS = 1 << 16
-BLOCK_BYTES = 64 << 20
+MAX_BLOCK_BYTES = 64 << 20
 
 
-class DataFormatError(ValueError):
-    """A data file that cannot be read as asked: the message names file, line and column."""
-
-
-def rows_of_a_block(n_rows: int, n_columns: int) -> int:
-    """``n_rows``, or as many as have 64 MiB of doubles."""
+def rows_per_block(n_rows: int, n_columns: int) -> int:
+    """``n_rows``, or fewer so that a block of doubles takes at most 64 MiB."""
     if n_rows < 1:
         raise ValueError(f"n_rows must be at least 1; got {n_rows}.")
-    return max(1, min(n_rows, BLOCK_BYTES // (8 * max(1, n_columns))))
+    return max(1, min(n_rows, MAX_BLOCK_BYTES // (8 * max(1, n_columns))))
 
 
 @dataclass(frozen=True)
 class Column:
-    """A named column of a table: numbers, or words (categories)."""
+    """A named column of a table, numeric or categorical (``"words"``)."""
 
     name: str
     kind: Kind
@@ -39,10 +38,10 @@ class Column:
 
 @dataclass(frozen=True, eq=False)
 class Words:
-    """A column of words: ``values[codes[i]]`` in row i; a code of -1 where the value is missing."""
+    """A categorical column: ``values[codes[i]]`` in row i; the code is -1 where the value is missing."""
 
     codes: np.ndarray  # int32 (n_rows,)
-    values: tuple[str, ...]  # distinct, in the order in which this block met them
+    values: tuple[str, ...]  # distinct, in order of first appearance in this block
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -73,7 +72,7 @@ class Source(Protocol):
 
     @property
     def columns(self) -> tuple[Column, ...] | None:
-        """The features in order; None for a matrix. A text file may be gone through to know their kinds."""
+        """The features in order; None for a matrix. A text file may have to be read to know their kinds."""
         ...
 
     @property
@@ -83,7 +82,7 @@ class Source(Protocol):
 
     @property
     def target(self) -> str | None:
-        """Name of the target; None where there is none."""
+        """Name of the target; None if the file has no target."""
         ...
 
     def blocks(self, n_rows: int = BLOCK_ROWS) -> Iterator[Block]:
@@ -91,12 +90,12 @@ class Source(Protocol):
         ...
 
     def options(self) -> dict[str, Any]:
-        """How the file was read, fit for JSON: ``open_source(other, **options)`` reads another file alike."""
+        """How the file was read, as JSON values; ``open_source(other, **options)`` reads another likewise."""
         ...
 
 
 def join(blocks: Iterable[Block]) -> Block:
-    """One block of all rows; words are numbered in the order in which the blocks have them."""
+    """One block of all rows; categories are numbered in order of first appearance."""
     parts = list(blocks)
     if len(parts) == 1:
         return parts[0]
@@ -134,7 +133,37 @@ def read_all(source: Source) -> Block:
     Returns
     -------
     Block
-        Rows in the order of the file. While it is put together it takes twice its size.
+        Rows in the order of the file. Joining the blocks takes twice their memory for a moment.
     """
     whole = getattr(source, "read_all", None)
     return join(source.blocks()) if whole is None else whole()
+
+
+Advice = tuple[str, dict[str, Any]]  # remedy and arguments of a DataFormatError
+
+
+def find_target(
+    path: str | os.PathLike[str], target: Any, names: Sequence[str], advice: Advice = ("", {})
+) -> int | None:
+    """Position of the target among the columns: by name, or by position from 0, from the end if negative.
+
+    ``advice`` says what to do if there is no column of this name.
+    """
+    if target is None:
+        return None
+    if isinstance(target, str) and target in names:
+        return list(names).index(target)
+    try:
+        position = int(target)
+    except ValueError:
+        problem = f"there is no column {target!r} to be the target ({similar_names(target, names)})"
+        raise DataFormatError(problem, name=path, remedy=advice[0], arguments=advice[1]) from None
+    if not -len(names) <= position < len(names):
+        raise DataFormatError(
+            f"the target's position is {position}, but there are {len(names)} columns: 0 to "
+            f"{len(names) - 1}, or -1 for the last",
+            name=path,
+            remedy="give a position in this range, or the column's name ({target})",
+            arguments={"target": None},
+        )
+    return position % len(names)
