@@ -1,4 +1,11 @@
-"""The one door to the compiled core: dtypes, layouts and shapes are checked here, nowhere else."""
+"""The one door to the compiled core: dtypes, layouts and shapes are checked here, nowhere else.
+
+Values do not depend on the number of threads or on the block they are computed in: work is split into
+blocks fixed by the problem, sums are added in block order, and kernel values come from products of our own,
+because BLAS sums in another order at the edges of a matrix. While our threads run, BLAS is held to one
+thread. Loops poll for Ctrl-C between blocks; where columns run on threads of their own, they look at the
+byte ``Stop.cancel``.
+"""
 
 from .arguments import NEVER
 from .blas import one_blas_thread

@@ -1,4 +1,8 @@
-"""Decoders: from the outputs of a code's columns to one score per class, and to probabilities."""
+"""Decoders: from the outputs of a code's columns to one score per class, and to probabilities.
+
+A decoder declares what it learns from. ``fit`` of a classifier solves the columns first and then hands it
+their outputs, on the training rows or out of fold; until then a fixed decoder stands in.
+"""
 
 from .coupling import CoupledPairs, is_pairwise
 from .decoded_outputs import DecodedOutputs, gives_probabilities

@@ -1,4 +1,9 @@
-"""How good a model is: evaluation on a data file, comparison, paths, predictions."""
+"""How good a model is: evaluation on a data file, comparison, paths, predictions.
+
+Every part of an evaluation is counts, sums, or a list with a largest length, so memory is bounded. Labels
+are matched as they are met, since a file is read once: a common ending is dropped only if no label is a
+class as it stands, so no later row can change what an earlier one was.
+"""
 
 from .answers import Mistake, classifier_of, prepared
 from .compare import ComparedModel, compare

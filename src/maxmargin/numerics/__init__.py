@@ -1,4 +1,8 @@
-"""Factorisations, quadratic and linear programs that several methods share."""
+"""Factorisations, quadratic and linear programs that several methods share.
+
+``FeaturePanel`` holds Phi = K L^{-T} and is only ever appended to, so a prefix of the support vectors is a
+prefix of Phi and of L. It has the precision of X; L is in double.
+"""
 
 from . import tall
 from .bounded_newton import bounded_newton

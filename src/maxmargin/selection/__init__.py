@@ -1,4 +1,8 @@
-"""Choosing parameters: one estimator along a grid, and cross-validation that shares its work."""
+"""Choosing parameters: one estimator along a grid, and cross-validation that shares its work.
+
+Both kinds of folds, by fits of any estimator and by one shared kernel matrix, have one method ``run(gamma,
+folds, values)``, whose results do not depend on threads or workers.
+"""
 
 from .grid import Grid, chosen_point
 from .path_cv import PathCV

@@ -1,4 +1,10 @@
-"""From a data file to a model."""
+"""From a data file to a model.
+
+Blocks change no bit: sums are over chunks of 4,096 rows whatever blocks they come in, and a row is held
+out, or kept in the sample, by a hash of its number. Beyond the memory limit a uniform sample is kept, which
+is more accurate than streaming in the same time; streaming is opt-in. The preparation is fitted to the rows
+that are not held out, also for the model that is trained on all rows.
+"""
 
 from typing import TYPE_CHECKING
 

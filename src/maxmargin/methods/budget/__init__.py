@@ -1,4 +1,11 @@
-"""``SparseKernelClassifier``: kernel classifiers under a hard budget of support vectors."""
+"""``SparseKernelClassifier``: kernel classifiers under a hard budget of support vectors.
+
+All columns share their support vectors, so they are one problem with one result. Rows are in random order,
+so a prefix is a sample: growth begins on a small prefix, and prefixes grow with the set. Each round has a
+problem of its own (more support vectors, other rows), so the best dual bound is forgotten between rounds.
+The features are not in the state: they are computed again, block by block, so a resumed fit is bit-
+identical.
+"""
 
 from .estimator import SparseKernelClassifier
 from .stream import Reservoir

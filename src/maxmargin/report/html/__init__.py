@@ -1,4 +1,9 @@
-"""The looks of the report: one page without scripts."""
+"""The looks of the report: one page without scripts.
+
+A page is a tree of elements and no markup is ever a string, so text from a data set cannot become markup.
+The content security policy names the hash of the one style sheet; colours are classes. Every list has a
+largest length, and the page states what was left out.
+"""
 
 from .page import page
 
