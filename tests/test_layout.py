@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ast
+import inspect
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+import maxmargin
 
 PACKAGE = Path(__file__).parents[1] / "src" / "maxmargin"
 
@@ -130,3 +133,13 @@ def test_a_folder_says_its_idea_in_its_first_line(name: str) -> None:
     docstring = ast.get_docstring(ast.parse(MODULES[name].read_text(encoding="utf-8")))
     assert docstring
     assert docstring.splitlines()[0].endswith(".")
+
+
+ESTIMATORS = [name for name in maxmargin.__all__ if inspect.isclass(getattr(maxmargin, name))]
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_an_estimator_has_at_most_four_classes_of_ours_above_it(name: str) -> None:
+    above = getattr(maxmargin, name).__mro__[1:]
+    ours = [cls.__name__ for cls in above if cls.__module__.startswith("maxmargin")]
+    assert len(ours) <= 4, ours

@@ -144,7 +144,7 @@ def test_the_seed_that_was_drawn_is_the_files(broken_off, tmp_path):
     found = mm.LinearSVC(solver="dual-cd").set_checkpoint(checkpoint).fit(*problem())
     assert found._seed == first._seed
     chosen = mm.LinearSVC(solver="dual-cd")
-    chosen._draw_seed = lambda: setattr(chosen, "_seed", first._seed)
+    chosen._draw_seed = lambda record: setattr(chosen, "_seed", first._seed)
     np.testing.assert_array_equal(found.coef_, chosen.fit(*problem()).coef_)
 
 

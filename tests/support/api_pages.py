@@ -38,10 +38,12 @@ INTERNAL = {
     "calibration": {"check_method", "log_odds_to_probabilities", "nearest_agreeing", "pair_agreeing"},
     "decoders": {
         "CoupledPairs",
-        "DecodedOutputs",
+        "Explanation",
         "FIXED",
         "LearnsFrom",
+        "ProbabilityDecoder",
         "decision_values",
+        "explanations",
         "gives_probabilities",
         "is_pairwise",
         "predicted_classes",

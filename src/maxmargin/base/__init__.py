@@ -1,18 +1,38 @@
 """What all estimators share: valid data, a code, columns, a decoder, certificates."""
 
-from .classifier import SUCCESS, CodedClassifier
+from .callbacks import with_callbacks
+from .classifier import SUCCESS, CodedClassifier, FitInput
+from .decoded import DecodedClassifier, forget
 from .fold_outputs import FoldOutputs
-from .kernel_classifier import KernelClassifier, KernelRows, object_array
-from .labels import ClassLabels
-from .streaming import StreamingKernelClassifier
+from .kernel_classifier import KernelClassifier
+from .kernel_rows import (
+    canonical_rows,
+    check_precomputed,
+    kernel_data,
+    kernel_tags,
+    object_array,
+    resolved_kernel,
+    set_kernel,
+    takes_objects,
+)
+from .streaming import learn_batch
 
 __all__ = [
     "SUCCESS",
-    "ClassLabels",
     "CodedClassifier",
+    "DecodedClassifier",
+    "FitInput",
     "FoldOutputs",
     "KernelClassifier",
-    "KernelRows",
-    "StreamingKernelClassifier",
+    "canonical_rows",
+    "check_precomputed",
+    "forget",
+    "kernel_data",
+    "kernel_tags",
+    "learn_batch",
     "object_array",
+    "resolved_kernel",
+    "set_kernel",
+    "takes_objects",
+    "with_callbacks",
 ]

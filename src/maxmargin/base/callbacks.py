@@ -16,79 +16,52 @@ from ..solving import Callback, Check, State
 try:
     from sklearn.callback import CallbackSupportMixin, FitCallback, with_callbacks
 except ImportError:  # scikit-learn before 1.9
-
-    class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Stands in where scikit-learn has no callbacks."""
-
-        def set_callbacks(self, *callbacks: Any) -> Any:
-            """Nothing but plain functions can be accepted here."""
-            if callbacks:
-                raise TypeError("this version of scikit-learn has no callbacks; give plain functions.")
-            return self
-
-    FitCallback = ()
+    CallbackSupportMixin, FitCallback = object, ()
 
     def with_callbacks(method: Callable) -> Callable:
         """The method itself."""
         return method
 
 
-__all__ = ["CallbackSupport", "with_callbacks"]
+__all__ = ["CallbackSupportMixin", "fit_callback", "plain_functions", "with_callbacks"]
 
 
-class CallbackSupport(CallbackSupportMixin):  # type: ignore[misc]
-    """Adds ``set_callbacks`` to an estimator, and ``_running_callbacks`` to its fit."""
+def plain_functions(callbacks: tuple[Any, ...]) -> tuple[list[Callback], list[Any]]:
+    """The plain functions among the callbacks, and the others, which are scikit-learn's."""
+    functions = [c for c in callbacks if callable(c) and not isinstance(c, FitCallback)]
+    others = [c for c in callbacks if c not in functions]
+    if others and CallbackSupportMixin is object:
+        raise TypeError("this version of scikit-learn has no callbacks; give plain functions.")
+    return functions, others
 
-    def set_callbacks(self, *callbacks: Any) -> Any:
-        """Set the callbacks of the next fits, replacing earlier ones; none removes them.
 
-        Parameters
-        ----------
-        *callbacks : callables or scikit-learn callbacks
-            Functions ``f(check, state) -> stop`` or objects of ``sklearn.callback``'s protocol.
-        """
-        functions = [c for c in callbacks if callable(c) and not isinstance(c, FitCallback)]
-        super().set_callbacks(*(c for c in callbacks if c not in functions))
-        self._functions = functions
-        return self
+@contextmanager
+def fit_callback(model: Any, X: Any, y: Any) -> Iterator[Callback | None]:
+    """One function for the solvers to call during a fit, or None; columns solved in parallel take turns."""
+    functions = list(getattr(model, "_functions", []))
+    context = None
+    if getattr(model, "_skl_callbacks", None) or hasattr(model, "_parent_callback_ctx"):
+        context = model._init_callback_context(max_subtasks=None)
+        context.call_on_fit_task_begin(estimator=model, X=X, y=y)
+        functions.append(_protocol(model, context, X, y))
+    yield _in_turn(functions) if functions else None
+    if context is not None:
+        context.call_on_fit_task_end(estimator=model, X=X, y=y)
 
-    def __sklearn_clone__(self) -> Any:
-        """Plain functions go with a clone, as scikit-learn's callbacks do."""
-        copy = super().__sklearn_clone__()
-        if functions := getattr(self, "_functions", None):
-            copy._functions = list(functions)
-        return copy
 
-    def __getstate__(self) -> Any:
-        """Plain functions stay behind: only data is pickled."""
-        state = dict(super().__getstate__())
-        state.pop("_functions", None)
-        return state
+def _protocol(model: Any, context: Any, X: Any, y: Any) -> Callback:
+    """scikit-learn's callbacks as one function: every certificate is a subtask of the fit."""
 
-    @contextmanager
-    def _running_callbacks(self, X: Any, y: Any) -> Iterator[Callback | None]:
-        """One function for the solvers to call, or None; columns solved in parallel take turns."""
-        functions = list(getattr(self, "_functions", []))
-        context = None
-        if getattr(self, "_skl_callbacks", None) or hasattr(self, "_parent_callback_ctx"):
-            context = self._init_callback_context(max_subtasks=None)
-            context.call_on_fit_task_begin(estimator=self, X=X, y=y)
-            functions.append(self._protocol(context, X, y))
-        yield _in_turn(functions) if functions else None
-        if context is not None:
-            context.call_on_fit_task_end(estimator=self, X=X, y=y)
+    def call(check: Check, state: State) -> bool:
+        task = context.subcontext(task_name="certificate")
+        task.call_on_fit_task_begin(estimator=model, X=X, y=y)
+        return bool(task.call_on_fit_task_end(estimator=model, X=X, y=y))
 
-    def _protocol(self, context: Any, X: Any, y: Any) -> Callback:
-        def call(check: Check, state: State) -> bool:
-            task = context.subcontext(task_name="certificate")
-            task.call_on_fit_task_begin(estimator=self, X=X, y=y)
-            return bool(task.call_on_fit_task_end(estimator=self, X=X, y=y))
-
-        return call
+    return call
 
 
 def _in_turn(functions: list[Callback]) -> Callback:
-    """All functions, one caller at a time; once one has said stop, every later call says so too."""
+    """Call all functions, one caller at a time; once one has asked to stop, every later call does too."""
     lock, stopped = threading.Lock(), threading.Event()
 
     def call(check: Check, state: State) -> bool:

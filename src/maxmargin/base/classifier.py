@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._native import LAYOUT, as_rows, effective_n_threads
-from ..checkpoints import CheckpointSupport, data_identity, parameter_identity
+from ..checkpoints import FitRecord, data_identity, fit_record, parameter_identity
 from ..data import (
     WeightedRows,
     apart_by_folds,
@@ -20,7 +20,6 @@ from ..data import (
     check_number,
     stratified_folds,
 )
-from ..decoders import DecodedOutputs
 from ..solving import (
     Callback,
     SolverResult,
@@ -29,39 +28,52 @@ from ..solving import (
     solve_columns,
     worst_status,
 )
-from .callbacks import CallbackSupport, with_callbacks
+from .callbacks import CallbackSupportMixin, fit_callback, plain_functions, with_callbacks
+from .decoded import DecodedClassifier, forget
 from .fold_outputs import FoldOutputs, outputs_by_refits, outputs_on_rows
-from .labels import ClassLabels
 
 NOT_GIVEN = object()  # at prediction there is no y, which is not the same as y=None
 SUCCESS = (Status.CONVERGED, Status.BUDGET_FULL, Status.NO_LOSS_LEFT, Status.STOPPED)
+N_FOLDS = 5  # for decoders that learn from rows the columns were not trained on
 
 
-class CodedClassifier(
-    CallbackSupport,
-    CheckpointSupport,
-    ClassLabels,
-    DecodedOutputs,
-    ClassifierMixin,  # type: ignore[misc]
-    BaseEstimator,  # type: ignore[misc]
-):
+@dataclass(frozen=True)
+class FitInput:
+    """What one fit starts from.
+
+    ``data`` are the rows in canonical form; ``labels`` and ``weight`` are those of the rows as given, as
+    numbers ``0, 1, ...`` and with class weights. ``folds`` is the number of folds that a decoder learns from,
+    or the fold of each canonical row. ``record`` stores the progress of the fit.
+    """
+
+    data: WeightedRows
+    labels: np.ndarray
+    weight: np.ndarray
+    folds: int | np.ndarray
+    record: FitRecord
+    n_threads: int
+
+
+class CodedClassifier(DecodedClassifier, CallbackSupportMixin):  # type: ignore[misc]
     """A classifier that solves one binary problem for each column of a code.
 
     A subclass stores its parameters, checks them in ``_check_parameters``, makes choices that depend on the
-    data in ``_prepare``, solves one column in ``_solve``, keeps the results in ``_store`` and evaluates all
+    data in ``_prepare``, solves one column in ``_solve``, stores the results in ``_store`` and evaluates all
     columns in ``_column_outputs``. One that solves all columns together overrides ``_solve_all`` instead, and
-    returns one result for the joint problem. ``_seed`` is the one integer that all its randomness comes from.
+    returns one result for the joint problem. What ``_store`` needs beyond coefficients are fields of the
+    results. ``_report`` adds what only a fit to all rows can say, such as leave-one-out errors.
     ``_success`` names the ends that call for no warning, ``_stop`` the limits of a fit.
     """
 
     _success: tuple[Status, ...] = SUCCESS
-    _n_folds: int = 5  # for decoders that learn from rows the columns were not trained on
-    _given_folds: np.ndarray | None = None  # instead: the fold of each row of X
     _remedy_for_overflow: str = "lower C and the weights"
 
     @abstractmethod
     def _check_parameters(self) -> None:
         """Refuse bad parameters before any work is done."""
+
+    def _read_machine(self, record: FitRecord) -> None:
+        """Choices that depend on the machine; a resumed fit takes them from its record."""
 
     def _prepare(self, data: WeightedRows) -> None:
         """Choices that depend on the data, and refusals of data that no solver could handle."""
@@ -77,21 +89,23 @@ class CodedClassifier(
     ) -> list[SolverResult]:
         """One result for each column, or a single one for all columns together."""
 
-        def solve(column: int, stop: Stop, n_inner: int) -> SolverResult:
+        def solve_column(column: int, stop: Stop, n_inner: int) -> SolverResult:
             which, targets = self.code_.column(data.labels, column)
             return self._solve(data.take(which, n_inner, stop.cancel), targets, column, stop, callback)
 
-        return solve_columns(solve, self.code_.n_columns, stop, n_threads)
+        return solve_columns(solve_column, self.code_.n_columns, stop, n_threads)
 
     @abstractmethod
     def _store(self, results: list[SolverResult], data: WeightedRows) -> None:
-        """Keep what prediction needs, as arrays."""
+        """Store what prediction needs, as arrays."""
+
+    def _report(self, results: list[SolverResult], fit: FitInput) -> None:
+        """Store what a fit to all rows can say beyond its model; fits without a fold never call it."""
 
     @abstractmethod
     def _column_outputs(self, X: Any) -> np.ndarray:
         """Outputs of all columns, (n_samples, n_columns)."""
 
-    @with_callbacks  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the classifier.
 
@@ -108,28 +122,60 @@ class CodedClassifier(
         -------
         self
         """
-        with self._checkpointed():
-            data, n_threads = self._begin(X, y, sample_weight)
-            stop = self._record.limits(self._stop())
-            with self._running_callbacks(X, y) as callback:
-                results = self._solve_all(data, stop, callback, n_threads)
-                self._store(results, data)
-                folds = self._learn_to_decode(data, callback, n_threads) if _finite(results) else None
-        self._certify(results, folds)
+        with fit_record(self) as record:
+            return self._fit(X, y, sample_weight, record=record)
+
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def _fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        record: FitRecord,
+        folds: int | np.ndarray = N_FOLDS,
+    ) -> Self:
+        """``fit`` with its progress stored in ``record``, which may be a part of an outer estimator's.
+
+        ``folds``, a number or the fold of each row, are those that a decoder learns from.
+        """
+        fit = self._begin(X, y, sample_weight, record, folds)
+        stop = record.limits(self._stop())
+        with fit_callback(self, X, y) as callback:
+            results = self._solve_all(fit.data, stop, callback, fit.n_threads)
+            self._store(results, fit.data)
+            learned_from = self._learn_to_decode(fit, callback) if _finite(results) else None
+        if _finite(results):
+            self._report(results, fit)
+        self._certify(results, learned_from)
         return self
 
-    def _begin(self, X: Any, y: Any, sample_weight: Any) -> tuple[WeightedRows, int]:
-        """Everything before the solver: valid parameters, data in canonical form, the number of threads."""
-        self.__dict__.pop("status_", None)  # not fitted until this fit ends
+    def _begin(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        record: FitRecord = FitRecord(),  # noqa: B008 (it holds nothing)
+        folds: int | np.ndarray = N_FOLDS,
+    ) -> FitInput:
+        """Everything before the solver: valid parameters, a code, data in canonical form."""
+        forget(self, "status_")  # not fitted until this fit ends
         self._check_parameters()
         n_threads = effective_n_threads(self.n_jobs)
-        self._draw_seed()
-        data = self._weighted_rows(X, y, sample_weight, n_threads)
-        if self._record.part is not None:
-            identity = parameter_identity(self) | {"seed": str(self._seed)} | data_identity(data)
-            self._record.bind(identity)
+        self._draw_seed(record)
+        X, labels, weight = self._labelled(X, y, sample_weight)
+        self._choose_code()
+        if isinstance(folds, np.ndarray):
+            data, folds = apart_by_folds(
+                lambda numbers: self._canonical(X, numbers, weight, n_threads), labels, folds
+            )
+        else:
+            data = self._canonical(X, labels, weight, n_threads)
+        if record.part is not None:
+            record.bind(parameter_identity(self) | {"seed": str(self._seed)} | data_identity(data))
+        self._read_machine(record)
         self._prepare(data)
-        return data, n_threads
+        return FitInput(data, labels, weight, folds, record, n_threads)
 
     def _stop(self) -> Stop:
         """When a fit ends."""
@@ -143,12 +189,7 @@ class CodedClassifier(
         """Validated data in canonical form; sets ``classes_``, ``code_`` and ``decoder_``."""
         X, labels, weight = self._labelled(X, y, sample_weight)
         self._choose_code()
-        if self._given_folds is None:
-            return self._canonical(X, labels, weight, n_threads)
-        data, self._row_folds = apart_by_folds(
-            lambda numbers: self._canonical(X, numbers, weight, n_threads), labels, self._given_folds
-        )
-        return data
+        return self._canonical(X, labels, weight, n_threads)
 
     def _labelled(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, np.ndarray]:
         """Valid rows, labels ``0, 1, ...`` and weights; sets ``classes_``."""
@@ -157,24 +198,22 @@ class CodedClassifier(
 
     # ---- decoders that learn ----
 
-    def _learn_to_decode(
-        self, data: WeightedRows, callback: Callback | None, n_threads: int
-    ) -> FoldOutputs | None:
-        """Sets ``decoder_`` to the one learned from the columns' outputs, where there is one to learn.
+    def _learn_to_decode(self, fit: FitInput, callback: Callback | None) -> FoldOutputs | None:
+        """Train the decoder on the columns' outputs, where there is one to train; sets ``decoder_``.
 
         Returned are the fits without a fold, if any.
         """
-        learner, folds = self._learner, None
-        if learner is None:
+        data, found = fit.data, None
+        if self._learner is None:
             return None
-        if learner.learns_from == "out-of-fold":
-            fold = self._folds(data, self._n_folds) if self._given_folds is None else self._row_folds
-            stop = self._record.below("folds").limits(self._stop())
-            folds = self._out_of_fold(data, fold, stop, callback, n_threads)
-            self.fold_gap_ = folds.gap
-        outputs = outputs_on_rows(self, data) if folds is None else folds.outputs
-        self.decoder_ = learner.fit(outputs, data.labels, self.code_, data.weight)
-        return folds
+        if self._learner.learns_from == "out-of-fold":
+            fold = fit.folds if isinstance(fit.folds, np.ndarray) else self._folds(data, fit.folds)
+            stop = fit.record.below("folds").limits(self._stop())
+            found = self._out_of_fold(data, fold, stop, callback, fit.n_threads)
+            self.fold_gap_ = found.gap
+        outputs = outputs_on_rows(self, data) if found is None else found.outputs
+        self.decoder_ = self._learner.fit(outputs, data.labels, self.code_, data.weight)
+        return found
 
     def _folds(self, data: WeightedRows, n_folds: int) -> np.ndarray:
         """The fold of each canonical row."""
@@ -216,7 +255,7 @@ class CodedClassifier(
                 f"{type(self).__name__} stopped ({worst}){gap} after {self.n_iter_} iterations; "
                 f"{self._remedy()}",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
         elif folds is not None and folds.status not in self._success:
             warnings.warn(
@@ -224,7 +263,7 @@ class CodedClassifier(
                 f"({folds.status}) with relative duality gaps up to {folds.gap:.1e}; raise max_iter or "
                 "max_seconds, raise tol, or scale the features.",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
 
     def _remedy(self) -> str:
@@ -236,6 +275,27 @@ class CodedClassifier(
         check_number("tol", self.tol, above=0.0)
         check_number("max_iter", self.max_iter, at_least=1, integer=True)
         check_number("max_seconds", self.max_seconds, above=0.0)
+
+    def set_callbacks(self, *callbacks: Any) -> Any:
+        """Set the callbacks of the next fits, replacing earlier ones; none removes them.
+
+        Parameters
+        ----------
+        *callbacks : callables or scikit-learn callbacks
+            Functions ``f(check, state) -> stop`` or objects of ``sklearn.callback``'s protocol.
+        """
+        functions, others = plain_functions(callbacks)
+        if CallbackSupportMixin is not object:
+            super().set_callbacks(*others)
+        self._functions = functions
+        return self
+
+    def __sklearn_clone__(self) -> Any:
+        """Plain functions are passed on to a clone, as scikit-learn's callbacks are."""
+        copy = super().__sklearn_clone__()
+        if functions := getattr(self, "_functions", None):
+            copy._functions = list(functions)
+        return copy
 
     def _outputs(self, X: Any) -> np.ndarray:
         check_is_fitted(self)

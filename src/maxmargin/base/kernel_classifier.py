@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -12,19 +11,12 @@ from .._native import (
     GroupedMatrix,
     columns_of_groups,
     effective_n_threads,
-    is_sparse,
 )
 from ..data import (
-    Rows,
     WeightedRows,
-    canonical,
-    check_scale,
-    check_symmetric,
-    check_weights,
     stratified_folds,
 )
 from ..kernels import (
-    FromFunction,
     Kernel,
     KernelData,
     Precomputed,
@@ -33,19 +25,30 @@ from ..kernels import (
 )
 from ..solving import SolverResult
 from .classifier import NOT_GIVEN, CodedClassifier
+from .kernel_rows import (
+    canonical_rows,
+    check_precomputed,
+    kernel_data,
+    kernel_tags,
+    object_array,
+    resolved_kernel,
+    set_kernel,
+    takes_objects,
+)
 
 
-class KernelRows:
-    """What an estimator with the parameters ``kernel, gamma, degree, coef0`` does with its rows.
+class KernelClassifier(CodedClassifier):
+    """A classifier ``f_t(x) = sum_j a_jt k(x, z_j) + b_t``, one f for each column t of its code.
 
-    ``_rng(stream)`` gives its generators of random numbers, all of them from ``_seed``.
+    A subclass has the parameters ``kernel, gamma, degree, coef0`` beside those of every classifier, and sets
+    in ``_store``, by ``_keep``, the support vectors and their coefficients. ``_rng(stream)`` gives its
+    generators of random numbers, all of them from ``_seed``.
     """
 
     kernel: Any
     gamma: Any
     degree: Any
     coef0: Any
-    _seed: int
 
     def _check_kernel(self) -> None:
         """Refuse kernel parameters that are out of range; sets nothing."""
@@ -59,65 +62,12 @@ class KernelRows:
 
     # ---- data ----
 
-    def _takes_objects(self, X: Any) -> bool:
-        """Whether X is a sequence for a callable kernel rather than a matrix."""
-        if not isinstance(self._kernel_parameter(), FromFunction):
-            return False
-        if hasattr(X, "ndim"):
-            return X.ndim == 1
-        return not hasattr(X, "shape") and (len(X) == 0 or not _is_vector(X[0]))
-
-    def _check_precomputed(self, X: Any) -> None:
-        """Refuse what is no kernel matrix to fit to, where X has to be one."""
-        if isinstance(self._kernel_parameter(), Precomputed):
-            if is_sparse(X):
-                raise ValueError("a precomputed kernel matrix must be dense; call X.toarray() first.")
-            if X.shape[0] != X.shape[1]:
-                raise ValueError(f"Precomputed matrix must be a square matrix to fit; got shape {X.shape}.")
-            check_symmetric(X)
-
-    def _canonical(self, X: Any, labels: np.ndarray, weight: np.ndarray, n_threads: int) -> WeightedRows:
-        check_weights(weight)
-        if X.ndim == 2 and not isinstance(self._kernel_parameter(), Precomputed):
-            merge = getattr(self, "merge_duplicates", True)
-            return canonical(X, labels, weight, merge_duplicates=merge, n_threads=n_threads)
-        kept = self._rng(0).permutation(np.flatnonzero(weight > 0.0))  # a prefix is a random sample, as there
-        return WeightedRows(Rows(X, kept, n_threads), labels[kept], weight[kept])
-
-    def _prepare(self, data: WeightedRows) -> None:
-        """Resolves the kernel: ``kernel_``, and ``gamma_`` where it has one."""
-        X, index, kernel = data.rows.X, data.rows.index, self._kernel_parameter()
-        if X.ndim == 2 and not isinstance(kernel, Precomputed):
-            check_scale(X, data.rows.sqnorms(), 1.0)
-        self.kernel_ = kernel.resolve(X, self._rng(1), data.weight, index)
-        self.__dict__.pop("gamma_", None)
-        if hasattr(self.kernel_, "gamma"):
-            self.gamma_ = float(self.kernel_.gamma)
-
-    def _kernel_data(self, data: WeightedRows) -> KernelData:
-        rows = data.rows
-        return KernelData(self.kernel_, rows.X, rows.index, rows.n_threads, cancel=rows.cancel)
-
-    def __sklearn_tags__(self) -> Any:
-        """Sparse input is accepted; a precomputed kernel is pairwise."""
-        tags = super().__sklearn_tags__()  # type: ignore[misc]
-        tags.input_tags.sparse = True
-        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
-        return tags
-
-
-class KernelClassifier(KernelRows, CodedClassifier):
-    """A classifier ``f_t(x) = sum_j a_jt k(x, z_j) + b_t``, one f for each column t of its code.
-
-    A subclass has the parameters of :class:`KernelRows` beside those of every classifier, and sets in
-    ``_store``, by ``_keep``, the support vectors and their coefficients.
-    """
-
     def _validated(self, X: Any, y: Any = NOT_GIVEN) -> Any:
-        if not self._takes_objects(X):
+        kernel = self._kernel_parameter()
+        if not takes_objects(kernel, X):
             checked = super()._validated(X, y)
             if y is not NOT_GIVEN:
-                self._check_precomputed(checked[0])
+                check_precomputed(kernel, checked[0])
             return checked
         objects = object_array(X)
         if y is NOT_GIVEN:
@@ -127,6 +77,22 @@ class KernelClassifier(KernelRows, CodedClassifier):
             raise ValueError(f"y should be a 1d array, got an array of shape {y.shape} instead.")
         check_consistent_length(objects, y)
         return objects, y
+
+    def _canonical(self, X: Any, labels: np.ndarray, weight: np.ndarray, n_threads: int) -> WeightedRows:
+        merge = getattr(self, "merge_duplicates", True)
+        kernel, rng = self._kernel_parameter(), self._rng(0)
+        return canonical_rows(kernel, X, labels, weight, rng, merge_duplicates=merge, n_threads=n_threads)
+
+    def _prepare(self, data: WeightedRows) -> None:
+        """Resolves the kernel: ``kernel_``, and ``gamma_`` where it has one."""
+        set_kernel(self, resolved_kernel(self._kernel_parameter(), data, self._rng(1)))
+
+    def _kernel_data(self, data: WeightedRows) -> KernelData:
+        return kernel_data(self.kernel_, data)
+
+    def __sklearn_tags__(self) -> Any:
+        """Sparse input is accepted; a precomputed kernel is pairwise."""
+        return kernel_tags(super().__sklearn_tags__(), self.kernel)
 
     def _folds(self, data: WeightedRows, n_folds: int) -> np.ndarray:
         # A kernel matrix and objects come in a random order; theirs is the order given.
@@ -209,21 +175,3 @@ class KernelClassifier(KernelRows, CodedClassifier):
         outputs = np.asarray(outputs, dtype=np.float64)
         outputs += self.intercept_
         return outputs
-
-
-def _is_vector(item: Any) -> bool:
-    return isinstance(item, list | tuple | np.ndarray) and all(isinstance(v, Real) for v in item)
-
-
-def object_array(X: Any) -> np.ndarray:
-    """A sequence as a 1-d array of its items, strings as an array of strings."""
-    if isinstance(X, np.ndarray) and X.ndim == 1:
-        objects = X
-    elif all(isinstance(item, str) for item in X):
-        objects = np.array(list(X))
-    else:
-        objects = np.empty(len(X), dtype=object)
-        objects[:] = list(X)
-    if len(objects) == 0:
-        raise ValueError("Found an X with 0 sample(s) while a minimum of 1 is required.")
-    return objects

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from .._native import effective_n_threads, is_sparse
-from ..base import CodedClassifier, KernelClassifier, StreamingKernelClassifier
+from ..base import CodedClassifier, KernelClassifier
 from ..data import WeightedRows, check_sample_weight, class_weights
 from ..kernels import (
     RBF,
@@ -21,7 +21,12 @@ from ..kernels import (
     Scaled,
     depends_on_data,
 )
-from ..methods.baselines import KernelMatchingPursuit
+from ..methods.baselines import (
+    BudgetPerceptron,
+    KernelMatchingPursuit,
+    KernelPegasos,
+    KernelPerceptron,
+)
 from ..methods.budget import SparseKernelClassifier
 from ..methods.kernel_svm import LOSSES, KernelSVC
 from ..methods.lagrangian import LagrangianSVC
@@ -34,6 +39,13 @@ from .kinds import (
 )
 
 Intercept = Literal["none", "free", "penalised"]
+WITHOUT_INTERCEPT = (
+    BudgetPerceptron,
+    KernelMatchingPursuit,
+    KernelPegasos,
+    KernelPerceptron,
+    SparseKernelClassifier,
+)
 AT_ZERO = {"hinge": 1.0, "squared-hinge": 0.5}  # the loss of f = 0
 
 
@@ -270,8 +282,7 @@ def _differences(model: Any, rows: np.ndarray) -> np.ndarray:
 
 def intercept_of(model: Any) -> Intercept:
     """Whether the class of functions has an intercept."""
-    without = isinstance(model, SparseKernelClassifier | StreamingKernelClassifier | KernelMatchingPursuit)
-    if without or not getattr(model, "fit_intercept", True):
+    if isinstance(model, WITHOUT_INTERCEPT) or not getattr(model, "fit_intercept", True):
         return "none"
     if isinstance(model, LagrangianSVC) or getattr(model, "penalize_intercept", False):
         return "penalised"

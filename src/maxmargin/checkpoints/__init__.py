@@ -1,16 +1,17 @@
 """Fits that resume: the file, its record, and what the fit is of."""
 
-from .checkpoint import Checkpoint, CheckpointSupport
+from .checkpoint import Checkpoint, fit_record, set_checkpoint
 from .identity import data_identity, description, parameter_identity
 from .record import CheckpointError, FitRecord, check_identity
 
 __all__ = [
     "Checkpoint",
     "CheckpointError",
-    "CheckpointSupport",
     "FitRecord",
     "check_identity",
     "data_identity",
     "description",
+    "fit_record",
     "parameter_identity",
+    "set_checkpoint",
 ]

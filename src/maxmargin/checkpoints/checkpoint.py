@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from numbers import Integral
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, TypeVar
 
 from ..data import check_flag, check_number
 from .record import FileRecord, FitRecord
 
-__all__ = ["Checkpoint", "CheckpointSupport"]
+__all__ = ["Checkpoint", "fit_record", "set_checkpoint"]
 
 
 class Checkpoint:
@@ -77,59 +76,42 @@ class Checkpoint:
         self.path.unlink(missing_ok=True)
 
 
-class CheckpointSupport:
-    """Adds ``set_checkpoint`` to an estimator; its ``fit`` runs inside ``_checkpointed``."""
+Model = TypeVar("Model")
 
-    _checkpoint: Checkpoint | None = None
-    _record: FitRecord = FitRecord()  # of the fit under way
-    _seed: int
 
-    def set_checkpoint(self, checkpoint: Checkpoint | str | os.PathLike[str] | None) -> Self:
-        """Keep how far the next fits have come in a file, so that they can be gone on with.
+def set_checkpoint(self: Model, checkpoint: Checkpoint | str | os.PathLike[str] | None) -> Model:
+    """Write the progress of the next fits to a file, so that they can be resumed.
 
-        It concerns ``fit`` alone, and is left behind by clones, copies and pickles.
+    It affects ``fit`` only, and is not passed on to clones, copies and pickles.
 
-        Parameters
-        ----------
-        checkpoint : Checkpoint, path or None
-            None ends it. A path is ``Checkpoint(path)``.
+    Parameters
+    ----------
+    checkpoint : Checkpoint, path or None
+        None turns it off. A path is ``Checkpoint(path)``.
 
-        Returns
-        -------
-        self
-        """
-        if checkpoint is not None and not isinstance(checkpoint, Checkpoint):
-            checkpoint = Checkpoint(checkpoint)
-        self._checkpoint = checkpoint
-        return self
+    Returns
+    -------
+    self
+    """
+    if checkpoint is not None and not isinstance(checkpoint, Checkpoint):
+        checkpoint = Checkpoint(checkpoint)
+    self._checkpoint = checkpoint  # type: ignore[attr-defined]
+    return self
 
-    def _draw_seed(self) -> None:
-        """The run before knows the seed, where no integer says which it is."""
-        super()._draw_seed()  # type: ignore[misc]
-        fixed = isinstance(getattr(self, "random_state", 0), Integral)
-        self._seed = self._record.seed(self._seed, fixed)
 
-    def __getstate__(self) -> Any:
-        """The file stays behind: only the model is pickled."""
-        state: dict[str, Any] = dict(super().__getstate__())  # type: ignore[call-overload]
-        for name in ("_checkpoint", "_record"):
-            state.pop(name, None)
-        return state
-
-    @contextmanager
-    def _checkpointed(self) -> Iterator[None]:
-        """The record of this fit, as ``_record``: its own file's, or that of the estimator around it."""
-        given = "_record" in self.__dict__
-        if not given and self._checkpoint is not None:
-            if getattr(self, "warm_start", False):
-                raise ValueError(
-                    "a checkpoint cannot go with warm_start=True: a fit that goes on from the file does not "
-                    "know the fit before. Set warm_start=False, or set_checkpoint(None)."
-                )
-            self._record = FileRecord(self._checkpoint)
-        try:
-            yield
-        finally:  # after an error or Ctrl-C as well
-            record = self.__dict__.pop("_record", None)
-            if record is not None and not given:
-                record.write()
+@contextmanager
+def fit_record(model: Any) -> Iterator[FitRecord]:
+    """The record of one fit of a model: that of its checkpoint, or one that stores nothing."""
+    if model._checkpoint is None:
+        yield FitRecord()
+        return
+    if getattr(model, "warm_start", False):
+        raise ValueError(
+            "a checkpoint cannot be combined with warm_start=True: a fit resumed from the file does not know "
+            "the earlier fit. Set warm_start=False, or set_checkpoint(None)."
+        )
+    record = FileRecord(model._checkpoint)
+    try:
+        yield record
+    finally:  # after an error or Ctrl-C as well
+        record.write()

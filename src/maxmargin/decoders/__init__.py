@@ -5,11 +5,11 @@ their outputs, on the training rows or out of fold; until then a fixed decoder s
 """
 
 from .coupling import CoupledPairs, is_pairwise
-from .decoded_outputs import DecodedOutputs, gives_probabilities
+from .explanation import Explanation, explanations
 from .learned_weights import DecoderReport
 from .prior import PriorDecoder
 from .probabilities import Coupling, Probabilistic
-from .protocol import Decoder, LearnsFrom
+from .protocol import Decoder, LearnsFrom, ProbabilityDecoder
 from .registry import (
     DECODERS,
     FIXED,
@@ -19,6 +19,7 @@ from .registry import (
     Votes,
     decision_values,
     decoder_from_name,
+    gives_probabilities,
     predicted_classes,
 )
 from .weighted import WeightedDecoder
@@ -28,19 +29,21 @@ __all__ = [
     "FIXED",
     "CoupledPairs",
     "Coupling",
-    "DecodedOutputs",
     "Decoder",
     "DecoderReport",
+    "Explanation",
     "Hamming",
     "LearnsFrom",
     "LossBased",
     "Margins",
     "PriorDecoder",
     "Probabilistic",
+    "ProbabilityDecoder",
     "Votes",
     "WeightedDecoder",
     "decision_values",
     "decoder_from_name",
+    "explanations",
     "gives_probabilities",
     "is_pairwise",
     "predicted_classes",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,7 @@ __all__ = [
     "Votes",
     "decision_values",
     "decoder_from_name",
+    "gives_probabilities",
     "predicted_classes",
 ]
 
@@ -144,6 +145,12 @@ LEARNED: list[Decoder] = [
     PriorDecoder(),
 ]
 DECODERS: dict[str, Decoder] = {decoder.name: decoder for decoder in FIXED + LEARNED}
+
+
+def gives_probabilities(decoder: Any) -> bool:
+    """Whether the decoder, or the one of that name, turns outputs into probabilities."""
+    known = DECODERS.get(decoder) if isinstance(decoder, str) else decoder
+    return hasattr(known, "probabilities")
 
 
 def decoder_from_name(decoder: str | Decoder, code: Code) -> Decoder:

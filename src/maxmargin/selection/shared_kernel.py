@@ -19,6 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .. import _native
 from .._native import effective_n_threads
+from ..checkpoints import FitRecord
 from ..codes import code_from_name
 from ..data import (
     Rows,
@@ -128,6 +129,7 @@ class KernelFolds:
         self.n_threads = effective_n_threads(estimator.n_jobs if n_jobs is None else n_jobs)
         estimator._check_parameters()
         estimator._draw_seed()
+        estimator._read_machine(FitRecord())
         self.X, _ = estimator._validated(X, y)
         self.splits = splits
         self._order_rows()

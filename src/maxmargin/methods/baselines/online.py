@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from ...base import SUCCESS, StreamingKernelClassifier
+from ...base import SUCCESS, KernelClassifier, learn_batch, with_callbacks
 from ...data import WeightedRows, check_choice, check_number
 from ...kernels import join_points, n_points
 from ...losses import LOSSES, SKLEARN_NAMES, loss_from_name
@@ -36,7 +36,7 @@ class Rule(NamedTuple):
     budget: int = 0
 
 
-class _OnlineClassifier(StreamingKernelClassifier):
+class _OnlineClassifier(KernelClassifier):
     """Columns share one support set: a sample enters when some column's loss has a slope."""
 
     _success = (*SUCCESS, Status.MAX_ITER)  # so many epochs were asked for
@@ -83,6 +83,28 @@ class _OnlineClassifier(StreamingKernelClassifier):
         support = results[0].support
         self._keep(self._kernel_data(data).points(support), results[0].coef, data.rows.index[support])
         self._memory = results[0].memory
+
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from one more batch of a stream, row by row in the order given.
+
+        After ``fit`` it continues from the fitted model. A gamma given by name is taken from the first batch.
+        ``support_`` is None afterwards, because support vectors of earlier batches are not rows of this X.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        classes : array-like of shape (n_classes,)
+            The classes of all batches. Needed in the first call, optional later.
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        self
+        """
+        learn_batch(self, X, y, classes, sample_weight)
+        return self
 
     def _learn_batch(self, data: WeightedRows, first: bool, callback: Callback | None) -> OnlineResult:
         budget = self._rule().budget

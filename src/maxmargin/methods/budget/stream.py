@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
-from ...base import StreamingKernelClassifier
+from ...base import KernelClassifier, learn_batch, with_callbacks
 from ...data import Rows, WeightedRows
 from ...kernels import join_points
 from ...solving import Callback, SolverResult
@@ -17,8 +17,33 @@ from .problem import BudgetResult
 from .published import Published
 
 
-class BudgetStream(StreamingKernelClassifier):
+class BudgetStream(KernelClassifier):
     """The part of ``SparseKernelClassifier`` behind ``partial_fit``."""
+
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from one more batch of a stream.
+
+        The published method (``refit=None``) takes the rows in the order given. Otherwise the model is fitted
+        again to a sample of the stream so far, this batch included.
+
+        After ``fit`` it continues from the fitted model. A gamma given by name is taken from the first batch.
+        ``support_`` is None afterwards, because support vectors of earlier batches are not rows of this X.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        classes : array-like of shape (n_classes,)
+            The classes of all batches. Needed in the first call, optional later.
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        self
+        """
+        learn_batch(self, X, y, classes, sample_weight)
+        return self
 
     def _learn_batch(self, data: WeightedRows, first: bool, callback: Callback | None) -> BudgetResult:
         """Own method: a warm refit, with swaps, on a sample of the stream. Published: go on stepping."""

@@ -17,18 +17,28 @@ from ..._native import (
     effective_n_threads,
     is_sparse,
 )
-from ...base import KernelRows, object_array
+from ...base import (
+    canonical_rows,
+    check_precomputed,
+    forget,
+    kernel_data,
+    kernel_tags,
+    object_array,
+    resolved_kernel,
+    set_kernel,
+    takes_objects,
+)
 from ...data import (
     WeightedRows,
     check_choice,
     check_number,
     check_sample_weight,
 )
-from ...kernels import Precomputed
+from ...kernels import Kernel, Precomputed, kernel_from_name
 from .features import METHODS, EigenFeatures, eigen_features
 
 
-class KernelEigenMap(KernelRows, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class KernelEigenMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Coordinates along the leading eigenvectors of a kernel matrix, or of an approximation of it.
 
     For the rows of a fit the features D, (n_samples, S), have
@@ -185,16 +195,18 @@ class KernelEigenMap(KernelRows, ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     def _fit(self, X: Any, sample_weight: Any) -> tuple[Any, np.ndarray, np.ndarray]:
         """Valid rows, which of them count, and their features, each in its row."""
-        self.__dict__.pop("projection_", None)  # not fitted until this fit ends
+        forget(self, "projection_")  # not fitted until this fit ends
         self._check_parameters()
         n_threads = effective_n_threads(self.n_jobs)
         self._seed = int(check_random_state(self.random_state).randint(2**31))
+        kernel = self._kernel_parameter()
         rows = self._rows(X, reset=True)
         weight = check_sample_weight(sample_weight, rows.shape[0])
-        data = self._canonical(rows, np.zeros(len(weight), dtype=np.int64), weight, n_threads)
-        self._prepare(data)
+        labels = np.zeros(len(weight), dtype=np.int64)
+        data = canonical_rows(kernel, rows, labels, weight, self._rng(0), n_threads=n_threads)
+        set_kernel(self, resolved_kernel(kernel, data, self._rng(1)))
         found = eigen_features(
-            self._kernel_data(data),
+            kernel_data(self.kernel_, data),
             self.n_components,
             method=self.method,
             rng=self._rng(2),
@@ -210,15 +222,22 @@ class KernelEigenMap(KernelRows, ClassNamePrefixFeaturesOutMixin, TransformerMix
         check_choice("method", self.method, METHODS)
         if self.landmarks is not None and np.ndim(self.landmarks) == 0 and not is_sparse(self.landmarks):
             check_number("landmarks", self.landmarks, at_least=1, integer=True)
-        self._check_kernel()
+        self._kernel_parameter()
+
+    def _kernel_parameter(self) -> Kernel:
+        return kernel_from_name(self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
+
+    def _rng(self, stream: int) -> np.random.Generator:
+        return np.random.default_rng([self._seed, stream])
 
     def _rows(self, X: Any, *, reset: bool) -> Any:
         """X in the core's layout, or as an array of objects."""
-        if self._takes_objects(X):
+        kernel = self._kernel_parameter()
+        if takes_objects(kernel, X):
             return object_array(X)
         rows = as_rows(validate_data(self, X, reset=reset, **LAYOUT))
         if reset:
-            self._check_precomputed(rows)
+            check_precomputed(kernel, rows)
         return rows
 
     def _landmarks(self, rows: Any) -> Any:
@@ -228,7 +247,7 @@ class KernelEigenMap(KernelRows, ClassNamePrefixFeaturesOutMixin, TransformerMix
             return given
         if isinstance(self.kernel_, Precomputed):
             return self._columns(given, len(rows))
-        if self._takes_objects(given):
+        if takes_objects(self._kernel_parameter(), given):
             return object_array(given)
         points = as_rows(check_array(given, input_name="landmarks", **LAYOUT))
         if rows.ndim == 2:
@@ -285,6 +304,6 @@ class KernelEigenMap(KernelRows, ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     def __sklearn_tags__(self) -> Any:
         """Sparse input is accepted, and precision kept."""
-        tags = super().__sklearn_tags__()
+        tags = kernel_tags(super().__sklearn_tags__(), self.kernel)
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

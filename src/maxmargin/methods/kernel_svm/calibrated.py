@@ -12,9 +12,9 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from ..._native import effective_n_threads
-from ...base import FoldOutputs
+from ...base import FoldOutputs, forget
 from ...calibration import CalibratedScores, check_method
-from ...checkpoints import CheckpointSupport, parameter_identity
+from ...checkpoints import Checkpoint, fit_record, parameter_identity, set_checkpoint
 from ...data import (
     WeightedRows,
     apart_by_folds,
@@ -26,8 +26,10 @@ from ...solving import Status
 from .estimator import KernelSVC
 from .out_of_fold import outputs_without_folds
 
+FEATURES = ("n_features_in_", "feature_names_in_")
 
-class CalibratedSVC(CheckpointSupport, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+
+class CalibratedSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A :class:`KernelSVC` with probabilities that never contradict its predictions.
 
     The SVM is fitted to all rows; that fit alone predicts. Then it is fitted again without each of ``cv``
@@ -82,6 +84,8 @@ class CalibratedSVC(CheckpointSupport, ClassifierMixin, BaseEstimator):  # type:
     ((150, 3), True)
     """
 
+    _checkpoint: Checkpoint | None = None
+
     def __init__(
         self, estimator: Any = None, *, method: str = "sigmoid", cv: Any = 5, n_jobs: int | None = None
     ) -> None:
@@ -91,6 +95,12 @@ class CalibratedSVC(CheckpointSupport, ClassifierMixin, BaseEstimator):  # type:
         self.n_jobs = n_jobs
 
     # ---- fitting ----
+
+    set_checkpoint = set_checkpoint
+
+    def __getstate__(self) -> Any:
+        """The model alone: the checkpoint file is not pickled."""
+        return {name: value for name, value in super().__getstate__().items() if name != "_checkpoint"}
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the SVM to all rows, and probabilities to its outputs out of fold.
@@ -107,24 +117,22 @@ class CalibratedSVC(CheckpointSupport, ClassifierMixin, BaseEstimator):  # type:
         -------
         self
         """
-        self.__dict__.pop("calibrator_", None)  # not fitted until this fit ends
+        forget(self, "calibrator_")  # not fitted until this fit ends
         check_method(self.method)
         check_folds(self.cv)
         given = given_folds(self.cv, y)
-        with self._checkpointed():
-            self._record.bind(parameter_identity(self))
-            model = self._new_estimator()
-            model._record = self._record.below("SVM")
-            model.fit(X, y, sample_weight)
+        with fit_record(self) as record:
+            record.bind(parameter_identity(self))
+            model = self._new_estimator()._fit(X, y, sample_weight, record=record.below("SVM"))
             data, fold, coef = self._folded(model, model._labelled(X, y, sample_weight), given)
             # A coupled pair has no use for the outputs of other classes' rows.
             everywhere = not is_pairwise(model.code_)
-            stop = self._record.below("folds").limits(model._stop())
+            stop = record.below("folds").limits(model._stop())
             found = outputs_without_folds(model, data, fold, coef, stop, everywhere=everywhere)
         self._certify(found)
         self.estimator_, self.classes_ = model, model.classes_
-        for name in ("n_features_in_", "feature_names_in_"):
-            self.__dict__.pop(name, None)
+        forget(self, *FEATURES)
+        for name in FEATURES:
             if hasattr(model, name):
                 setattr(self, name, getattr(model, name))
         self.calibrator_ = self._calibrator(model, found.outputs, data)

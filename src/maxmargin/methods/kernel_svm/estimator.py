@@ -13,6 +13,7 @@ from sklearn.base import clone
 
 from ... import _native
 from ...base import FoldOutputs, KernelClassifier
+from ...checkpoints import FitRecord
 from ...data import (
     WeightedRows,
     available_bytes,
@@ -170,18 +171,20 @@ class KernelSVC(KernelClassifier):
         self._check_kernel()
         self._check_stopping()
 
-    def _prepare(self, data: WeightedRows) -> None:
-        check_costs(self.C, data.weight)
-        super()._prepare(data)
+    def _read_machine(self, record: FitRecord) -> None:
+        """Sets ``cache_mb_``."""
         if isinstance(self.cache_mb, str):
-            free = min(AUTO_CACHE_MB, available_bytes() / 4e6)
-            self.cache_mb_ = self._record.fact("cache_mb", free)
+            self.cache_mb_ = record.fact("cache_mb", min(AUTO_CACHE_MB, available_bytes() / 4e6))
         else:
             self.cache_mb_ = float(self.cache_mb)
 
+    def _prepare(self, data: WeightedRows) -> None:
+        check_costs(self.C, data.weight)
+        super()._prepare(data)
+
     def _earlier_coefficients(self, data: WeightedRows) -> np.ndarray | None:
         """Those of the last fit, (n_samples, n_columns), where it was one of the same shape."""
-        last = self.__dict__.get("_last_rows")
+        last = getattr(self, "_last_rows", None)
         if last is None or getattr(self, "support_", None) is None:
             return None
         if last != (data.rows.X.shape[0], self.classes_.tolist(), self.code_.n_columns):
@@ -256,18 +259,18 @@ class KernelSVC(KernelClassifier):
         """
         Cs = check_grid("Cs", Cs)
         common = clone(self).set_params(C=float(max(Cs)))
-        data, n_threads = common._begin(X, y, sample_weight)
+        fit = common._begin(X, y, sample_weight)
         stop = replace(self._stop(), max_seconds=self.max_seconds * len(Cs))
 
         def solve(problem: SvmProblem, column: int, stop: Stop, **memory: Any) -> list[SolverResult]:
             return svm_path(problem, [C / common.C for C in Cs], stop=stop, **memory)
 
-        columns = common._solve_columns(data, stop, n_threads, solve)
+        columns = common._solve_columns(fit.data, stop, fit.n_threads, solve)
         models = []
         for C, results in zip(Cs, zip(*columns)):
             model = copy(common).set_params(C=float(C))
-            model._store(list(results), data)
-            model._certify(list(results), model._learn_to_decode(data, None, n_threads))
+            model._store(list(results), fit.data)
+            model._certify(list(results), model._learn_to_decode(fit, None))
             models.append(model)
         return models
 

@@ -130,14 +130,8 @@ class SharedColumns(Columns):
     ) -> tuple[Self, Decoder | None]:
         """The fitted columns, and what the decoder has learned from their outputs: the model does both."""
         model = self._model("hamming" if learner is None else learner)
-        if isinstance(folds, np.ndarray):
-            model._given_folds = folds
-        else:
-            model._n_folds = folds
-        model._record = data.record
-        model.fit(data.X, data.classes[data.labels], **data.params)
-        for name in ("_given_folds", "_row_folds", "_n_folds"):
-            model.__dict__.pop(name, None)
+        y = data.classes[data.labels]
+        model._fit(data.X, y, **data.params, record=data.record, folds=folds)
         return replace(self, estimators=(model,)), None if learner is None else model.decoder_
 
     def partial_fit(self, data: TrainingData) -> Self:

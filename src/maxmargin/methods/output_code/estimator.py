@@ -7,17 +7,16 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn import get_config
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
+from sklearn.base import MetaEstimatorMixin
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags, indexable
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from ...base import ClassLabels, CodedClassifier
-from ...checkpoints import CheckpointSupport, parameter_identity
+from ...base import CodedClassifier, DecodedClassifier, forget
+from ...checkpoints import fit_record, parameter_identity
 from ...data import check_folds, given_folds
-from ...decoders import DecodedOutputs
 from ...solving import Status, worst_status
 from ..kernel_svm import KernelSVC
 from .column_fits import TrainingData, check_binary_classifier, weight_parameter
@@ -34,14 +33,7 @@ def _estimator_has(method: str) -> Callable[[OutputCodeClassifier], bool]:
     return check
 
 
-class OutputCodeClassifier(
-    CheckpointSupport,
-    ClassLabels,
-    DecodedOutputs,
-    MetaEstimatorMixin,  # type: ignore[misc]
-    ClassifierMixin,  # type: ignore[misc]
-    BaseEstimator,  # type: ignore[misc]
-):
+class OutputCodeClassifier(MetaEstimatorMixin, DecodedClassifier):  # type: ignore[misc]
     """Many classes by a binary classifier for each column of a code, and a decoder of their outputs.
 
     Column t of the code is the problem of telling the classes with ``code_.matrix[:, t] == 1`` from those
@@ -158,18 +150,18 @@ class OutputCodeClassifier(
         -------
         self
         """
-        self.__dict__.pop("estimators_", None)  # not fitted until this fit ends
+        forget(self, "estimators_")  # not fitted until this fit ends
         check_folds(self.cv)
         estimator = self._checked_estimator()
         X, y = self._given(X, y, reset=True)
-        with self._checkpointed():
-            self._draw_seed()
-            self._record.bind(parameter_identity(self) | {"seed": str(self._seed)})
+        with fit_record(self) as record:
+            self._draw_seed(record)
+            record.bind(parameter_identity(self) | {"seed": str(self._seed)})
             labels, weight = self._labels_and_weights(y, sample_weight)
             self._choose_code()
             passed = self._weight_to_pass(sample_weight, weight)
             own, of_splitter = self._routed("fit", passed, params)
-            data = TrainingData(X, labels, weight, self.classes_, own, self._record.below("columns"))
+            data = TrainingData(X, labels, weight, self.classes_, own, record.below("columns"))
             heard = passed is None or any(value is passed for value in own.values())
             columns, decoder = self._new_columns(estimator, heard).fit(
                 data, self._learner, self._folds(y, of_splitter)
@@ -200,12 +192,7 @@ class OutputCodeClassifier(
         self
         """
         estimator = self._checked_estimator()
-        first = not self.__sklearn_is_fitted__()
-        self._check_fixed_decoder()
-        if first:
-            self._begin_stream(classes)
-        self._check_same_classes(classes)
-        self._take_fixed_decoder()
+        first = self._open_stream(classes)
         X, y = self._given(X, y, reset=first)
         labels, weight = self._batch_labels_and_weights(y, sample_weight)
         own, _ = self._routed("partial_fit", self._weight_to_pass(sample_weight, weight), params)
@@ -255,8 +242,8 @@ class OutputCodeClassifier(
             for model in columns.estimators
             if model is not None
         ]
+        forget(self, *CERTIFICATES)
         for name, summary in CERTIFICATES.items():
-            self.__dict__.pop(name, None)
             if all(isinstance(model, CodedClassifier) and hasattr(model, name) for model in models):
                 setattr(self, name, summary([getattr(model, name) for model in models]))
         self._columns = columns

@@ -1,31 +1,54 @@
-"""Prediction of every classifier with a code and a decoder: outputs of columns, scores, labels."""
+"""A classifier with a code and a decoder: how labels become columns, and outputs of columns predictions."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
+from numbers import Integral
 from typing import Any, cast
 
 import numpy as np
-from sklearn.utils import column_or_1d
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from .. import checkpoints
+from ..checkpoints import Checkpoint, FitRecord
 from ..codes import Code
 from ..data import label_numbers
-from .explanation import Explanation, explanations
-from .protocol import Decoder, ProbabilityDecoder
-from .registry import DECODERS, decision_values, predicted_classes
+from ..decoders import (
+    DECODERS,
+    Decoder,
+    Explanation,
+    ProbabilityDecoder,
+    decision_values,
+    decoder_from_name,
+    explanations,
+    gives_probabilities,
+    predicted_classes,
+)
+from .labels import (
+    batch_labels,
+    check_fixed_decoder,
+    check_same_classes,
+    choose_code,
+    labelled,
+    stream_classes,
+)
 
-__all__ = ["DecodedOutputs", "gives_probabilities"]
+__all__ = ["DecodedClassifier", "forget"]
+
+NOT_PICKLED = ("_checkpoint", "_functions")  # a file and functions of this process
 
 
-def gives_probabilities(decoder: Any) -> bool:
-    """Whether the decoder, or the one of that name, turns outputs into probabilities."""
-    known = DECODERS.get(decoder) if isinstance(decoder, str) else decoder
-    return hasattr(known, "probabilities")
+def forget(model: Any, *names: str) -> None:
+    """Remove fitted attributes of an earlier fit, those that the model has."""
+    for name in names:
+        if name in vars(model):
+            delattr(model, name)
 
 
-def _has_probabilities(model: DecodedOutputs) -> bool:
+def _has_probabilities(model: DecodedClassifier) -> bool:
     decoder = getattr(model, "decoder_", getattr(model, "decoder", None))
     if gives_probabilities(decoder):
         return True
@@ -36,7 +59,7 @@ def _has_probabilities(model: DecodedOutputs) -> bool:
     )
 
 
-def _has_columns(model: DecodedOutputs) -> bool:
+def _has_columns(model: DecodedClassifier) -> bool:
     if not model._joint:
         return True
     raise AttributeError(
@@ -45,16 +68,76 @@ def _has_columns(model: DecodedOutputs) -> bool:
     )
 
 
-class DecodedOutputs:
-    """A classifier that predicts by the outputs of a code's columns.
+class DecodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier with the parameters ``code, decoder, class_weight`` that predicts by a code's columns.
 
-    A fitted one has ``classes_``, ``code_`` and ``decoder_``; ``_outputs`` gives the columns' outputs. Where
-    these are scores of classes, which mean something only beside each other, the model is ``_joint``.
+    A fitted one has ``classes_``, ``code_``, ``decoder_`` and ``_seed``, the one integer that all randomness
+    of its fit comes from. ``_learner`` is the decoder as it was before it learned, None for a fixed one. A
+    subclass gives the outputs of its columns in ``_outputs``. Where these are scores of classes, which mean
+    something only relative to each other, the model is ``_joint``.
     """
 
+    code: Any
+    decoder: Any
+    class_weight: Any
     classes_: np.ndarray
     code_: Code
     decoder_: Decoder
+    _seed: int
+    _learner: Decoder | None
+    _checkpoint: Checkpoint | None = None
+
+    set_checkpoint = checkpoints.set_checkpoint
+
+    def __getstate__(self) -> Any:
+        """The model alone: the checkpoint file and callback functions are not pickled."""
+        state = super().__getstate__()
+        return {name: value for name, value in state.items() if name not in NOT_PICKLED}
+
+    # ---- labels and the code ----
+
+    def _draw_seed(self, record: FitRecord = FitRecord()) -> None:  # noqa: B008 (it holds nothing)
+        """Set ``_seed`` before anything random is done; a resumed fit has the seed of its first run."""
+        random_state = getattr(self, "random_state", 0)
+        drawn = int(check_random_state(random_state).randint(2**31))
+        self._seed = record.seed(drawn, isinstance(random_state, Integral))
+
+    def _labels_and_weights(self, y: np.ndarray, sample_weight: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Labels ``0, 1, ...`` and weights, class weights included; sets ``classes_``."""
+        self.classes_, labels, weight = labelled(type(self).__name__, y, sample_weight, self.class_weight)
+        return labels, weight
+
+    def _choose_code(self) -> None:
+        """Set ``code_``, ``decoder_`` and ``_learner``."""
+        forget(self, "fold_gap_")
+        chosen = choose_code(self.code, self.decoder, len(self.classes_), self._seed)
+        self.code_, self.decoder_, self._learner = chosen
+
+    def _open_stream(self, classes: Any) -> bool:
+        """Check the classes of a batch; True for the first batch, which sets ``classes_`` and ``code_``.
+
+        The decoder is the one that the parameter names now, whatever an earlier fit learned.
+        """
+        check_fixed_decoder(type(self).__name__, self.decoder)
+        first = not self.__sklearn_is_fitted__()
+        if first:
+            self.classes_ = stream_classes(type(self).__name__, classes)
+            self._draw_seed()
+            self._choose_code()
+        check_same_classes(classes, self.classes_)
+        self.decoder_ = decoder_from_name(self.decoder, self.code_)
+        return first
+
+    def _batch_labels_and_weights(self, y: np.ndarray, sample_weight: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Labels ``0, 1, ...`` and weights of one batch, which need not contain all classes."""
+        _, labels, weight = batch_labels(y, sample_weight, self.classes_, self.class_weight)
+        return labels, weight
+
+    @abstractmethod
+    def __sklearn_is_fitted__(self) -> bool:
+        """True between the end of a fit and the start of the next."""
+
+    # ---- prediction ----
 
     @property
     def _joint(self) -> bool:

@@ -1,0 +1,128 @@
+"""What an estimator with a kernel does with its rows: features, kernel matrices and sequences of objects."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from .._native import is_sparse
+from ..data import (
+    Rows,
+    WeightedRows,
+    canonical,
+    check_scale,
+    check_symmetric,
+    check_weights,
+)
+from ..kernels import (
+    FromFunction,
+    Kernel,
+    KernelData,
+    Precomputed,
+)
+from .decoded import forget
+
+__all__ = [
+    "canonical_rows",
+    "check_precomputed",
+    "kernel_data",
+    "kernel_tags",
+    "object_array",
+    "resolved_kernel",
+    "set_kernel",
+    "takes_objects",
+]
+
+
+def takes_objects(kernel: Kernel, X: Any) -> bool:
+    """Whether X is a sequence for a callable kernel rather than a matrix."""
+    if not isinstance(kernel, FromFunction):
+        return False
+    if hasattr(X, "ndim"):
+        return bool(X.ndim == 1)
+    return not hasattr(X, "shape") and (len(X) == 0 or not _is_vector(X[0]))
+
+
+def _is_vector(item: Any) -> bool:
+    return isinstance(item, list | tuple | np.ndarray) and all(isinstance(v, Real) for v in item)
+
+
+def object_array(X: Any) -> np.ndarray:
+    """A sequence as a 1-d array of its items, strings as an array of strings."""
+    if isinstance(X, np.ndarray) and X.ndim == 1:
+        objects = X
+    elif all(isinstance(item, str) for item in X):
+        objects = np.array(list(X))
+    else:
+        objects = np.empty(len(X), dtype=object)
+        objects[:] = list(X)
+    if len(objects) == 0:
+        raise ValueError("Found an X with 0 sample(s) while a minimum of 1 is required.")
+    return objects
+
+
+def check_precomputed(kernel: Kernel, X: Any) -> None:
+    """Refuse an X that is not a square kernel matrix, where the kernel is precomputed."""
+    if isinstance(kernel, Precomputed):
+        if is_sparse(X):
+            raise ValueError("a precomputed kernel matrix must be dense; call X.toarray() first.")
+        if X.shape[0] != X.shape[1]:
+            raise ValueError(f"Precomputed matrix must be a square matrix to fit; got shape {X.shape}.")
+        check_symmetric(X)
+
+
+def canonical_rows(
+    kernel: Kernel,
+    X: Any,
+    labels: np.ndarray,
+    weight: np.ndarray,
+    rng: np.random.Generator,
+    *,
+    merge_duplicates: bool = True,
+    n_threads: int,
+) -> WeightedRows:
+    """The weighted multiset of (row, label) pairs that a fit is a function of.
+
+    Objects and rows of a kernel matrix cannot be merged: those with a weight come in random order.
+    """
+    check_weights(weight)
+    if has_features(kernel, X):
+        return canonical(X, labels, weight, merge_duplicates=merge_duplicates, n_threads=n_threads)
+    kept = rng.permutation(np.flatnonzero(weight > 0.0))  # so a prefix is a random sample, as it is there
+    return WeightedRows(Rows(X, kept, n_threads), labels[kept], weight[kept])
+
+
+def has_features(kernel: Kernel, X: Any) -> bool:
+    """Whether the rows of X are points, not objects or rows of a kernel matrix."""
+    return X.ndim == 2 and not isinstance(kernel, Precomputed)
+
+
+def resolved_kernel(kernel: Kernel, data: WeightedRows, rng: np.random.Generator) -> Kernel:
+    """The kernel with a number for a gamma that was a word."""
+    X, index = data.rows.X, data.rows.index
+    if has_features(kernel, X):
+        check_scale(X, data.rows.sqnorms(), 1.0)
+    return kernel.resolve(X, rng, data.weight, index)
+
+
+def set_kernel(model: Any, kernel: Kernel) -> None:
+    """Set ``kernel_``, and ``gamma_`` where the kernel has one."""
+    forget(model, "gamma_")
+    model.kernel_ = kernel
+    if hasattr(kernel, "gamma"):
+        model.gamma_ = float(kernel.gamma)
+
+
+def kernel_data(kernel: Kernel, data: WeightedRows) -> KernelData:
+    """The rows with their kernel."""
+    rows = data.rows
+    return KernelData(kernel, rows.X, rows.index, rows.n_threads, cancel=rows.cancel)
+
+
+def kernel_tags(tags: Any, kernel: Any) -> Any:
+    """scikit-learn's tags, completed: sparse input is accepted, and a precomputed kernel is pairwise."""
+    tags.input_tags.sparse = True
+    tags.input_tags.pairwise = isinstance(kernel, str) and kernel == "precomputed"
+    return tags
