@@ -12,13 +12,12 @@ from support.command_line import running
 from maxmargin.cli import main
 from maxmargin.cli.commands.reproduce import near
 from maxmargin.cli.frame import app
-from maxmargin.cli.frame import messages as notices
-from maxmargin.cli.frame.messages import Interrupted
+from maxmargin.cli.frame.invocation import Invocation
+from maxmargin.cli.frame.messages import OPTIONS, Interrupted, option, printable
 from maxmargin.cli.frame.output import (
     PIPE_WIDTH,
     Show,
     facts,
-    printable,
     table,
 )
 from maxmargin.json_values import plain
@@ -86,7 +85,7 @@ def test_what_is_missing_is_1_without_a_traceback(run, tmp_path):
 
 @pytest.mark.parametrize("error", [ValueError, OSError, ImportError, MemoryError, TypeError])
 def test_errors_that_are_expected_become_one_line(run, monkeypatch, error):
-    _replace_inspect(monkeypatch, lambda: (_ for _ in ()).throw(error("the reason")))
+    _replace_inspect(monkeypatch, lambda show: (_ for _ in ()).throw(error("the reason")))
     ran = run("inspect", "x.mm")
     assert ran.code == 1
     assert ran.err.startswith("error: ")
@@ -94,26 +93,26 @@ def test_errors_that_are_expected_become_one_line(run, monkeypatch, error):
 
 
 def test_a_bug_keeps_its_traceback(run, monkeypatch):
-    _replace_inspect(monkeypatch, lambda: (_ for _ in ()).throw(AssertionError("a bug")))
+    _replace_inspect(monkeypatch, lambda show: (_ for _ in ()).throw(AssertionError("a bug")))
     with pytest.raises(AssertionError, match="a bug"):
         run("inspect", "x.mm")
 
 
 def test_an_interrupt_is_130(run, monkeypatch):
-    _replace_inspect(monkeypatch, lambda: (_ for _ in ()).throw(KeyboardInterrupt))
+    _replace_inspect(monkeypatch, lambda show: (_ for _ in ()).throw(KeyboardInterrupt))
     assert run("inspect", "x.mm").code == 130
-    _replace_inspect(monkeypatch, lambda: (_ for _ in ()).throw(Interrupted("kept in a file")))
+    _replace_inspect(monkeypatch, lambda show: (_ for _ in ()).throw(Interrupted("kept in a file")))
     ran = run("inspect", "x.mm")
     assert (ran.code, ran.out) == (130, "")
     assert "kept in a file" in ran.err
 
 
 def test_a_warning_is_said_once_and_part_of_the_document(run, monkeypatch):
-    def twice():
+    def twice(show):
         warnings.warn("not converged", UserWarning, stacklevel=1)
         warnings.warn("not converged", UserWarning, stacklevel=1)
         warnings.warn("for programmers", DeprecationWarning, stacklevel=1)
-        Show(json=True).answer({"a": 1})
+        show.answer({"a": 1})
 
     _replace_inspect(monkeypatch, twice)
     ran = run("inspect", "x.mm", "--json")
@@ -125,9 +124,9 @@ def test_a_warning_is_said_once_and_part_of_the_document(run, monkeypatch):
 def _replace_inspect(monkeypatch, function):
     import maxmargin.cli.commands.inspect as module
 
-    def inspect(model: str, /, *, json: bool = False) -> None:
+    def inspect(model: str, /, *, show: Show = Show()) -> None:  # noqa: B008
         """Stands in."""
-        function()
+        function(show)
 
     monkeypatch.setattr(module, "inspect", inspect)
 
@@ -164,9 +163,27 @@ def test_lines_in_a_pipe_are_not_folded(capsys):
 
 def test_quiet_is_about_remarks_only(capsys):
     Show(quiet=True).remark("by the way")
-    notices.warn("careful")
+    Invocation().warn("careful")
     assert capsys.readouterr().err == "warning: careful\n"
-    notices._warned.clear()
+
+
+@pytest.mark.parametrize("name", OPTIONS.values())
+def test_the_table_of_parameters_names_options_that_exist(name):
+    options = {
+        argument.name
+        for command in app.COMMANDS
+        for argument in app.build(command)[command].assemble_argument_collection(parse_docstring=True)
+    }
+    assert name.split()[0] in options
+
+
+def test_parameters_of_the_library_as_options():
+    assert option("target") == "--target"
+    assert option("delimiter", "|") == "--delimiter '|'"
+    assert option("kinds", {"zip code": "words"}) == "--words 'zip code'"
+    assert option("zero_based", True) == "--zero-based"
+    assert option("names") == "--names a,b,c"
+    assert option("resume", False) == "no --resume"
 
 
 def test_near_names():
@@ -182,6 +199,7 @@ def test_the_version_is_the_packages(run):
 
 def test_without_the_extra_one_line_says_what_to_install(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "cyclopts", None)
+    monkeypatch.delitem(sys.modules, "maxmargin.cli.frame")
     monkeypatch.delitem(sys.modules, "maxmargin.cli.frame.app")
     assert main(["--help"]) == 1
     said = capsys.readouterr()

@@ -97,7 +97,7 @@ def test_kinds_that_the_model_has_are_not_offered_as_an_option(run, flowers, tmp
 )
 def test_numbers_written_for_people_are_pointed_out(cell):
     table = TablePreparation().fit({"pay": [cell.format(i % 9 + 1) for i in range(40)]})
-    with pytest.warns(TableWarning, match="'pay' is taken as words"):
+    with pytest.warns(TableWarning, match="'pay' is read as categorical"):
         warn_of_written_numbers(table)
     warn_of_written_numbers(table, declared={"pay"})  # silent
 
@@ -106,7 +106,7 @@ def test_a_stray_word_among_numbers_is_pointed_out(run, tmp_path):
     data = table(tmp_path / "stray.csv", "x,z,y", lambda i: f"{i},{'unknown' if i == 7 else i * 0.5},")
     (warning,) = run("train", data, "--target", "y", "--budget", 3, "--json").json["warnings"]
     assert "--words z" in warning
-    assert "'z' is taken as words" in warning
+    assert "'z' is read as categorical" in warning
     assert "'unknown'" in warning
     assert "--missing" in warning
 
@@ -155,7 +155,7 @@ def test_no_file_that_is_read_is_written_over(run, flowers):
     ):
         said = run(*command)
         assert said.code == 2
-        assert "would be lost" in said.err
+        assert "would be overwritten" in said.err
     assert flowers.read_bytes() == text
 
 

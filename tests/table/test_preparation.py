@@ -125,7 +125,7 @@ def test_kind_is_open_until_a_value_is_seen(values, n_missing, monkeypatch):
 def test_kind_is_fixed_by_the_first_value():
     fitted = TablePreparation().fit({"w": ["a", "b"], "x": [1.0, 2.0]})
     fitted.partial_fit({"w": [None], "x": [None]})
-    with pytest.raises(ValueError, match="'w' had words in training and has numbers"):
+    with pytest.raises(ValueError, match="'w' was categorical in training and is numeric"):
         fitted.partial_fit({"w": [1.0], "x": [1.0]})
 
 
@@ -202,8 +202,11 @@ def test_what_training_had_not_is_told(prepared):
             {"colour": ["red"], "same": [7.0], "nothing": [None]},
             "no column 'size', which the model was trained",
         ),
-        (TABLE | {"size": ["a", "b", "c", "d", "e"]}, "'size' had numbers in training and has words"),
-        (TABLE | {"colour": [1.0, 2.0, 3.0, 4.0, 5.0]}, "'colour' had words in training and has numbers"),
+        (TABLE | {"size": ["a", "b", "c", "d", "e"]}, "'size' was numeric in training"),
+        (
+            TABLE | {"colour": [1.0, 2.0, 3.0, 4.0, 5.0]},
+            "'colour' was categorical in training and is numeric",
+        ),
         (TABLE | {"size": [1.0, np.inf, 3.0, 4.0, 5.0]}, "'size' has an infinite number.* in row 1"),
     ],
 )

@@ -112,7 +112,7 @@ def test_other_work_is_not_gone_on_with(tmp_path):
         train(io.open_source(data, target="y"), resume=True, **how)
     assert (tmp_path / "c.stream").read_bytes() == left
     (tmp_path / "c.stream").write_bytes(left[:-9])
-    with pytest.raises(CheckpointError, match="Begin anew"):
+    with pytest.raises(CheckpointError, match="Start over"):
         train(io.open_source(data, target="y"), resume=True, **how)
 
 

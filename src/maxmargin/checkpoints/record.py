@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..data import ParameterError
 from ..solving import Journal, Part, Stop
 from .file import Kept, read_kept, write_kept
 
@@ -20,7 +21,7 @@ __all__ = ["CheckpointError", "FileRecord", "FitRecord"]
 SHARE = 0.05  # of the time, at most, goes into writing
 
 
-class CheckpointError(ValueError):
+class CheckpointError(ParameterError):
     """A file that a fit cannot go on from: of another fit, damaged, or where no file can be."""
 
 
@@ -33,8 +34,9 @@ def check_identity(path: Path, work: str, there: Mapping[str, str], here: Mappin
     ]
     if different:
         raise CheckpointError(
-            f"{path} is the checkpoint of another {work}: {'; '.join(different)}. Give what that {work} was "
-            "given, or begin anew with resume=False."
+            f"{path} is the checkpoint of another {work}: {'; '.join(different)}.",
+            f"Use the data and parameters of that {work}, or start over with {{resume}}.",
+            resume=False,
         )
 
 
@@ -88,7 +90,7 @@ class FileRecord(FitRecord):
         try:
             return read_kept(path)
         except ValueError as error:
-            raise CheckpointError(f"{error} Begin anew with resume=False.") from None
+            raise CheckpointError(str(error), "Start over with {resume}.", resume=False) from None
 
     def fact(self, name: str, value: float) -> float:
         """That of the run before."""

@@ -1,5 +1,6 @@
 """Rows, weights, folds and memory: what a fit is given, checked and brought into canonical order."""
 
+from .advice import Advised, ParameterError
 from .checks import (
     check_alpha,
     check_choice,
@@ -31,6 +32,8 @@ from .rows import (
 )
 
 __all__ = [
+    "Advised",
+    "ParameterError",
     "Rows",
     "WeightedRows",
     "apart_by_folds",

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..data import ParameterError
 from ..io.readers import BLOCK_ROWS, Source
 from ..metrics import (
     ClassRow,
@@ -183,7 +184,9 @@ class _Tally:
         start = time.perf_counter()
         for rows, target, first_row in batches:
             if target is None:
-                raise ValueError(f"{file} has no target to compare predictions with; name it (--target).")
+                raise ParameterError(
+                    f"{file} has no target to compare predictions with.", "Name it ({target}).", target=None
+                )
             if len(target):
                 X, notices = prepared(self.model, rows)
                 self.unlike.add(notices)

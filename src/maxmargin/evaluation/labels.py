@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..data import check_choice
+from ..data import ParameterError, check_choice
 
 __all__ = ["UNKNOWN", "LabelMatch", "UnknownLabelError"]
 
@@ -23,8 +23,8 @@ MOST_NAMED = 10
 MOST_UNKNOWN = 10_000
 
 
-class UnknownLabelError(ValueError):
-    """A file has labels that are none of the model's classes."""
+class UnknownLabelError(ParameterError):
+    """A file has labels that are not among the model's classes."""
 
 
 class LabelMatch:
@@ -106,7 +106,7 @@ class LabelMatch:
             self._known |= dict.fromkeys(strange, UNKNOWN)
             if len(self._known) > MOST_UNKNOWN + len(self.names):
                 raise UnknownLabelError(
-                    f"the file has more than {MOST_UNKNOWN} labels that are none of the model's classes, "
+                    f"the file has more than {MOST_UNKNOWN} labels that are not among the model's classes, "
                     f"{_named(self.names)}; is the right column the target?"
                 )
         elif strange or (self.ending is not None and self._as_they_are):
@@ -140,7 +140,8 @@ class LabelMatch:
     def _renaming(self, old: str, new: str) -> int:
         if new not in self._by_text:
             raise UnknownLabelError(
-                f"label {old!r} is to be {new!r}, which is none of the model's classes, {_named(self.names)}."
+                f"label {old!r} is mapped to {new!r}, which is not among the model's classes, "
+                f"{_named(self.names)}."
             )
         return self._by_text[new]
 
@@ -148,9 +149,10 @@ class LabelMatch:
         if not strange:
             strange = [text for text in self._known if text not in self._by_text]
         return UnknownLabelError(
-            f"labels {_named(strange)} are none of the model's classes, {_named(self.names)}. Say which "
-            "classes they stand for (--label OLD=NEW, labels= in Python), or count their rows as errors "
-            "(--unknown-labels wrong, unknown_labels='wrong')."
+            f"labels {_named(strange)} are not among the model's classes, {_named(self.names)}.",
+            "Map them to classes ({labels}), or count their rows as errors ({unknown_labels}).",
+            labels=None,
+            unknown_labels="wrong",
         )
 
 

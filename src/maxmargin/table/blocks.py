@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..data import stratified_folds
+from ..data import ParameterError, stratified_folds
 from ..io.readers import Block, Source, Words
 
 __all__ = ["sample", "shuffled_folds", "whole"]
@@ -70,7 +70,9 @@ def whole(source: Source) -> tuple[Block, list[Any], np.ndarray]:
     from ..io.readers import read_all
 
     if source.target is None:
-        raise ValueError(f"{source.name}: say which column is to be predicted (--target).")
+        raise ParameterError(
+            f"{source.name}: no target.", "Name the column to predict ({target}).", target=None
+        )
     block = read_all(source)
     labels, numbers = labels_of(block, source.name)
     if len(labels) < 2:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ..data import ParameterError
 from ..io.readers import Words
 from .given import GivenColumn, GivenTable
 
@@ -104,7 +105,7 @@ def _check_positions(
     wanted = names or [f"x{j}" for j in range(n_columns)]
     for name, kind, has in zip(wanted, kinds, table.kinds()):
         if kind not in (has, None):
-            raise ValueError(_other_kind(name, kind, has))
+            raise _other_kind(name, kind, has)
 
 
 def _of_kind(column: GivenColumn, kind: str | None, name: str) -> GivenColumn:
@@ -116,18 +117,19 @@ def _of_kind(column: GivenColumn, kind: str | None, name: str) -> GivenColumn:
         return np.full(len(column), np.nan)
     if not isinstance(column, Words) and np.isnan(column).all():
         return Words(np.full(len(column), -1, dtype=np.int32), ())
-    raise ValueError(_other_kind(name, kind, has))
+    raise _other_kind(name, kind, has)
 
 
 def _other_width(has: int, wanted: int) -> str:
     return f"X has {has} features, but TablePreparation is expecting {wanted} features as input."
 
 
-def _other_kind(name: str, kind: str, has: str) -> str:
-    said = {"words": "words", "number": "numbers"}
-    return (
-        f"column {name!r} had {said[kind]} in training and has {said[has]} here; read it as {said[kind]} "
-        f"(open_source takes kinds={{{name!r}: {kind!r}}})."
+def _other_kind(name: str, kind: str, has: str) -> ParameterError:
+    described = {"words": "categorical", "number": "numeric"}
+    return ParameterError(
+        f"column {name!r} was {described[kind]} in training and is {described[has]} here.",
+        f"Read it as {described[kind]} ({{kinds}}).",
+        kinds={name: kind},
     )
 
 

@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..data import check_choice, check_number
+from ..data import Advised, check_choice, check_number
 from .given import (
     GivenTable,
     given_matrix,
@@ -36,8 +36,8 @@ DENSE_COLUMNS = 512  # a matrix of no more columns is dense in any case
 DENSE_SHARE = 0.25  # of entries that are not zero, from which on a wider one is
 
 
-class TableWarning(UserWarning):
-    """Something in a table at prediction that the table of the training had not."""
+class TableWarning(Advised, UserWarning):
+    """Something odd in a table, or in a table at prediction that was not in the table of the training."""
 
 
 class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]

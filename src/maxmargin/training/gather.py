@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ..data import ParameterError
 from ..io.readers import BLOCK_ROWS, Block, Source
 from ..table import (
     TablePreparation,
@@ -150,7 +151,9 @@ def timed_blocks(source: Source, reporter: Reporter, n_rows: int = BLOCK_ROWS) -
         target = source.target  # text is gone through once to see what its columns hold
         blocks = iter(source.blocks(n_rows))
     if target is None:
-        raise ValueError(f"{source.name}: training needs a target; say which column it is.")
+        raise ParameterError(
+            f"{source.name}: training needs a target.", "Name the column to predict ({target}).", target=None
+        )
     while True:
         with reporter.clock("reading"):
             block = next(blocks, None)

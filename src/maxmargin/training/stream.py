@@ -188,8 +188,10 @@ def read_point(path: Path, identity: Mapping[str, str]) -> StreamPoint:
     try:
         record, model = read_record(path).get(KEY), load(path)
     except ModelFormatError as error:
-        raise CheckpointError(f"{error} Begin anew, with resume=False.") from None
+        raise CheckpointError(str(error), "Start over with {resume}.", resume=False) from None
     if record is None:
-        raise CheckpointError(f"{path}: a model, but no unfinished stream. Begin anew, with resume=False.")
+        raise CheckpointError(
+            f"{path}: a model, not the checkpoint of a stream.", "Start over with {resume}.", resume=False
+        )
     check_identity(path, "training", record["identity"], identity)
     return StreamPoint(model, record["data"], record["n_rows_passed"])

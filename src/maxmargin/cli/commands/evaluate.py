@@ -13,7 +13,6 @@ from ..frame import (
     Show,
     UsageError,
     bar,
-    warn,
 )
 
 Renaming = Annotated[
@@ -54,7 +53,7 @@ def evaluate(
     record = io.read_record(model)
     source = reading.open_for(data, fitted, record)
     if is_training_file(source.name, record):
-        warn(
+        show.invocation.warn(
             f"{data} is the file that the model was trained on: these numbers say how well it remembers, not "
             "how well it does on new rows."
         )

@@ -10,7 +10,6 @@ from cyclopts import Parameter
 from ..frame import (
     Reading,
     Show,
-    again,
     bar,
     check_out,
     facts,
@@ -55,7 +54,7 @@ def report(
             record,
             source,
             training=rows,
-            command=again(),
+            command=show.invocation.again(),
             labels=renamed(label or (), [str(name) for name in fitted.classes_]),
             unknown_labels=unknown_labels,
             progress=lambda n: line.tell("judging the model", n, None, f"{n:,} rows"),

@@ -17,7 +17,6 @@ from ..frame import (
     Show,
     TrainingProgress,
     UsageError,
-    again,
     bar,
     check_out,
 )
@@ -116,7 +115,7 @@ def train(
     check_out(out, data)
     replaced = out.exists()
     trained = _trained(source, recipe, keeping, keeping.beside(out), show)
-    record = trained.record | {"command": again(), "fingerprint": io.fingerprint(trained.model)}
+    record = trained.record | {"command": show.invocation.again()}
     io.save(trained.model, out, record=record)
     trained.remove_checkpoints()
     document, parts = summary.of_training(record, out, data, replaced)
@@ -149,7 +148,8 @@ def _trained(source: Source, recipe: Recipe, keeping: Keeping, checkpoint: Path,
         if not (left := _unfinished(checkpoint)):
             raise
         raise Interrupted(
-            f"interrupted; the work so far is in {left[-1]}. Go on with:\n  {again('--resume')}"
+            f"interrupted; the work so far is in {left[-1]}. Resume with:\n"
+            f"  {show.invocation.again('--resume')}"
         ) from None
 
 

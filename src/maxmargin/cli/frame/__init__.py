@@ -7,9 +7,7 @@ from .messages import (
     EXIT_OK,
     Interrupted,
     UsageError,
-    again,
     check_out,
-    warn,
 )
 from .output import Show, facts, table
 from .progress import Bar, TrainingProgress, bar
@@ -30,7 +28,6 @@ __all__ = [
     "Show",
     "TrainingProgress",
     "UsageError",
-    "again",
     "bar",
     "between",
     "check_out",
@@ -41,5 +38,4 @@ __all__ = [
     "run",
     "table",
     "texts",
-    "warn",
 ]

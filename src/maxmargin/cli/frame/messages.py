@@ -1,134 +1,102 @@
-"""What goes to standard error: warnings as they come, errors at the end. Warnings are kept for ``--json``."""
+"""What goes to standard error, and its words: errors of the library name parameters, people know options."""
 
 from __future__ import annotations
 
-import json as json_format
-import re
 import shlex
 import sys
-import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+import unicodedata
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-
-from .output import printable
-
-_warned: list[str] = []
-_QUIET = (DeprecationWarning, PendingDeprecationWarning, FutureWarning, ImportWarning, ResourceWarning)
-
-
-@contextmanager
-def collected() -> Iterator[list[str]]:
-    """Within: a warning is one line on standard error, said once, and part of the answer's JSON."""
-    _warned.clear()
-    with warnings.catch_warnings():
-        warnings.simplefilter("always")
-        for category in _QUIET:  # for programmers, not for people at a terminal
-            warnings.simplefilter("ignore", category)
-        warnings.showwarning = _show
-        yield _warned
-
-
-def warned() -> list[str]:
-    """The warnings of this command so far."""
-    return list(_warned)
-
-
-def warn(text: str) -> None:
-    """Say a warning, unless it has been said."""
-    if text not in _warned:
-        _warned.append(text)
-        say(f"warning: {text}")
-
-
-def say(text: str) -> None:
-    """Lines on standard error."""
-    print(printable(text, keep="\n"), file=sys.stderr, flush=True)
-
-
-def fail(text: str, code: int, *, json: bool) -> int:
-    """Say an error, with ``--json`` on standard output too; the exit code."""
-    say(text if code == EXIT_INTERRUPTED else f"error: {text}")
-    if json:
-        _print_whole(json_format.dumps({"error": text, "exit_code": code, "warnings": warned()}, indent=2))
-    return code
-
-
-def _print_whole(text: str) -> None:
-    try:
-        print(text, flush=True)
-    except BrokenPipeError:
-        raise
-    except OSError:  # a full disk, which the error may be about
-        pass
-
-
-def _show(message: Any, *_: Any, **__: Any) -> None:
-    warn(as_options(str(message)))
-
 
 EXIT_OK = 0
 EXIT_FAILED = 1
 EXIT_USAGE = 2
 EXIT_INTERRUPTED = 130
 
+# Parameters of the library, and the options that stand for them; `kinds` has two, one for each kind.
+OPTIONS = {
+    "block_rows": "--block-rows",
+    "checkpoint": "--checkpoint",
+    "checkpoint_seconds": "--checkpoint-every",
+    "data": "--array",
+    "delimiter": "--delimiter",
+    "format": "--format",
+    "header": "--header",
+    "labels": "--label OLD=NEW",
+    "memory_mb": "--memory",
+    "missing": "--missing",
+    "names": "--names a,b,c",
+    "resume": "--resume",
+    "stream": "--stream",
+    "target": "--target",
+    "top_k": "--top-k",
+    "unknown_labels": "--unknown-labels",
+    "validate": "--validate",
+    "zero_based": "--zero-based",
+}
+KIND_OPTIONS = {"words": "--words", "number": "--numbers"}
+
 
 class UsageError(Exception):
-    """Options that do not go together, or lack something: exit code 2."""
-
-
-def check_out(out: Path | None, *inputs: Path | None) -> None:
-    """Refuses to write over a file that is read; before any work."""
-    for given in inputs:
-        if out is not None and given is not None and out.exists() and given.exists() and out.samefile(given):
-            raise UsageError(f"--out {out} is a file that is read, and would be lost; give another name.")
+    """Options that contradict each other, or that lack something: exit code 2."""
 
 
 class Interrupted(Exception):
-    """Ctrl-C, with the work in a safe place: the message says how to go on; exit code 130."""
+    """Ctrl-C with the work saved: the message says how to resume; exit code 130."""
 
 
-_OPTIONS = {"names": "--names a,b,c", "data": "--array"}  # others are named after the parameter
-
-
-def option_argument(parameter: str, value: Any) -> str:
-    """An argument of ``open_source`` as an option of the command line."""
-    if parameter == "kinds":
-        ((column, kind),) = value.items()
-        return f"--{'words' if kind == 'words' else 'numbers'} {shlex.quote(column)}"
+def option(parameter: str, value: Any = None) -> str:
+    """A parameter of the library as an option, with its value where one is known."""
+    if parameter == "kinds" and isinstance(value, Mapping):
+        return " ".join(f"{KIND_OPTIONS[kind]} {shlex.quote(name)}" for name, kind in value.items())
     if parameter.startswith("max_"):
         return f"{parameter} (in Python, maxmargin.io.open_source)"
-    option = _OPTIONS.get(parameter, f"--{parameter.replace('_', '-')}")
-    return option if value is None or value is True else f"{option} {value!r}"
+    name = OPTIONS.get(parameter, parameter)
+    if value is None or value is True:
+        return name
+    if value is False:
+        return f"no {name}"
+    if isinstance(value, str):
+        return f"{name} {value if value.isalnum() else repr(value)}"
+    return f"{name} {value}"
 
 
-_WORDS = (
-    (r"`missing`", "--missing"),
-    (r"\(open_source takes kinds=\{(['\"])(.+?)\1: 'words'\}\)", r"(--words \2)"),
-    (r"\(open_source takes kinds=\{(['\"])(.+?)\1: 'number'\}\)", r"(--numbers \2)"),
-    (r"kinds=\{(['\"])(.+?)\1: 'words'\}", r"--words \2"),
-    (r"kinds=\{(['\"])(.+?)\1: 'number'\}", r"--numbers \2"),
-)
+def worded(problem: BaseException) -> str:
+    """An error or a warning in the words of the command line."""
+    if hasattr(problem, "message"):
+        return str(problem.message(option))
+    if isinstance(problem, OSError) and problem.filename is not None:
+        return f"{problem.filename}: {problem.strerror}"
+    if isinstance(problem, MemoryError):
+        return f"not enough memory: {problem}" if str(problem) else "not enough memory"
+    return str(problem) or type(problem).__name__
 
 
-def as_options(text: str) -> str:
-    """The text with names of options in place of arguments of ``open_source``."""
-    for pattern, option in _WORDS:
-        text = re.sub(pattern, option, text)
-    return text
-
-
-given: ContextVar[tuple[str, ...]] = ContextVar("given", default=())
-
-
-def again(*more: str, without: Sequence[str] = ()) -> str:
-    """The same command with ``more`` options, ready to be pasted into a shell."""
-    words = [word for word in given.get() if word not in without]
-    return shlex.join(["maxmargin", *words, *(word for word in more if word not in words)])
+def check_out(out: Path | None, *inputs: Path | None) -> None:
+    """Refuse to overwrite an input file, before any work."""
+    for given in inputs:
+        if out is not None and given is not None and out.exists() and given.exists() and out.samefile(given):
+            raise UsageError(f"--out {out} is an input file and would be overwritten; give another name.")
 
 
 def command(*words: object) -> str:
-    """Another command of ours, ready to be pasted."""
+    """Another command of ours, ready to be pasted into a shell."""
     return shlex.join(["maxmargin", *map(str, words)])
+
+
+def say(text: str) -> None:
+    """Print lines to standard error."""
+    print(printable(text, keep="\n"), file=sys.stderr, flush=True)
+
+
+def printable(text: object, keep: str = "") -> str:
+    """The text with control characters written as escapes, except those in ``keep``."""
+    return "".join(_escaped(c) if c not in keep else c for c in str(text))
+
+
+def _escaped(character: str) -> str:
+    # Cc: control, Cf: format (such as turning the direction of writing), Cs: half of a pair, Zl/Zp: new line
+    if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp"):
+        return character.encode("unicode_escape").decode("ascii")
+    return character

@@ -9,15 +9,15 @@ from __future__ import annotations
 import io
 import json
 import sys
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
 from ...json_values import plain
-from . import messages as notices
+from .invocation import Invocation
+from .messages import printable, say
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -29,15 +29,17 @@ PIPE_WIDTH = 1 << 14  # a line in a pipe or a file is never folded
 @Parameter(name="*")
 @dataclass(frozen=True)
 class Show:
-    """How a command answers: the options of every command."""
+    """How a command answers: the options of every command, and the run that it is part of."""
 
     json: Annotated[bool, Parameter(help="Answer with one JSON document.", show_default=False)] = False
     quiet: Annotated[bool, Parameter(help="No progress and no remarks.", show_default=False)] = False
+    invocation: Annotated[Invocation, Parameter(parse=False)] = field(default_factory=Invocation)
 
     def answer(self, document: Mapping[str, Any], *parts: Any) -> None:
         """Print the answer: the document, with the warnings of this command, or the parts."""
         if self.json:
-            whole = {**document, "warnings": [*document.get("warnings", []), *notices.warned()]}
+            warned = [*document.get("warnings", []), *self.invocation.warnings]
+            whole = {**document, "warnings": warned}
             print(json.dumps(plain(whole), indent=2, allow_nan=False))
         else:
             _print(parts)
@@ -45,7 +47,7 @@ class Show:
     def remark(self, text: str) -> None:
         """Something by the way, on standard error."""
         if not self.quiet:
-            notices.say(text)
+            say(text)
 
 
 def facts(title: str, pairs: Mapping[str, object]) -> Any:
@@ -103,15 +105,3 @@ def _print(parts: Iterable[Any]) -> None:
     page.print(*shown, sep="\n")
     lines = page.file.getvalue().splitlines()  # type: ignore[attr-defined]
     print("\n".join(line.rstrip() for line in lines))
-
-
-def printable(text: object, keep: str = "") -> str:
-    """The text with control characters written as escapes, except those in ``keep``."""
-    return "".join(_shown(c) if c not in keep else c for c in str(text))
-
-
-def _shown(character: str) -> str:
-    # Cc: control, Cf: format (such as turning the direction of writing), Cs: half of a pair, Zl/Zp: new line
-    if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp"):
-        return character.encode("unicode_escape").decode("ascii")
-    return character

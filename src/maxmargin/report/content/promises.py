@@ -37,7 +37,8 @@ OTHER_FILE = (
 )
 OTHER_ROWS = "the model was learnt from a part of the training file only."
 NO_TRAINING_ROWS = (
-    "bounds from margins, norms and leaving rows out need the training rows; give them with --training FILE."
+    "bounds from margins, norms and leave-one-out errors need the training rows, which this report was not "
+    "given."
 )
 
 
