@@ -111,7 +111,7 @@ def test_what_cannot_be_compared_is_refused(rings):
         compare(rings, {"a": SVC()}, folds=301)
     with pytest.raises(ValueError, match="below 1"):
         compare(rings, {"a": SVC()}, validate=1.0)
-    with pytest.raises(ValueError, match="--target"):
+    with pytest.raises(ValueError, match="`target`"):
         compare(MemorySource(rings.X, None), {"a": SVC()})
     with pytest.raises(ValueError, match="one class, 'in'"):
         compare(MemorySource(rings.X, np.full(300, "in")), {"a": SVC()})

@@ -275,7 +275,7 @@ def test_labels_that_do_not_all_lose_one_ending_are_refused(labels, size):
         match.numbers(np.array(labels[:1]))
     with pytest.raises(UnknownLabelError) as told:
         match.numbers(np.array(labels[2 - size :]))
-    assert all(part in str(told.value) for part in ("<=50K", ">50K", "--label OLD=NEW", "wrong"))
+    assert all(part in str(told.value) for part in ("<=50K", ">50K", "`labels`", "unknown_labels='wrong'"))
 
 
 def test_an_ending_that_could_be_two_is_refused():

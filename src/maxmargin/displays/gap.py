@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from ..data import check_choice
-from ..solving import FLOAT_EPS, Check
+from ..solving import Check, gap_series, largest_gap
 from .canvas import (
     COLOURS,
     class_colours,
@@ -20,7 +20,7 @@ from .canvas import (
 __all__ = ["GapDisplay"]
 
 AXES = {"seconds": "seconds (each column's own clock)", "iterations": "iterations (epochs, rounds or steps)"}
-MOST_NAMED = 7
+MAX_NAMED_COLUMNS = 7
 
 
 class GapDisplay:
@@ -110,13 +110,13 @@ class GapDisplay:
         return self
 
     def _draw(self, ax: Any, kind: str) -> None:
-        curves = [_curve(column, kind) for column in self.history]
-        many = len(curves) > MOST_NAMED
+        curves = [gap_series(column, kind) for column in self.history]
+        many = len(curves) > MAX_NAMED_COLUMNS
         if many:
             style = {"color": "0.6", "lw": 0.7, "alpha": max(0.15, 4.0 / len(curves))}
             self.lines_.append([ax.plot(*curve, "-", **style)[0] for curve in curves])
             self.lines_[-1][0].set_label(f"each of {len(curves)} columns")
-            worst = ax.plot(*_largest(curves), "-", color=COLOURS[0], lw=2.0, label="the largest of them")
+            worst = ax.plot(*largest_gap(curves), "-", color=COLOURS[0], lw=2.0, label="the largest of them")
             self.worst_ += worst
         else:
             names = self.names or [f"column {t}" for t in range(len(curves))]
@@ -131,21 +131,6 @@ class GapDisplay:
             ax.axhline(self.tol, color="black", lw=1.0, ls="--", label=f"tol = {self.tol:g}")
         ax.set(yscale="log", xlabel=AXES[kind])
         ax.grid(alpha=0.25)
-
-
-def _curve(column: Sequence[Check], kind: str) -> tuple[np.ndarray, np.ndarray]:
-    """Where the certificates of a column are, and its gaps."""
-    x = [check.seconds if kind == "seconds" else check.n_iter for check in column]
-    gaps = np.array([check.gap for check in column])
-    return np.array(x, dtype=np.float64), np.where(np.isfinite(gaps), np.maximum(gaps, FLOAT_EPS), np.nan)
-
-
-def _largest(curves: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
-    """The largest gap of all columns after each certificate of any; each keeps its gap until its next one."""
-    x = np.unique(np.concatenate([at for at, _ in curves]))
-    held = [gaps[np.maximum(np.searchsorted(at, x, side="right") - 1, 0)] for at, gaps in curves]
-    known = np.where(np.isnan(held), -np.inf, held).max(axis=0)
-    return x, np.where(np.isfinite(known), known, np.nan)
 
 
 def _column_names(model: Any, n_histories: int) -> list[str] | None:

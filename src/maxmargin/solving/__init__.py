@@ -12,6 +12,7 @@ state is not stored. Solves whose outcome is only a start have no journal.
 
 from .columns import solve_columns
 from .drive import Callback, Certificate, drive
+from .gap_series import GapSeries, gap_series, largest_gap
 from .indefinite import (
     NOT_ROUNDING,
     is_indefinite,
@@ -40,6 +41,7 @@ __all__ = [
     "Certificate",
     "Check",
     "Entry",
+    "GapSeries",
     "Journal",
     "Part",
     "RowPool",
@@ -48,7 +50,9 @@ __all__ = [
     "Status",
     "Stop",
     "drive",
+    "gap_series",
     "is_indefinite",
+    "largest_gap",
     "most_important",
     "relative_gap",
     "row_blocks",

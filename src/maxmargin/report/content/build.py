@@ -25,13 +25,13 @@ from .curves import (
     gap_history,
 )
 from .data import DataFacts, Watched, rows_by_number
+from .description import Described, describe, fitted_inside
 from .influence import (
     Influence,
     Weights,
     influential_features,
     influential_rows,
 )
-from .model_words import Described, describe, fitted_inside
 from .promises import (
     MOST_ROWS,
     NO_TRAINING_ROWS,

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ...solving import FLOAT_EPS
-from .model_words import fitted_inside
+from ...solving import FLOAT_EPS, gap_series, largest_gap
+from .description import fitted_inside
 
-DEEPEST = 1e-2  # of what was asked for or reached: a gap of 0 on the way would hide the rest of the chart
-MOST_FAINT = 8  # columns drawn beside the worst
+FLOOR_SHARE = 1e-2  # of the gap asked for or reached: a gap of 0 on the way would hide the rest of the chart
+MAX_SINGLE_COLUMNS = 8  # columns drawn beside the worst
+MAX_MOMENTS = 400  # of the line of the worst column
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class GapHistory:
     columns: list[Curve]
     n_columns: int
     tol: float | None
-    floor: float  # smaller gaps are told as this
+    floor: float  # smaller gaps are drawn there
 
 
 @dataclass(frozen=True)
@@ -56,39 +57,32 @@ def gap_history(model: Any) -> GapHistory | None:
     inner = fitted_inside(model)
     history, tol = getattr(inner, "history_", []), getattr(inner, "tol", None)
     ends = [checks[-1].gap for checks in history if len(checks)]
-    floor = max(FLOAT_EPS, DEEPEST * min([tol or 1.0, *(gap for gap in ends if 0.0 < gap < np.inf)]))
+    floor = max(FLOAT_EPS, FLOOR_SHARE * min([tol or 1.0, *(gap for gap in ends if 0.0 < gap < np.inf)]))
     columns = [_curve(f"column {t}", checks, floor) for t, checks in enumerate(history)]
     columns = [column for column in columns if column.gap]
     if not columns:
         return None
     by_time, by_iteration = (_worst(columns, axis) for axis in ("seconds", "iterations"))
-    slowest = sorted(columns, key=lambda c: -c.seconds[-1])[:MOST_FAINT]
+    slowest = sorted(columns, key=lambda c: -c.seconds[-1])[:MAX_SINGLE_COLUMNS]
     few = slowest if len(columns) > 1 else []
     return GapHistory(by_time, by_iteration, few, len(columns), tol, floor)
 
 
 def _curve(name: str, checks: Any, floor: float) -> Curve:
     kept = [check for check in checks if np.isfinite(check.gap)]
-    return Curve(
-        name,
-        [float(check.seconds) for check in kept],
-        [float(check.n_iter) for check in kept],
-        [max(float(check.gap), floor) for check in kept],
-    )
+    seconds, gaps = gap_series(kept, "seconds", floor)
+    iterations, _ = gap_series(kept, "iterations", floor)
+    return Curve(name, seconds.tolist(), iterations.tolist(), gaps.tolist())
 
 
 def _worst(columns: list[Curve], axis: str) -> Curve:
-    """The largest gap of all columns at each moment at which some column was looked at."""
+    """The largest gap of all columns at each moment with a certificate, at up to 400 of them."""
     if len(columns) == 1:
         return columns[0]
-    moments = np.unique(np.concatenate([getattr(column, axis) for column in columns]))
-    moments = moments[np.linspace(0, len(moments) - 1, min(len(moments), 400)).astype(int)]
-    largest = np.zeros(len(moments))
-    for column in columns:
-        at = np.searchsorted(getattr(column, axis), moments, side="right") - 1
-        largest = np.maximum(largest, np.array(column.gap)[np.maximum(at, 0)])
-    times = moments.tolist()
-    return Curve("largest gap of all columns", times, times, largest.tolist())
+    x, largest = largest_gap([(np.array(getattr(c, axis)), np.array(c.gap)) for c in columns])
+    shown = np.linspace(0, len(x) - 1, min(len(x), MAX_MOMENTS)).astype(int)
+    times = x[shown].tolist()
+    return Curve("largest gap of all columns", times, times, largest[shown].tolist())
 
 
 def budget_path(model: Any) -> BudgetPath | None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..._native import is_sparse
 from ...table import NumberPlan, TablePreparation, WordsPlan
-from .model_words import fitted_inside
+from .description import fitted_inside
 
 MOST_SHOWN = 20
 

@@ -39,6 +39,8 @@ def model_section(report: Report) -> list[Child]:
     parts: list[Child] = [node("p", m.words)]
     if lines:
         parts.append(node("div", lines, class_="formula"))
+    if m.where:
+        parts.append(node("p", m.where, class_="note"))
     code = None
     if told.get("n_classes", 2) > 2 and "code" in told:
         code = f"{told['n_columns']:,} two-class problems ({told['code']}) for {told['n_classes']:,} classes"
