@@ -1,6 +1,6 @@
 """Rows, weights, folds and memory: what a fit is given, checked and brought into canonical order."""
 
-from .advice import Advised, ParameterError
+from .advice import Advised, ParameterError, python_argument
 from .checks import (
     check_alpha,
     check_choice,
@@ -57,5 +57,6 @@ __all__ = [
     "is_number",
     "label_numbers",
     "lazy_array",
+    "python_argument",
     "stratified_folds",
 ]

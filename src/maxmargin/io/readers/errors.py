@@ -7,12 +7,9 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ...data import python_argument
+
 MAX_NAMES_SHOWN = 20
-
-
-def python_argument(parameter: str, value: Any) -> str:
-    """An argument as a call has it: ``kinds={'age': 'words'}``; without a value, the parameter alone."""
-    return f"`{parameter}`" if value is None else f"{parameter}={value!r}"
 
 
 class DataFormatError(ValueError):
