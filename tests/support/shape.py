@@ -1,7 +1,7 @@
 """The shape of the package: files per folder, lines per file, our classes above each estimator.
 
-    python tests/support/shape.py            print the table of the checkout this file is in
-    python tests/support/shape.py SRC        of another one's ``src``
+python tests/support/shape.py            print the table of the checkout this file is in
+python tests/support/shape.py SRC        of another one's ``src``
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ def shape(source: Path, headers: Path | None = None) -> Shape:
     """Count the files below ``source``, and the headers below ``headers``."""
     lines = {str(path.relative_to(source)): _lines(path) for path in sorted(source.rglob("*.py"))}
     files = Counter(str(Path(name).parent) for name in lines)
-    found = {} if headers is None else {str(p.relative_to(headers)): _lines(p) for p in headers.rglob("*.hpp")}
+    below = [] if headers is None else sorted(headers.rglob("*.hpp"))
+    found = {str(path.relative_to(headers)): _lines(path) for path in below}
     return Shape(dict(files), lines, found)
 
 
@@ -59,7 +60,8 @@ def main(source: Path) -> None:
     counted = shape(source, source.parent / "cpp" / "maxmargin")
     sizes = list(counted.lines.values())
     print(f"{len(sizes)} Python files, {sum(sizes)} lines, median {median(sizes):.0f}, longest {max(sizes)}")
-    print(f"files under {SMALL} lines: {sum(n < SMALL for n in sizes)}; over {MAX_LINES}: {sum(n > MAX_LINES for n in sizes)}")
+    short, long = sum(n < SMALL for n in sizes), sum(n > MAX_LINES for n in sizes)
+    print(f"files under {SMALL} lines: {short}; over {MAX_LINES}: {long}")
     print(f"headers: {len(counted.headers)}, longest {max(counted.headers.values(), default=0)}")
     print("\nfiles  folder")
     for folder, n in sorted(counted.files.items()):
