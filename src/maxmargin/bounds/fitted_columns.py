@@ -253,7 +253,7 @@ def _refuse_other_rows(model: Any, X: Any, data: WeightedRows) -> None:
     if not same:
         raise ValueError(
             "X, y and sample_weight must be those of the fit: the support vectors are not found among these "
-            "rows. Rows that the model has not seen are given as X_test and y_test."
+            "rows. Give held-out rows as X_test and y_test."
         )
 
 

@@ -1,4 +1,4 @@
-"""Fits that can be broken off and gone on with: a file that says how far each part of a fit has come."""
+"""Fits that can be interrupted and resumed: a file that holds the progress of each part of a fit."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ __all__ = ["Checkpoint", "fit_record", "set_checkpoint"]
 
 
 class Checkpoint:
-    """A file in which a fit keeps how far it has come.
+    """A file in which a fit saves its progress, so that it can be resumed.
 
     Given to an estimator by ``set_checkpoint``, it is written by ``fit``: after a certificate once
-    ``every_seconds`` have passed, when Ctrl-C or another exception breaks the fit off, and when the fit ends.
+    ``every_seconds`` have passed, when Ctrl-C or another exception interrupts the fit, and when the fit ends.
     Writing is atomic, so after any crash the file is whole, and only the work since it was written is lost. A
-    fit that goes on from it gives the same bits as one that was never broken off, with any ``n_jobs``.
+    fit that resumes from it is bit-identical to an uninterrupted one, with any ``n_jobs``.
 
-    The file stays when the fit ends, and going on from it then gives the model at once. Whoever has saved the
-    model calls ``remove``.
+    The file stays when the fit ends, and resuming from it then gives the model at once. Call ``remove`` once
+    the model is saved.
 
     Parameters
     ----------
@@ -40,8 +40,8 @@ class Checkpoint:
 
     Notes
     -----
-    A fit that ``max_seconds`` or a callback has ended can be gone on with, too. What is a function of the
-    data alone (kernel matrices, factors, eigen features) is not kept but computed again.
+    A fit stopped by ``max_seconds`` or a callback can be resumed, too. Functions of the data alone (kernel
+    matrices, factors, eigen features) are not stored but computed again.
 
     Examples
     --------

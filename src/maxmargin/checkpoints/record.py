@@ -118,7 +118,7 @@ class FileRecord(FitRecord):
                 write_kept(self.checkpoint.path, self.now)
             except OSError as error:
                 warnings.warn(
-                    f"the checkpoint could not be written, and the fit goes on without it: {error}",
+                    f"the checkpoint could not be written, and the fit continues without it: {error}",
                     RuntimeWarning,
                     stacklevel=2,
                 )

@@ -2,7 +2,7 @@
 
 A label is a class if their texts are equal ("1" and 1), or else if both are numbers of one value ("1.0" and
 1). Where no label of a file is a class, but every one becomes a class without one common ending, as the
-"<=50K." of Adult's test file, it is matched in that way. Everything but equal texts is told in ``notes``.
+"<=50K." of Adult's test file, it is matched in that way. Everything but equal texts is reported in ``notes``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the solves of a fit have reached, so that a fit that was broken off can go on: states and histories.
+"""The progress of the solves of a fit, so that an interrupted fit can be resumed: states and histories.
 
 A fit is a tree of solves: columns, folds, grids. Each has a key, a path of names that is the same in every
 run, and under it an ``Entry``: a copy of the solver's state after some certificate, and the certificates
@@ -25,7 +25,7 @@ from .result import (
 __all__ = ["Entry", "Journal", "KeptRecord", "Part", "Record"]
 
 SHARE = 0.05  # of the time, at most, goes into copies of a state
-TO_BE_GONE_ON_WITH = (Status.STOPPED, Status.TIME_LIMIT)
+RESUMABLE = (Status.STOPPED, Status.TIME_LIMIT)
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Journal:
     Parameters
     ----------
     entries : dict of Entry, optional
-        Those of the run that is gone on with; they are replaced in it.
+        Those of the run that is resumed; they are replaced in it.
     changed : callable, optional
         Called, by one thread at a time, after an entry was replaced.
     every_copy : bool
@@ -114,7 +114,7 @@ class Record:
 
     @property
     def history(self) -> tuple[Check, ...]:
-        """The certificates of the run that is gone on with."""
+        """The certificates of the run that is resumed."""
         return () if self.found is None else self.found.history
 
     def keep(self, state: State, history: list[Check], ended: Status | None) -> None:
@@ -141,8 +141,8 @@ class KeptRecord(Record):
             self.copy_again_at = copied + (copied - now) / SHARE
 
     def end(self, state: State, history: list[Check], status: Status) -> None:
-        """Take the state, but that of a solve that was told to stop: it may go on another time."""
-        if self._in_its_place() and status not in TO_BE_GONE_ON_WITH:
+        """Take the state, unless the solve was stopped from outside: it may be resumed later."""
+        if self._in_its_place() and status not in RESUMABLE:
             self.journal.put(self.key, Entry(state.copy(), tuple(history), status=status))
 
     def _in_its_place(self) -> bool:

@@ -1,4 +1,4 @@
-"""The rules of CSV text: delimiters, the header, and what a row that breaks the rules is told."""
+"""The rules of CSV text: delimiters, the header, and the errors of rows that break the rules."""
 
 from __future__ import annotations
 

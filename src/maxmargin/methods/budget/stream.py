@@ -1,4 +1,4 @@
-"""Streams under a budget: batches are learnt from a sample of all that went by, or by steps as published."""
+"""Streams under a budget: batches are refitted on a sample of all rows so far, or by steps as published."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class BudgetStream(KernelClassifier):
         batch = Reservoir.of(data, self._rng(2, n_batches))
         size = max(ROWS_PER_SUPPORT_VECTOR * self.budget, LEAST)
         sample = batch.cut(size) if before is None else before.joined(batch, size)
-        self._stream_so_far = sample, n_batches  # kept once the batch is learnt, not if it is broken off
+        self._stream_so_far = sample, n_batches  # kept once the batch is done, not if it is interrupted
         return sample.rows(data.rows.n_threads)
 
     def _store_batch(self, result: SolverResult, data: WeightedRows, first: bool) -> None:

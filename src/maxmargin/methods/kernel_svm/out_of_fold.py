@@ -1,4 +1,4 @@
-"""The kernel SVM of one column fitted without each of several folds, for its outputs on rows it has not seen.
+"""The kernel SVM of one column fitted without each of several folds, for its out-of-fold outputs.
 
 Every fold starts from the coefficients of the fit to all rows, those of its own rows left out, so it has
 little to do. Kernel values are shared: the gradients of all starts come from one product, and where most of

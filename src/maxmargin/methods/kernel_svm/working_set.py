@@ -125,7 +125,7 @@ def start(
     a: np.ndarray | None = None,
     f: np.ndarray | None = None,
 ) -> State:
-    """Nothing learnt yet; or coefficients that are learnt already, with their outputs if these are known."""
+    """A cold start; or given coefficients, with their outputs if these are known."""
     n = len(problem.y)
     seen = FIRST if a is None and shrinking and n > FIRST + FIRST // 2 else n
     g = problem.y.astype(np.float64)  # of no coefficients
@@ -231,7 +231,7 @@ class WorkingSets:
         self._keep_active(np.flatnonzero(~settled), active[:0])
 
     def _keep_active(self, kept: np.ndarray, others: np.ndarray) -> None:
-        """Go on with the active samples at these positions, and with others."""
+        """Continue with the active samples at these positions, and with others."""
         active = self.state.active
         gone = np.ones(len(active), dtype=bool)
         gone[kept] = False

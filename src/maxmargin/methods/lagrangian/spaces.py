@@ -77,7 +77,7 @@ class LinearSpace:
         if solver == "lagrangian" and order > LARGEST_ITERATED:
             raise ValueError(
                 "solver='lagrangian' factorises a matrix of order min(n_samples, n_features + 1), at most "
-                f"{LARGEST_ITERATED:,}; got {order:,}. Use solver='newton', which goes on without a factor."
+                f"{LARGEST_ITERATED:,}; got {order:,}. Use solver='newton', which needs no factor."
             )
         self._whole = _shared(self._system(self.rows, self.cost)) if solver == "lagrangian" else None
 

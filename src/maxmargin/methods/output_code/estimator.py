@@ -97,7 +97,7 @@ class OutputCodeClassifier(MetaEstimatorMixin, DecodedClassifier):  # type: igno
     Rows of weight 0 are left out, and a class without a weight leaves. Otherwise weights mean what they mean
     to the estimator, which must take them. A gamma that is a word is one number for all columns where one fit
     has them all, and each column's own otherwise; a budget of support vectors is one for all columns, or
-    each column's own. Out of fold, rows of a class that has no other row are judged by columns that do
+    each column's own. Out of fold, rows of a class that has no other row are predicted by columns that do
     not know the class; a column left with one side has that side, -1 or 1, as its output. Warnings of
     columns are gathered: one for each category says which columns gave it.
 
