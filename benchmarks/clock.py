@@ -44,7 +44,8 @@ def row(name, ours, peer, peer_seconds, target=None, *, at_most=False):
 
 def score(name, ours, peer, peers, target=None, *, at_most=False, unit=" %"):
     """One line about a number that is no time; the target, if there is one, bounds the number itself."""
-    met = None if target is None else bool(ours <= target if at_most else ours >= target)
+    ours, peers = float(ours), None if peers is None else float(peers)
+    met = None if target is None else ours <= target if at_most else ours >= target
     sign = "<=" if at_most else ">="
     return {
         "name": name,
@@ -70,6 +71,8 @@ def percent(model, X, y):
 
 
 def tell(rows):
+    """Progress: minutes lie between two rows."""
     for line in rows:
-        print(line, file=sys.stderr, flush=True)  # minutes lie between them
+        peer = "" if line["peers"] is None else f"; {line['peer']}: {line['peers']:.4g}{line['unit']}"
+        print(f"{line['name']}: {line['ours']:.4g}{line['unit']}{peer}", file=sys.stderr, flush=True)
     return rows

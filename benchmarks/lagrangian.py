@@ -51,7 +51,8 @@ def fastest_peer(X, y, goal):
         if settings["dual"] in given_up:
             continue
         seconds, model = timed(lambda settings=settings: peers(**settings).fit(X, y))
-        print(settings, f"{seconds:.2f} s", objective(model, X, y) / goal, file=sys.stderr, flush=True)
+        reached_of = objective(model, X, y) / goal
+        print(f"{settings}: {seconds:.2f} s, {reached_of:.4f} of the goal", file=sys.stderr, flush=True)
         if objective(model, X, y) <= goal:
             reached.append((seconds, settings))
         else:

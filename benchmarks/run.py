@@ -6,9 +6,12 @@ it returns ``rows, tables``: for each title a list of lines, dicts from the name
 """
 
 import argparse
+import contextlib
 import importlib
+import io
 import json
 import platform
+import sys
 from datetime import date
 from pathlib import Path
 
@@ -50,6 +53,18 @@ def machine():
         "scipy": scipy.__version__,
         "scikit-learn": sklearn.__version__,
     }
+
+
+@contextlib.contextmanager
+def silenced(name):
+    """Progress is kept, and printed only where the benchmark of this name breaks."""
+    progress = io.StringIO()
+    try:
+        with contextlib.redirect_stderr(progress):
+            yield
+    except BaseException:
+        print(f"{progress.getvalue()}benchmarks/{name}.py broke:", file=sys.stderr)
+        raise
 
 
 def met_of(rows):
@@ -110,18 +125,23 @@ def markdown(facts, rows, notes, tables, quick):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="small inputs, three repeats")
-    parser.add_argument("--repeats", type=int, default=None, help="runs of each function (5; quick: 3)")
+    parser.add_argument("--quick", action="store_true", help="small inputs, one repeat, no progress")
+    parser.add_argument("--repeats", type=int, default=None, help="runs of each function (5; quick: 1)")
     parser.add_argument("--only", nargs="*", help="benchmarks by the names of their files")
     parser.add_argument("--output", type=Path, required=True, help="folder for bench.md and bench.json")
     options = parser.parse_args()
-    repeats = options.repeats or (3 if options.quick else 5)
+    repeats = options.repeats or (1 if options.quick else 5)
     modules = benchmarks(options.only)
+    watched = silenced if options.quick else contextlib.nullcontext
     # Notes first: one of them measures the growth of memory, which needs a process that has used little.
-    notes = [
-        note for module in modules if hasattr(module, "notes") for note in module.notes(quick=options.quick)
-    ]
-    outcomes = [with_tables(module.run(repeats=repeats, quick=options.quick)) for module in modules]
+    notes, outcomes = [], []
+    for module in modules:
+        if hasattr(module, "notes"):
+            with watched(module.__name__):
+                notes += module.notes(quick=options.quick)
+    for module in modules:
+        with watched(module.__name__):
+            outcomes.append(with_tables(module.run(repeats=repeats, quick=options.quick)))
     rows = [r for rows, _ in outcomes for r in rows]
     tables = {title: lines for _, tables in outcomes for title, lines in tables.items()}
     facts = machine()
@@ -131,7 +151,7 @@ def main():
     (options.output / "bench.json").write_text(json.dumps(report, indent=2) + "\n")
     (options.output / "bench.md").write_text(markdown(facts, rows, notes, tables, options.quick))
     outcome = f"{len(rows)} measurements" if options.quick else f"{met_of(rows)} targets met"
-    print(f"benchmarks: {outcome}; table in {options.output}/bench.md")
+    print(f"{len(modules)} benchmarks, {outcome}: {options.output}/bench.md")
 
 
 if __name__ == "__main__":

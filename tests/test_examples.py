@@ -4,16 +4,24 @@ import contextlib
 import functools
 import io
 import runpy
+import sys
+import tempfile
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
+ARGUMENTS = {"few_support_vectors": ["--quick"]}  # small digits: MNIST takes minutes
 
 
 @functools.cache
 def output_of(name):
-    with contextlib.redirect_stdout(io.StringIO()) as output:
+    """What the example prints, run in a folder of its own."""
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(contextlib.chdir(stack.enter_context(tempfile.TemporaryDirectory())))
+        stack.enter_context(mock.patch.object(sys, "argv", [name, *ARGUMENTS.get(name, [])]))
+        output = stack.enter_context(contextlib.redirect_stdout(io.StringIO()))
         runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="__main__")
     return output.getvalue()
 

@@ -78,7 +78,8 @@ def _report(paper, records, options, output):
     file = paper.folder / "expected.toml"
     concluded = paper.conclude(records, variant)
     (output / "report.md").write_text(concluded.report, encoding="utf-8")
-    paper.draw(records, output)
+    if not options.no_pictures:
+        paper.draw(records, output)
     if options.update:
         expectation.update(concluded.values, variant, file, paper.head)
     wrong = expectation.failures(concluded.values, variant, file)
@@ -93,5 +94,6 @@ def _options(paper):
     parser.add_argument("--records", type=Path, nargs="+", help="report on earlier runs, the last one counts")
     parser.add_argument("--update", action="store_true", help="make this run's numbers the expected ones")
     parser.add_argument("--output", type=Path, help="folder for the report (results/ beside run.py)")
+    parser.add_argument("--no-pictures", action="store_true", help="the report and the comparison only")
     paper.add_options(parser)
     return parser.parse_args()
