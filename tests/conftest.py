@@ -53,6 +53,12 @@ def dataset():
     return load
 
 
+@pytest.fixture
+def array_api(monkeypatch):
+    """What scikit-learn's checks of array-API dispatch want to see."""
+    monkeypatch.setenv("SCIPY_ARRAY_API", "1")
+
+
 @pytest.fixture(autouse=True)
 def own_interrupt():
     """Ctrl-C raises KeyboardInterrupt, whatever was there before.

@@ -96,6 +96,7 @@ def never_content(estimator):
     return estimator
 
 
+@pytest.mark.usefixtures("array_api")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # some checks use unscaled data
 @parametrize_with_checks([clone(estimator) for estimator in ESTIMATORS])
 def test_scikit_learn_checks(estimator, check):

@@ -44,6 +44,7 @@ CS, GAMMAS = [0.1, 1.0, 10.0], [0.05, 0.2]
 EXACT = KernelSVC(tol=1e-10)
 
 
+@pytest.mark.usefixtures("array_api")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # some checks use unscaled data
 @parametrize_with_checks(
     [

@@ -293,6 +293,7 @@ def test_an_orthonormal_basis_of_a_tall_matrix(monkeypatch):
 # ---- the estimator ----
 
 
+@pytest.mark.usefixtures("array_api")
 @parametrize_with_checks(
     [KernelEigenMap(random_state=0), *(KernelEigenMap(8, method=m, random_state=0) for m in METHODS[1:])]
 )

@@ -55,6 +55,7 @@ def halves(name):
     return scaler.transform(X), scaler.transform(X_test), y, y_test
 
 
+@pytest.mark.usefixtures("array_api")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # some checks use unscaled data
 @parametrize_with_checks(
     [CalibratedSVC(), CalibratedSVC(KernelSVC(code="one-vs-rest"), method="isotonic", cv=3)]

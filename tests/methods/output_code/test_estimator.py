@@ -30,6 +30,7 @@ from maxmargin.codes import Code
 from maxmargin.decoders import Hamming
 
 
+@pytest.mark.usefixtures("array_api")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # some checks use unscaled data
 @parametrize_with_checks(
     [
