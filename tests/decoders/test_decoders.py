@@ -311,7 +311,7 @@ def test_perfect_columns_of_any_code_with_margins(decoder, code, data):
     assert_array_equal(predicted_classes(decision_values(F, code, decoder)), y)
 
 
-@with_codes(DECODERS, {"rest": one_vs_rest(100), "one": one_vs_one(20), "dense": Code.dense_random(100, 40)})
+@with_codes(DECODERS, {"rest": one_vs_rest(50), "one": one_vs_one(20), "dense": Code.dense_random(50, 30)})
 def test_many_classes_and_perfect_columns(decoder, code):
     F, y = perfect_outputs(code, 2)
     decoder = fitted(decoder, code, F, y)

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_digits, load_iris
 from sklearn.metrics.pairwise import rbf_kernel
+from support.properties import examples
 from support.reference import all_pairs_objective, all_pairs_primal
 
 from maxmargin import AllPairsSVC, KernelSVC, _native
@@ -27,7 +28,7 @@ def problem_of(X, labels, cost, n_classes=None):
     return AllPairsProblem(X @ X.T, labels, cost, n_classes or labels.max() + 1)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(60, 200)
 @given(seed=st.integers(0, 10**6), n_classes=st.integers(2, 4), log_C=st.floats(-3.0, 3.0))
 def test_the_optimum_is_that_of_the_textbook_program(seed, n_classes, log_C):
     X, labels, weight = drawn(seed, n_classes, spread=seed % 3)
@@ -211,7 +212,7 @@ def test_a_copied_state_goes_on_bit_for_bit():
     assert whole.history[-1].primal == resumed.history[-1].primal
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(seed=st.integers(0, 10**6), n=st.integers(1, 8), u=st.sampled_from([1e-3, 1.0, 1e3]))
 def test_a_step_of_one_sample_is_optimal(seed, n, u):
     t = np.random.default_rng(seed).normal(scale=2.0 * u, size=n)
@@ -243,7 +244,7 @@ def test_a_sweep_keeps_outputs_and_never_lowers_the_augmented_dual():
         last = value()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(seed=st.integers(0, 10**6), n_classes=st.integers(2, 6))
 def test_balancing_makes_feasible_and_changes_no_more_than_it_must(seed, n_classes):
     X, labels, cost = drawn(seed, n_classes, n=20)

@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC as PeerSVC
 from support.interrupts import interrupt_inside
+from support.properties import examples
 from support.reference import lagrangian_dual, lagrangian_primal, svm_objective, svm_primal
 
 from maxmargin import LagrangianSVC, LinearSVC
@@ -75,7 +76,7 @@ def systems(X, cost):
 
 
 @pytest.mark.parametrize("which", ["linear", "kernel", "eigen"])
-@settings(max_examples=200, deadline=None)
+@examples(60, 200)
 @given(
     seed=st.integers(0, 2**32 - 1),
     n=st.integers(4, 40),

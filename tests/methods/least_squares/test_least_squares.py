@@ -4,13 +4,14 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Lasso, LinearRegression, Ridge, RidgeClassifier
+from support.properties import examples
 from support.reference import (
     lasso_primal,
     ridge_in_extended_precision,
@@ -56,7 +57,7 @@ def referee(penalty, X, y, weight, C, free):
 
 
 @pytest.mark.parametrize("penalty", PENALTIES)
-@settings(max_examples=200)
+@examples(60, 200)
 @given(
     seed=st.integers(0, 10**6),
     n=st.integers(2, 20),

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
+from support.properties import examples
 from support.reference import svm_dual_objective, svm_objective, svm_primal
 
 from maxmargin.data.rows import Rows
@@ -46,7 +47,7 @@ def test_gap_certifies_the_solution(solver, loss, intercept):
     assert result.history[-1].dual <= primal * (1 + 1e-13)
 
 
-@settings(max_examples=200)
+@examples(60, 200)
 @given(
     seed=st.integers(0, 10**6),
     n=st.integers(2, 30),
@@ -231,7 +232,7 @@ def test_zero_rows_and_constant_features(solver, constant):
     assert result.objective == pytest.approx(4.0)  # b = 1: the two negatives lose 2 each
 
 
-@settings(max_examples=200)
+@examples(60, 200)
 @given(
     seed=st.integers(0, 10**6),
     n=st.integers(2, 30),

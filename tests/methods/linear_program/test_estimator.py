@@ -5,13 +5,14 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 from sklearn.exceptions import ConvergenceWarning
 from support.interrupts import interrupt_in_simplex
 from support.linear_programs import made, raw, standardised
+from support.properties import examples
 from support.reference import hinge_program, hinge_program_bounds
 
 from maxmargin import LinearProgramSVC
@@ -24,7 +25,7 @@ from maxmargin.methods.linear_program.master import Master
 from maxmargin.methods.linear_program.program import HingeProgram, TwoClasses, WrongClasses
 from maxmargin.solving.result import Status, Stop
 
-SETTINGS = settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+SETTINGS = examples(60, 200, suppress_health_check=list(HealthCheck))
 
 
 @pytest.fixture
@@ -107,7 +108,7 @@ def test_the_joint_program_equals_the_referee(monkeypatch, problem, penalised, i
     np.testing.assert_allclose(result.intercepts.sum(), 0.0, atol=1e-9 * (1 + abs(result.intercepts).max()))
 
 
-@settings(SETTINGS, max_examples=200)
+@SETTINGS
 @given(problem=problems(), gamma=st.floats(0.01, 3.0), whole=st.booleans())
 def test_kernel_columns_equal_the_referee(monkeypatch, problem, gamma, whole):
     X, y, cost = problem

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import nnls
+from support.properties import examples
 
 from maxmargin import _native
 
@@ -100,7 +101,7 @@ def by_quadratic_program(a, k, include, rho):
 
 
 @given(cases())
-@settings(max_examples=300)
+@examples(100, 300)
 def test_no_vertex_is_better(case):
     a, k, include, rho = case
     u = _native.topk_project(a, k, include, rho)
@@ -111,7 +112,7 @@ def test_no_vertex_is_better(case):
 
 
 @given(cases())
-@settings(max_examples=150)
+@examples(60, 150)
 def test_a_quadratic_program_agrees(case):
     """To 1e-9 in the point, unless a bound is met without a pull and the referee is not that exact."""
     a, k, include, rho = case
