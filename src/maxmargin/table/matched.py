@@ -72,7 +72,7 @@ def matched(
     names : sequence of str or None
         The columns of the training, where they had names.
     kinds : sequence of {"number", "words", None}
-        None where the training has not seen a value yet, and either is accepted.
+        None where training has no value yet, and either is accepted.
     n_columns : int
 
     Returns
