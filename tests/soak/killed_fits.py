@@ -19,9 +19,9 @@ from pathlib import Path
 from sklearn.datasets import load_digits
 
 import maxmargin as mm
+from maxmargin.checkpoints import record as fit_record
 from maxmargin.checkpoints.checkpoint import Checkpoint
 from maxmargin.io import fingerprint
-from maxmargin.methods.budget.greedy_path import record as fit_record
 
 DIGITS = load_digits(return_X_y=True)
 MODELS = {

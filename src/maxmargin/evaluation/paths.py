@@ -120,8 +120,8 @@ def budget_path(
     if given["validation_fraction"] is None:
         raise ValueError("a path of budgets needs rows held out: validate must be a share between 0 and 1.")
     model = SparseKernelClassifier(**given).fit(TablePreparation().fit_transform(block), block.target)
-    data, n_last = model._training
-    n_rows = round(float(data.weight[len(data.weight) - n_last :].sum()))
+    rows = model._training.rows
+    n_rows = round(rows.held_out_weight)
     chosen = model.choose_budget(tolerance)
     path = {name: values.tolist() for name, values in model.budget_path_.items()}
     points = [

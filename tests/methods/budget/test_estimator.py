@@ -27,8 +27,7 @@ from maxmargin.evaluation.evaluate import evaluate_rows
 from maxmargin.kernels import RBF
 from maxmargin.losses import LOSSES
 from maxmargin.methods.budget import growth_sample
-from maxmargin.methods.budget.greedy_path import PATH_TOL
-from maxmargin.methods.budget.problem import stated_budgets
+from maxmargin.methods.budget.path import PATH_TOL, stated_budgets
 from maxmargin.methods.budget.selectors import SELECTORS
 
 OWN_LOSSES = ["squared-hinge", "log", "squared", "hinge"]
@@ -229,7 +228,7 @@ def test_published_truncate_is_what_stood():
         assert small.objective_ == seen[b]
         P = small.predict_proba(X)
         np.testing.assert_array_equal(small.classes_[P.argmax(axis=1)], small.predict(X))
-    with pytest.raises(ValueError, match=r"kept at the budgets \[1, 2.* only; got budget=17"):
+    with pytest.raises(ValueError, match=r"stored for the budgets \[1, 2.* only; got budget=17"):
         model.truncate(17)
     assert not hasattr(pickle.loads(pickle.dumps(model)).truncate(7), "predict_proba")
 
@@ -259,15 +258,15 @@ def test_held_out_rows_are_never_trained_on():
     """Labels of the rows that were held out may be anything: neither set nor coefficients change."""
     X, y = noisy(200)
     model = fitted(X, y, 10, validation_fraction=0.2)
-    data, n_held_out = model._training
-    assert n_held_out == 40
-    held_out = data.rows.index[-40:]
+    rows = model._training.rows
+    assert rows.n_held_out == 40
+    held_out = rows.data.rows.index[-40:]
     other = y.copy()
     other[held_out] = 1 - other[held_out]
     X_other = X.copy()
     same = fitted(X_other, other, 10, validation_fraction=0.2)
     assert set(held_out.tolist()).isdisjoint(model.support_.tolist())
-    assert set(same._training[0].rows.index[-40:].tolist()) == set(held_out.tolist())
+    assert set(same._training.rows.data.rows.index[-40:].tolist()) == set(held_out.tolist())
     np.testing.assert_array_equal(same.dual_coef_, model.dual_coef_)
 
 
@@ -311,8 +310,8 @@ def test_a_published_warm_start_takes_no_row_twice(alpha):
 
 
 def test_warm_starts_keep_the_alpha_that_was_chosen_where_rows_are_sampled(monkeypatch):
-    monkeypatch.setattr(growth_sample, "LEAST", 400)
-    monkeypatch.setattr(growth_sample, "ROWS_BY_COLUMNS", 400)
+    monkeypatch.setattr(growth_sample, "MIN_SAMPLE_ROWS", 400)
+    monkeypatch.setattr(growth_sample, "CHEAP_ROWS_TIMES_COLUMNS", 400)
     X, y = make_moons(4000, noise=0.3, random_state=0)
     model = SparseKernelClassifier(20, warm_start=True, random_state=0).fit(X, y)
     chosen = model.alpha_

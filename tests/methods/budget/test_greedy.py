@@ -1,6 +1,7 @@
 """The solver of the budgeted method against direct solutions, brute force, and itself taken up again."""
 
 import weakref
+from dataclasses import astuple
 
 import numpy as np
 import pytest
@@ -9,10 +10,10 @@ from support.budget_optimum import best, costs
 from maxmargin.kernels import RBF
 from maxmargin.kernels.data import KernelData
 from maxmargin.losses import LOSSES, SmoothedHinge
-from maxmargin.methods.budget.all_rows import StreamedPanel
+from maxmargin.methods.budget.centers import MovingCentres
+from maxmargin.methods.budget.final_refit import StreamedPanel
 from maxmargin.methods.budget.gain import pick_by_gain
-from maxmargin.methods.budget.greedy import Greedy, GreedyFit, greedy
-from maxmargin.methods.budget.move_centers import MovingCentres
+from maxmargin.methods.budget.greedy import GreedyFit, GreedyOptions, greedy
 from maxmargin.methods.budget.problem import BudgetProblem
 from maxmargin.methods.budget.reduced_newton import refit
 from maxmargin.methods.budget.swaps import Removal, swap
@@ -125,7 +126,7 @@ def test_every_certificate_is_of_the_coefficients_at_hand(loss):
         assert check.gap >= -1e-12
         n_seen += 1
 
-    result, _ = greedy(problem, Greedy(12), stop=Stop(1e-4), seed=0, callback=compare)
+    result, _ = greedy(problem, GreedyOptions(12), stop=Stop(1e-4), seed=0, callback=compare)
     assert n_seen >= 12
     assert result.gap <= 1e-4
     S, a = result.support, result.coef
@@ -143,7 +144,7 @@ def test_with_room_for_all_rows_it_is_the_exact_machine(loss, n_columns):
     X, Y, weight = noisy(2, n=60, n_columns=n_columns, zeros=n_columns > 1, weighted=True)
     problem = problem_of(X, Y, weight, loss, alpha=0.02)
     K = rbf(X, X) + 1e-12 * np.eye(len(X))
-    result, _ = greedy(problem, Greedy(70), stop=Stop(1e-9), seed=0)
+    result, _ = greedy(problem, GreedyOptions(70), stop=Stop(1e-9), seed=0)
     assert result.status is not Status.STALLED
     assert result.objective == pytest.approx(best(K, K, Y, weight, loss, problem.alpha), rel=1e-6)
 
@@ -152,7 +153,7 @@ def test_with_room_for_all_rows_it_is_the_exact_machine(loss, n_columns):
 def test_a_set_that_was_found_has_its_optimal_coefficients(loss):
     X, Y, weight = noisy(3, n=120, n_columns=3, zeros=True, weighted=True)
     problem = problem_of(X, Y, weight, loss)
-    result, _ = greedy(problem, Greedy(9), stop=Stop(1e-8), seed=0)
+    result, _ = greedy(problem, GreedyOptions(9), stop=Stop(1e-8), seed=0)
     assert result.status is Status.BUDGET_FULL
     S = result.support
     assert len(set(S.tolist())) == 9
@@ -165,7 +166,7 @@ def test_a_set_that_was_found_has_its_optimal_coefficients(loss):
 
 def started(problem, support, pool, tol=1e-10, **how):
     """A fit of those support vectors, with coefficients at the optimum."""
-    fit = GreedyFit(problem, Greedy(len(support), start=np.array(support), **how), tol, 0, pool, None)
+    fit = GreedyFit(problem, GreedyOptions(len(support), start=np.array(support), **how), tol, 0, pool, None)
     fit.take(refit(fit.reduced(), fit.state.V, fit.fitted.F, tol))
     return fit
 
@@ -212,7 +213,7 @@ def decrease_along(K, support, z, F, Y, weight, alpha):
 def test_the_first_promise_is_the_whole_decrease(pool):
     """With no support vectors yet, one coefficient is all there is to refit."""
     X, Y, weight = noisy(5, n=30)
-    fit = GreedyFit(problem_of(X, Y, weight, "squared", alpha=0.05), Greedy(5), 1e-9, 0, pool, None)
+    fit = GreedyFit(problem_of(X, Y, weight, "squared", alpha=0.05), GreedyOptions(5), 1e-9, 0, pool, None)
     K = rbf(X, X)
     at_zero = 0.5
     decreases = [at_zero - best(K[:, [z]], K[[z]][:, [z]], Y, weight, "squared", 0.05) for z in range(30)]
@@ -224,7 +225,7 @@ def test_the_first_promise_is_the_whole_decrease(pool):
 def test_picks_of_one_round_do_not_repeat_each_other(pool):
     X, Y, _ = noisy(6, n=40)
     X[20:] = X[:20]
-    fit = GreedyFit(problem_of(X, Y), Greedy(20), 1e-9, 0, pool, None)
+    fit = GreedyFit(problem_of(X, Y), GreedyOptions(20), 1e-9, 0, pool, None)
     picks, _ = pick_by_gain(fit.reduced(), fit.fitted.F, 40, slice(0, 40), np.arange(40), 10)
     assert len(picks) == len({p % 20 for p in picks.tolist()}) == 10
 
@@ -232,12 +233,12 @@ def test_picks_of_one_round_do_not_repeat_each_other(pool):
 def test_draws_follow_the_weights_whatever_their_size(pool):
     X, Y, _ = noisy(7, n=100)
     weight = np.where(np.arange(100) < 70, 1e-280, 1e280)
-    sample = GreedyFit(problem_of(X, Y, weight), Greedy(5), 1e-3, 0, pool, None).sample
+    sample = GreedyFit(problem_of(X, Y, weight), GreedyOptions(5), 1e-3, 0, pool, None).sample
     drawn = sample.draw(50, np.array([99]), np.random.default_rng(0))
     assert len(set(drawn.tolist())) == 50
     assert set(range(70, 99)) <= set(drawn.tolist())
     weight = np.where(np.arange(100) < 50, 3.0, 1.0)
-    sample = GreedyFit(problem_of(X, Y, weight), Greedy(5), 1e-3, 0, pool, None).sample
+    sample = GreedyFit(problem_of(X, Y, weight), GreedyOptions(5), 1e-3, 0, pool, None).sample
     rng = np.random.default_rng(1)
     heavy = np.mean([sample.draw(1, np.zeros(0, dtype=int), rng)[0] < 50 for _ in range(2000)])
     assert heavy == pytest.approx(0.75, abs=0.04)  # four standard deviations
@@ -270,7 +271,7 @@ def test_removal_costs_what_it_says(pool, leaving):
 @pytest.mark.parametrize("loss", SOLVED)
 def test_a_swap_lowers_the_objective_or_leaves_no_trace(pool, loss, dtype):
     X, Y, weight = noisy(9, n=150, n_columns=2, weighted=True, dtype=dtype)
-    fit = GreedyFit(problem_of(X, Y, weight, loss), Greedy(16), 1e-3, 0, pool, None)
+    fit = GreedyFit(problem_of(X, Y, weight, loss), GreedyOptions(16), 1e-3, 0, pool, None)
     while fit.state.phase == "grow":
         fit.step()
     outcomes = set()
@@ -309,11 +310,10 @@ def same_result(one, two):
     )
     assert one.path.keys() == two.path.keys()
     for b in one.path:
-        np.testing.assert_array_equal(one.path[b], two.path[b])
-    for name in one.path_values:
-        np.testing.assert_array_equal(one.path_values[name], two.path_values[name])
-    for first, second in zip(one.calibration, two.calibration):
-        np.testing.assert_array_equal(first, second)
+        for first, second in zip(astuple(one.path[b]), astuple(two.path[b]), strict=True):
+            np.testing.assert_array_equal(first, second)
+    np.testing.assert_array_equal(one.calibration.rows, two.calibration.rows)
+    np.testing.assert_array_equal(one.calibration.outputs, two.calibration.outputs)
     if one.points is not None:
         np.testing.assert_array_equal(one.points, two.points)
 
@@ -335,7 +335,9 @@ def test_a_state_goes_on_bit_for_bit_from_every_phase(loss, dtype, options):
 
     def run(state=None, callback=None):
         problem = problem_of(X, Y, weight, loss)
-        return greedy(problem, Greedy(14, **options), stop=STOP, seed=3, state=state, callback=callback)
+        return greedy(
+            problem, GreedyOptions(14, **options), stop=STOP, seed=3, state=state, callback=callback
+        )
 
     whole, end = run(callback=lambda check, state: states.append(state.copy()))
     phases = [state.phase for state in states]
@@ -360,7 +362,7 @@ def test_streaming_past_the_rows_ends_at_the_same_objective(loss, tol, monkeypat
     streamed = []
     init = StreamedPanel.__init__
     monkeypatch.setattr(StreamedPanel, "__init__", lambda *a: streamed.append(1) or init(*a))
-    small = Greedy(10, cache_bytes=2 * 10 * 8 * 150)
+    small = GreedyOptions(10, cache_bytes=2 * 10 * 8 * 150)
     result, _ = greedy(problem, small, stop=Stop(tol), seed=0)
     assert streamed
     assert result.status is Status.BUDGET_FULL
@@ -398,7 +400,9 @@ def test_features_never_exceed_the_cache(options, rows_in_cache, monkeypatch):
 
     monkeypatch.setattr(FeaturePanel, "__init__", made)
     monkeypatch.setattr(FeaturePanel, "snapshot", saved)
-    result, _ = greedy(problem_of(X, Y, weight), Greedy(10, cache_bytes=cache, **options), stop=STOP, seed=0)
+    result, _ = greedy(
+        problem_of(X, Y, weight), GreedyOptions(10, cache_bytes=cache, **options), stop=STOP, seed=0
+    )
     assert result.status is Status.BUDGET_FULL
     assert 0.3 * cache <= most <= cache
 
@@ -408,12 +412,12 @@ def test_a_cache_without_room_is_refused():
     with pytest.raises(
         ValueError, match=r"cache_mb is too small.*features of 12 rows.*20 support.*Raise cache_mb"
     ):
-        greedy(problem_of(X, Y, weight), Greedy(20, cache_bytes=4000), stop=STOP, seed=0)
+        greedy(problem_of(X, Y, weight), GreedyOptions(20, cache_bytes=4000), stop=STOP, seed=0)
 
 
 def test_a_budget_beyond_the_rows_costs_nothing():
     X, Y, weight = noisy(13, n=25)
-    result, _ = greedy(problem_of(X, Y, weight), Greedy(10**9), stop=STOP, seed=0)
+    result, _ = greedy(problem_of(X, Y, weight), GreedyOptions(10**9), stop=STOP, seed=0)
     assert result.status is Status.NO_LOSS_LEFT
     assert len(result.support) <= 25
 
@@ -423,7 +427,7 @@ def test_a_budget_beyond_the_rows_costs_nothing():
 
 @pytest.mark.parametrize("loss", SOLVED)
 def test_the_gradient_of_moving_centres(pool, loss, monkeypatch):
-    monkeypatch.setattr("maxmargin.methods.budget.move_centers.MOVE_TOL", 1e-13)
+    monkeypatch.setattr("maxmargin.methods.budget.centers.MOVE_TOL", 1e-13)
     X, Y, weight = noisy(14, n=50, n_columns=2, zeros=True, weighted=True)
     fit = started(problem_of(X, Y, weight, loss, alpha=0.05), [2, 7, 30], pool, move=True)
     moving = MovingCentres(fit)
@@ -441,8 +445,8 @@ def test_the_gradient_of_moving_centres(pool, loss, monkeypatch):
 def test_moving_centres_never_ends_higher(loss, seed):
     X, Y, weight = noisy(seed, n=100, weighted=True)
     problem = problem_of(X, Y, weight, loss)
-    there, _ = greedy(problem, Greedy(5), stop=Stop(1e-6), seed=seed)
-    moved, _ = greedy(problem, Greedy(5, move=True), stop=Stop(1e-6), seed=seed)
+    there, _ = greedy(problem, GreedyOptions(5), stop=Stop(1e-6), seed=seed)
+    moved, _ = greedy(problem, GreedyOptions(5, move=True), stop=Stop(1e-6), seed=seed)
     np.testing.assert_array_equal(moved.support, there.support)
     assert moved.objective <= there.objective * (1 + 1e-6)
     K_nS, K_SS = rbf(X, moved.points), rbf(moved.points, moved.points)

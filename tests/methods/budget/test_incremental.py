@@ -15,8 +15,10 @@ from maxmargin.kernels import (
 )
 from maxmargin.kernels.data import KernelData
 from maxmargin.losses import LOSSES
-from maxmargin.methods.budget.incremental import EMPTY_DRAWS, Expansion, Pool, incremental
-from maxmargin.methods.budget.problem import BudgetProblem, stated_budgets
+from maxmargin.methods.budget.ending import MAX_EMPTY_DRAWS
+from maxmargin.methods.budget.incremental import CandidatePool, Expansion, incremental
+from maxmargin.methods.budget.path import stated_budgets
+from maxmargin.methods.budget.problem import BudgetProblem
 from maxmargin.methods.budget.selectors import SELECTORS, Candidates
 from maxmargin.solving.result import State, Status, Stop
 
@@ -60,7 +62,7 @@ def transcription(problem, K, budget, selection, back_fit, m, seed, coef=None, t
     a, S, t = np.zeros((K.shape[1], n_columns)), list(range(n, K.shape[1])), np.full(n_columns, t)
     if coef is not None:
         a[n:] = coef
-    pool, met, after = Pool(problem.weight, []), t.max(), []
+    pool, met, after = CandidatePool(problem.weight, []), t.max(), []
     A = pool.distinct(np.random.default_rng([seed, met, 1]), m)
     while len(S) < budget and pool.n_left and len(after) < 200:
         rng = np.random.default_rng([seed, met])
@@ -244,8 +246,8 @@ def test_the_budget_is_never_exceeded(n, budget, m, back_fit, selection, loss, n
     assert (result.status is Status.BUDGET_FULL) == (size == budget)
     assert problem.kernel.n_values == result.history[-1].kernel_values
     assert set(result.path) - {size} <= set(stated_budgets(budget))
-    assert all(path.shape == (b, n_columns) for b, path in result.path.items())
-    np.testing.assert_array_equal(result.path[size], result.coef)
+    assert all(point.coef.shape == (b, n_columns) for b, point in result.path.items())
+    np.testing.assert_array_equal(result.path[size].coef, result.coef)
 
 
 @pytest.mark.parametrize("T", [None, 9])
@@ -269,7 +271,7 @@ def test_the_path_is_what_smaller_budgets_would_have_given():
     for b in (1, 7, 16, 25):
         smaller = incremental(problem, budget=b, back_fit=9, stop=STOP)
         np.testing.assert_array_equal(smaller.support, result.support[:b])
-        np.testing.assert_array_equal(smaller.coef, result.path[b])
+        np.testing.assert_array_equal(smaller.coef, result.path[b].coef)
 
 
 def test_primal_is_the_mean_loss_over_the_draw():
@@ -278,7 +280,7 @@ def test_primal_is_the_mean_loss_over_the_draw():
     result = incremental(problem, budget=2, n_candidates=30, stop=STOP)
     assert result.history[0].primal == result.history[1].primal == 2 * 0.5  # before any step, f = 0
     left = np.setdiff1d(np.arange(30), result.support[:1])
-    f = rbf(X[left], X[result.support[:1]]) @ result.path[1]
+    f = rbf(X[left], X[result.support[:1]]) @ result.path[1].coef
     mean = [0.5 * np.mean((Y[left, c] - f[:, c])[Y[left, c] != 0] ** 2) for c in range(2)]
     assert result.history[2].primal == pytest.approx(sum(mean))
 
@@ -297,11 +299,11 @@ def test_several_draws_without_a_loss_are_the_end():
     result = incremental(problem, budget=20, stop=STOP)  # f = 1000/t everywhere, after the first step
     assert result.status is Status.NO_LOSS_LEFT
     assert len(result.support) == 1
-    assert result.n_iter == 1 + EMPTY_DRAWS
-    assert result.coef[0, 0] == pytest.approx(1000.0 / (1 + EMPTY_DRAWS))
+    assert result.n_iter == 1 + MAX_EMPTY_DRAWS
+    assert result.coef[0, 0] == pytest.approx(1000.0 / (1 + MAX_EMPTY_DRAWS))
     nobody = problem_of(X, np.zeros((200, 1)), np.ones(200))
     result = incremental(nobody, budget=5, back_fit=3, stop=STOP)
-    assert (result.status, len(result.support), result.n_iter) == (Status.NO_LOSS_LEFT, 0, EMPTY_DRAWS)
+    assert (result.status, len(result.support), result.n_iter) == (Status.NO_LOSS_LEFT, 0, MAX_EMPTY_DRAWS)
 
 
 def test_max_iter_bounds_the_steps_of_growth():
@@ -320,7 +322,7 @@ def test_huge_and_tiny_alpha_stay_finite(loss, back_fit, alpha):
     problem = problem_of(X, Y, weight, loss, alpha)
     result = incremental(problem, budget=60, back_fit=back_fit, stop=STOP)
     assert np.isfinite(result.coef).all()
-    assert all(np.isfinite(path).all() for path in result.path.values())
+    assert all(np.isfinite(point.coef).all() for point in result.path.values())
     if alpha > 1.0 or loss in ("perceptron", "hinge", "log"):
         assert result.status in (Status.BUDGET_FULL, Status.NO_LOSS_LEFT)
 
@@ -374,8 +376,8 @@ def assert_same_bits(result, other):
     np.testing.assert_array_equal(result.support, other.support)
     np.testing.assert_array_equal(result.coef, other.coef)
     assert list(result.path) == list(other.path)
-    for b, coef in result.path.items():
-        np.testing.assert_array_equal(coef, other.path[b])
+    for b, point in result.path.items():
+        np.testing.assert_array_equal(point.coef, other.path[b].coef)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -411,7 +413,7 @@ def test_dense_and_sparse_agree(dtype):
 def test_blocks_of_back_fitting_change_nothing_but_memory(monkeypatch):
     X, Y, weight = noisy(12)
     whole = incremental(problem_of(X, Y, weight), budget=10, back_fit=50, stop=STOP)
-    monkeypatch.setattr("maxmargin.methods.budget.incremental.BLOCK_VALUES", 64)
+    monkeypatch.setattr("maxmargin.methods.budget.incremental.KERNEL_VALUES_PER_BLOCK", 64)
     blocks = incremental(problem_of(X, Y, weight), budget=10, back_fit=50, stop=STOP)
     np.testing.assert_allclose(blocks.coef, whole.coef, rtol=1e-10)
 
@@ -454,7 +456,7 @@ def test_where_points_fill_the_budget_only_back_fitting_goes_on():
     problem = problem_of(X, Y, weight)
     result = incremental(problem, budget=5, back_fit=30, stop=STOP, seed=3, start=start)
     assert (result.status, result.n_iter, result.t[0]) == (Status.BUDGET_FULL, 1, 80)
-    drawn = Pool(weight, []).repeated(np.random.default_rng([3, 50]), 30)
+    drawn = CandidatePool(weight, []).repeated(np.random.default_rng([3, 50]), 30)
     expected, _ = back_fit_twin(rbf(X[drawn], points), Y[drawn], "hinge", 0.05, coef.T.copy(), np.array([50]))
     np.testing.assert_allclose(result.coef, expected.T, rtol=1e-9)
     unchanged = incremental(problem, budget=5, stop=STOP, start=start)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from maxmargin.losses import LOSSES, Hinge, Perceptron
-from maxmargin.methods.budget.incremental import Pool
+from maxmargin.methods.budget.incremental import CandidatePool
 from maxmargin.methods.budget.selectors import SELECTORS, Candidates, selector_from_name
 
 N_DRAWS = 20_000
@@ -113,7 +113,7 @@ def pool_and_shares(name):
     weight, taken = POOLS[name]
     share = weight.copy()
     share[taken] = 0.0
-    return Pool(weight, np.array(taken)), share / share.sum()
+    return CandidatePool(weight, np.array(taken)), share / share.sum()
 
 
 @pytest.mark.parametrize("name", POOLS)
@@ -141,7 +141,7 @@ def test_repeated_draws_are_in_proportion_to_weight(name):
 
 
 def test_a_draw_of_more_than_there_are_is_all_of_them_and_an_empty_pool_repeats_any_row():
-    pool = Pool(np.ones(5), np.array([2]))
+    pool = CandidatePool(np.ones(5), np.array([2]))
     assert sorted(pool.distinct(np.random.default_rng(0), 60)) == [0, 1, 3, 4]
     for row in (0, 1, 3, 4):
         pool.remove(row)
@@ -153,7 +153,7 @@ def test_a_draw_of_more_than_there_are_is_all_of_them_and_an_empty_pool_repeats_
 def test_draws_hold_candidates_only(n, size, share, seed):
     rng = np.random.default_rng(seed)
     taken = np.flatnonzero(rng.random(n) < share)
-    pool = Pool(rng.uniform(0.1, 5.0, n) if seed % 2 else np.ones(n), taken)
+    pool = CandidatePool(rng.uniform(0.1, 5.0, n) if seed % 2 else np.ones(n), taken)
     drawn = pool.distinct(rng, size)
     assert len(drawn) == len(set(drawn)) == min(size, n - len(taken))
     assert not set(drawn) & set(taken)

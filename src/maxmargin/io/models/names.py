@@ -73,7 +73,8 @@ _CODED = {**_SEED, "_learner": "_learner"}
 _EXPANSION = {**_CODED, "_groups": "_groups", "_group_columns": "_group_columns"}
 _ONLINE = {**_EXPANSION, "_memory": "_memory"}
 
-# Private attributes, and parameters of private classes: name in the file -> name in the package.
+# Private attributes, and parameters of private classes: name in the file -> name in the package, which is
+# "attribute.field" for a field of one of the RECORDS.
 ATTRIBUTES: dict[str, dict[str, str]] = {
     "AllPairsSVC": _EXPANSION,
     "BudgetPerceptron": _ONLINE,
@@ -92,8 +93,8 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         **_EXPANSION,
         "_classes_of_coef": "_classes_of_coef",
         "_path_coef": "_path_coef",
-        "_reservoir": "_reservoir",
-        "_n_batches": "_n_batches",
+        "_reservoir": "_training.reservoir",
+        "_n_batches": "_training.n_batches",
     },
     "TopKSVC": _EXPANSION,
     "ClonedColumns": {
@@ -112,6 +113,13 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         "seen": "seen",
         "complete": "complete",
     },
+}
+
+
+# Private attributes that are dataclasses of which a file has some fields, under names of their own. A field
+# that has its default value is not in the file.
+RECORDS: dict[str, dict[str, str]] = {
+    "SparseKernelClassifier": {"_training": "maxmargin.methods.budget.TrainingMemory"},
 }
 
 
@@ -136,7 +144,6 @@ def _set_none(attribute: str) -> Callable[[Any], None]:
 
 # Attributes of the package that a file leaves out, and what sets them in a loaded model (None: nothing does).
 OMITTED: dict[str, dict[str, Callable[[Any], None] | None]] = {
-    "SparseKernelClassifier": dict.fromkeys(("_training", "_fitted_on", "_foreign", "_stream_so_far")),
     "LagrangianSVC": {"_last": _set_none("_last")},
     "LinearProgramSVC": {"_eigen": _set_none("_eigen"), "_working_sets": None, "_last_kind": None},
     "TopKSVC": {"_last": None},
@@ -159,7 +166,11 @@ _KIND_OF_CLASS_NAME = {path.rpartition(".")[2]: kind for kind, path in CLASSES.i
 
 def class_of(kind: str) -> type:
     """The class of a kind of object."""
-    module, _, name = CLASSES[kind].rpartition(".")
+    return _imported(CLASSES[kind])
+
+
+def _imported(path: str) -> type:
+    module, _, name = path.rpartition(".")
     return getattr(import_module(module), name)
 
 
@@ -190,10 +201,29 @@ def constructed(kind: str, parameters: Mapping[str, Any]) -> Any:
     return class_of(kind)(**{attribute_of(kind, name): value for name, value in parameters.items()})
 
 
+def attribute_values(value: Any, kind: str) -> dict[str, Any]:
+    """All attributes of an estimator, and the fields of its records, by their names in the package."""
+    found = dict(vars(value))
+    for attribute in RECORDS.get(kind, {}):
+        record = found.pop(attribute, None)
+        if record is not None:
+            given = {f.name: getattr(record, f.name) for f in fields(record)}
+            default = type(record)()
+            found |= {f"{attribute}.{k}": v for k, v in given.items() if v is not getattr(default, k)}
+    return found
+
+
 def set_attributes(value: Any, kind: str, fitted: Mapping[str, Any]) -> None:
     """Put what a file has onto a new object, then what follows from it."""
+    records: dict[str, dict[str, Any]] = {attribute: {} for attribute in RECORDS.get(kind, {})}
     for name, item in fitted.items():
-        object.__setattr__(value, attribute_of(kind, name), item)
+        attribute, _, field = attribute_of(kind, name).partition(".")
+        if field:
+            records[attribute][field] = item
+        else:
+            object.__setattr__(value, attribute, item)
+    for attribute, items in records.items():
+        setattr(value, attribute, _imported(RECORDS[kind][attribute])(**items))
     for attribute, restore in OMITTED.get(kind, {}).items():
         if restore is not None:
             restore(value)

@@ -17,7 +17,9 @@ from .names import (
     OMITTED,
     OMITTED_FROM_ALL,
     OUTPUT_CONFIG,
+    RECORDS,
     attribute_of,
+    attribute_values,
     constructed,
     kind_of,
     parameter_names,
@@ -54,7 +56,7 @@ def _fitted_values(value: Any, kind: str) -> dict[str, Any]:
     attributes = {name: attribute_of(kind, name) for name in KINDS[kind].attributes}
     if is_dataclass(value):
         return {name: getattr(value, attribute) for name, attribute in attributes.items()}
-    state = vars(value)
+    state = attribute_values(value, kind)
     attributes[OUTPUT_CONFIG] = OUTPUT_CONFIG
     return {name: state[attribute] for name, attribute in attributes.items() if attribute in state}
 
@@ -87,7 +89,7 @@ def _encode_object(encoder: Encoder, value: Any, path: str) -> Any:
 def _check_complete(value: Any, kind: str, fitted: Mapping[str, Any], path: str) -> None:
     """Everything that a fitted estimator has is stored, or left out on purpose."""
     known = {attribute_of(kind, name) for name in (*fitted, *parameter_names(kind))}
-    unknown = set(vars(value)) - known - set(OMITTED.get(kind, {})) - OMITTED_FROM_ALL
+    unknown = set(vars(value)) - known - {*OMITTED.get(kind, {}), *RECORDS.get(kind, {})} - OMITTED_FROM_ALL
     if unknown:
         raise ValueError(
             f"{path} has attributes that a model file does not know: {sorted(unknown)}. Delete them."

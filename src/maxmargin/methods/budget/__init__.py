@@ -8,11 +8,12 @@ identical.
 """
 
 from .estimator import SparseKernelClassifier
-from .stream import Reservoir
-from .truncate import with_alpha
+from .memory import Reservoir, TrainingMemory
+from .truncation import with_alpha
 
 __all__ = [
     "Reservoir",
     "SparseKernelClassifier",
+    "TrainingMemory",
     "with_alpha",
 ]

@@ -13,8 +13,31 @@ from ...kernels import join_points, n_points
 
 
 @dataclass(frozen=True)
-class Start:
-    """A model to go on from; ``support`` are its rows in the X of that time, or None."""
+class SplitRows:
+    """Rows to train on, followed by ``n_held_out`` rows that are not trained on."""
+
+    data: WeightedRows
+    n_held_out: int = 0
+
+    @property
+    def n_trained(self) -> int:
+        """Rows to train on."""
+        return len(self.data.labels) - self.n_held_out
+
+    @property
+    def held_out(self) -> np.ndarray:
+        """Positions of the held-out rows."""
+        return np.arange(self.n_trained, len(self.data.labels))
+
+    @property
+    def held_out_weight(self) -> float:
+        """Total weight of the held-out rows."""
+        return float(self.data.weight[self.n_trained :].sum())
+
+
+@dataclass(frozen=True)
+class WarmStart:
+    """An earlier model to start from; ``support`` are its rows in the X of that time, or None."""
 
     points: Any
     coef: np.ndarray
@@ -22,31 +45,35 @@ class Start:
     t: np.ndarray
 
 
-def held_out_last(data: WeightedRows, share: float) -> tuple[WeightedRows, int]:
-    """A share of the rows moved to the end, and their number; every class keeps a row to train on."""
+@dataclass(frozen=True)
+class RowsWithSupport:
+    """Rows that contain given support vectors, at ``positions``; ``in_x`` if all rows are rows of X."""
+
+    data: WeightedRows
+    positions: np.ndarray
+    in_x: bool
+
+
+def hold_out(data: WeightedRows, share: float) -> SplitRows:
+    """Move a share of the rows to the end; every class keeps a row to train on."""
     n = len(data.labels)
     _, first = np.unique(data.labels, return_index=True)
     free = np.setdiff1d(np.arange(n), first)
     n_held_out = min(int(share * n), len(free))
     if n_held_out == 0:
-        return data, 0
+        return SplitRows(data)
     held_out = free[len(free) - n_held_out :]
     order = np.concatenate([np.setdiff1d(np.arange(n), held_out), held_out])
-    return WeightedRows(data.rows.take(order), data.labels[order], data.weight[order]), n_held_out
+    return SplitRows(WeightedRows(data.rows.take(order), data.labels[order], data.weight[order]), n_held_out)
 
 
-def with_support(
-    data: WeightedRows, points: Any, support: np.ndarray | None
-) -> tuple[WeightedRows, np.ndarray, bool]:
-    """The data with those points among its rows, where they are, and whether they were there already.
-
-    Points that are no rows of X are put in front, with weight 0.
-    """
+def with_support(data: WeightedRows, points: Any, support: np.ndarray | None) -> RowsWithSupport:
+    """The data with these points among its rows: those that it lacks go in front, with weight 0."""
     X = data.rows.X
     if (there := positions_of(data, points, support)) is not None:
-        return data, there, True
+        return RowsWithSupport(data, there, in_x=True)
     n_new = n_points(points)
-    if points.ndim < X.ndim:  # numbers of columns of a precomputed kernel: they are in X, but have no weight
+    if points.ndim < X.ndim:  # columns of a precomputed kernel: they are rows of X, but have no weight
         joined, index = X, np.concatenate([points, data.rows.index])
     else:
         joined = join_points(as_in(X, points), X)
@@ -54,11 +81,11 @@ def with_support(
     labels = np.concatenate([np.zeros(n_new, dtype=data.labels.dtype), data.labels])
     weight = np.concatenate([np.zeros(n_new), data.weight])
     rows = Rows(joined, index, data.rows.n_threads)
-    return WeightedRows(rows, labels, weight), np.arange(n_new), joined is X
+    return RowsWithSupport(WeightedRows(rows, labels, weight), np.arange(n_new), in_x=joined is X)
 
 
 def positions_of(data: WeightedRows, points: Any, support: np.ndarray | None) -> np.ndarray | None:
-    """Where the points are in the data, if they are the rows ``support`` of X; None if not all are there."""
+    """Where the points are in the data, if they are the rows ``support`` of X; None if some are missing."""
     X = data.rows.X
     if support is None or not _are_rows(X, support, points):
         return None
@@ -67,27 +94,27 @@ def positions_of(data: WeightedRows, points: Any, support: np.ndarray | None) ->
     return position[support] if (position[support] >= 0).all() else None
 
 
-def check_alike(points: Any, X: Any, precomputed: bool) -> None:
-    """Refuse support vectors of an earlier fit that X has no kernel values with."""
+def check_same_kind(points: Any, X: Any, precomputed: bool) -> None:
+    """Raise if no kernel value between X and the support vectors of an earlier fit exists."""
     if precomputed:
         fits = points.ndim == 1 and (len(points) == 0 or points.max() < X.shape[0])
     else:
         fits = points.shape[1:] == X.shape[1:]
     if not fits:
         raise ValueError(
-            f"warm_start goes on from support vectors of another kind: they have shape {points.shape}, X has "
-            f"shape {X.shape}. Set warm_start=False to begin anew."
+            f"warm_start cannot use support vectors of another kind: they have shape {points.shape}, X has "
+            f"shape {X.shape}. Set warm_start=False to start from scratch."
         )
 
 
 def _are_rows(X: Any, support: np.ndarray, points: Any) -> bool:
     """Whether the points are those rows of X."""
-    if points.ndim < X.ndim:  # numbers of columns of a precomputed kernel
+    if points.ndim < X.ndim:  # columns of a precomputed kernel
         return True
     if len(support) and (support.max() >= X.shape[0] or support.min() < 0):
         return False
     rows = X[support]
-    if X.ndim == 1:  # objects: arrays, say, of which == is no truth value
+    if X.ndim == 1:  # objects: possibly arrays, for which == has no truth value
         return all(a is b or np.array_equal(a, b) for a, b in zip(rows, points))
     if is_sparse(rows) != is_sparse(points) or rows.shape != points.shape:
         return False
@@ -96,7 +123,7 @@ def _are_rows(X: Any, support: np.ndarray, points: Any) -> bool:
 
 
 def as_in(X: Any, points: Any) -> Any:
-    """Points in the dtype and form of X."""
+    """Points in the dtype and storage of X."""
     if X.ndim == 1:
         return points
     if is_sparse(X) and not is_sparse(points):

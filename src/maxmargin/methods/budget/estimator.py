@@ -2,34 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Self, cast
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from ...base import StreamingKernelClassifier
 from ...calibration import CalibratedScores, log_odds_to_probabilities
 from ...data import WeightedRows, check_number
-from ...decoders import decision_values, gives_probabilities, predicted_classes
-from ...kernels import Precomputed
+from ...decoders import decision_values, gives_probabilities
 from ...losses import loss_from_name
 from ...solving import Callback, SolverResult, Stop
-from .data import (
-    Start,
-    check_alike,
-    held_out_last,
-    with_support,
-)
-from .greedy import Greedy, greedy
+from .fit import BudgetFit, fit_batch, fit_rows
 from .parameters import check_budget_parameters
-from .problem import BudgetProblem, BudgetResult
-from .published import Published
-from .selectors import several
-from .stream import BudgetStream
-from .truncate import truncated
-
-HELD_OUT = 0.1  # share of the rows that the published method's alpha is chosen on, as in the source
+from .problem import UntrainedOutputs
+from .truncation import truncated
 
 
 def _has_probabilities(model: SparseKernelClassifier) -> bool:
@@ -43,13 +31,13 @@ def _has_probabilities(model: SparseKernelClassifier) -> bool:
     if known:
         return True
     raise AttributeError(
-        "this model has no probabilities: there were no outputs on rows that it was not trained on, to "
-        "calibrate with. Fit to the end with refit='newton', with validation_fraction, with loss='log', or "
-        "with decoder='probabilistic'."
+        "this model has no probabilities: there were no outputs on held-out rows to calibrate on. Fit to the "
+        "end with refit='newton', with validation_fraction, with loss='log', or with "
+        "decoder='probabilistic'."
     )
 
 
-class SparseKernelClassifier(BudgetStream):
+class SparseKernelClassifier(StreamingKernelClassifier):
     """Kernel classifier with at most ``budget`` support vectors, shared by all classes.
 
     For the columns t of its code, with targets y_it in {-1, 0, +1}, it minimises the sum over t of
@@ -270,110 +258,38 @@ class SparseKernelClassifier(BudgetStream):
     def _solve_all(
         self, data: WeightedRows, stop: Stop, callback: Callback | None, n_threads: int
     ) -> list[SolverResult]:
-        data, n_held_out = held_out_last(data, self._held_out_share())
-        start = self._start(data)
-        for name in ("_reservoir", "_n_batches"):
-            self.__dict__.pop(name, None)  # of a stream that ends here
-        self._training = data, n_held_out
-        self._fitted_on, self._foreign = data, False
-        if self.refit is None:
-            return [Published(self, data, n_held_out, start, stop).fit(callback)]
-        positions = None
-        if start is not None:
-            data, positions, known = with_support(data, start.points, start.support)
-            self._fitted_on, self._foreign = data, not known
-        return [self._greedy(data, n_held_out, positions, start, stop, callback)]
+        return [fit_rows(self, data, stop, callback)]
 
-    def _held_out_share(self) -> float:
-        if self.validation_fraction is not None:
-            return float(self.validation_fraction)
-        return HELD_OUT if self.refit is None and self.alpha == "auto" else 0.0
-
-    def _start(self, data: WeightedRows) -> Start | None:
-        """The support vectors that a warm start goes on from."""
-        if not self.warm_start or not hasattr(self, "support_vectors_"):
-            return None
-        check_alike(self.support_vectors_, data.rows.X, isinstance(self.kernel_, Precomputed))
-        if not np.array_equal(self._classes_of_coef, self.classes_):
-            raise ValueError(
-                f"warm_start goes on from the classes {self._classes_of_coef.tolist()!r}, but y has "
-                f"{self.classes_.tolist()!r}; set warm_start=False to begin anew."
-            )
-        if self.n_support_ > self.budget or len(self.dual_coef_) != self.code_.n_columns:
-            raise ValueError(
-                f"warm_start goes on from {self.n_support_} support vectors and {len(self.dual_coef_)} "
-                f"columns, but budget={self.budget} and there are {self.code_.n_columns} columns; raise the "
-                "budget, or set warm_start=False."
-            )
-        t = getattr(self, "t_", np.ones(len(self.dual_coef_), dtype=np.int64))
-        return Start(self.support_vectors_, self.dual_coef_.T, self.support_, t)
-
-    def _greedy(
-        self,
-        data: WeightedRows,
-        n_held_out: int,
-        positions: np.ndarray | None,
-        start: Start | None,
-        stop: Stop,
-        callback: Callback | None,
-    ) -> BudgetResult:
-        chosen = self.alpha == "auto"
-        how = Greedy(
-            self.budget,
-            n_candidates=self.n_candidates,
-            choose_alpha=chosen,
-            cache_bytes=int(self.cache_mb * 2**20),
-            pick=None if self.selection == "gain" else several(self.selection, loss_from_name(self.loss)),
-            n_held_out=n_held_out,
-            score=self._scorer(data) if n_held_out else None,
-            start=positions,
-            coef=None if start is None else start.coef,
-            move=self.move_centers,
-        )
-        known = 1.0 if start is None else self.alpha_
-        problem = self._problem(data, known if chosen else float(self.alpha))
-        result, _ = greedy(problem, how, stop=stop, seed=self._seed, callback=callback)
-        return result
-
-    def _problem(self, data: WeightedRows, alpha: float) -> BudgetProblem:
-        targets, loss = self.code_.targets(data.labels), loss_from_name(self.loss)
-        return BudgetProblem(self._kernel_data(data), targets, data.weight, loss, alpha)
-
-    def _scorer(self, data: WeightedRows) -> Callable[[np.ndarray, np.ndarray], float]:
-        """Weighted accuracy of outputs on some rows."""
-
-        def score(outputs: np.ndarray, rows: np.ndarray) -> float:
-            chosen = predicted_classes(decision_values(outputs, self.code_, self.decoder_))
-            return float(np.average(chosen == data.labels[rows], weights=data.weight[rows]))
-
-        return score
+    def _learn_batch(self, data: WeightedRows, first: bool, callback: Callback | None) -> BudgetFit:
+        return fit_batch(self, data, first, self._stop(), callback)
 
     def _store(self, results: list[SolverResult], data: WeightedRows) -> None:
-        result = cast(BudgetResult, results[0])
-        data, foreign = self.__dict__.pop("_fitted_on"), self.__dict__.pop("_foreign")
-        known = result.points is None
-        points = self._kernel_data(data).points(result.support) if known else result.points
-        in_x = known and not foreign
-        self._keep(points, result.coef, data.rows.index[result.support] if in_x else None)
-        self._keep_path(result)
-        self._calibrate(result.calibration, data)
-
-    def _keep_path(self, result: BudgetResult) -> None:
+        found = cast(BudgetFit, results[0])
+        self._keep(found.support_vectors, found.coef, found.support_in_x)
+        self.alpha_ = found.alpha
+        self.t_ = found.t
+        points = found.path.values()
+        self.budget_path_ = {
+            "budget": np.array([point.budget for point in points], dtype=np.int64),
+            "loss": np.array([point.loss for point in points], dtype=np.float64),
+            "gap": np.array([point.gap for point in points], dtype=np.float64),
+            "score": np.array([point.score for point in points], dtype=np.float64),
+        }
+        self._path_coef = {point.budget: point.coef for point in points}
         self._classes_of_coef = self.classes_
-        self.alpha_ = result.alpha
-        self.t_ = result.t
-        budgets = np.array(sorted(result.path), dtype=np.int64)
-        self.budget_path_ = {"budget": budgets, **result.path_values}
-        self._path_coef = result.path
+        self._training = found.memory
+        self._calibrate(found.calibration, found.data)
 
-    def _calibrate(self, calibration: tuple[np.ndarray, np.ndarray] | None, data: WeightedRows) -> None:
-        """Probabilities from outputs on rows that were not trained on."""
+    def _store_batch(self, result: SolverResult, data: WeightedRows, first: bool) -> None:
+        self._store([result], data)
+
+    def _calibrate(self, found: UntrainedOutputs | None, data: WeightedRows) -> None:
+        """Probabilities from outputs on rows of the data that were not trained on, where there are any."""
         self.calibrator_ = None
-        if calibration is None or self._direct_probabilities():
+        if found is None or self._direct_probabilities():
             return
-        rows, outputs = calibration
-        scores = decision_values(outputs, self.code_, self.decoder_)
-        self.calibrator_ = CalibratedScores().fit(scores, data.labels[rows], data.weight[rows])
+        scores = decision_values(found.outputs, self.code_, self.decoder_)
+        self.calibrator_ = CalibratedScores().fit(scores, data.labels[found.rows], data.weight[found.rows])
 
     # ---- probabilities ----
 
@@ -467,13 +383,8 @@ class SparseKernelClassifier(BudgetStream):
         return int(self.budget_path_["budget"][good].min())
 
     def __getstate__(self) -> Any:
-        """The training data stay behind: only the model is pickled."""
+        """The model without its training data."""
         state = super().__getstate__()
-        for name in (
-            "_training",
-            "_fitted_on",
-            "_foreign",
-            "_stream_so_far",
-        ):  # all but the first of a fit broken off
-            state.pop(name, None)
+        if "_training" in state:
+            state["_training"] = state["_training"].without_rows()
         return state

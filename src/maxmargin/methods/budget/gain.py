@@ -1,4 +1,4 @@
-"""Which candidates promise the largest decrease of the regularised objective."""
+"""The choice by gain: candidates that promise the largest decrease of the regularised objective."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from ...numerics import AT_ONCE
 from ...solving import row_blocks
 from .reduced_newton import ReducedProblem
 
-SHORTLIST = 3  # candidates for each pick that all rows decide between
-FEWEST = 8
+SHORTLISTED_PER_PICK = 3  # candidates that are compared on all rows, not on some
+MIN_SHORTLIST = 8
+ROWS_PER_TASK = 2048  # of a thread
+MIN_OWN_PART = 1e-3  # share of a candidate's own part that earlier picks must leave unexplained
 
 
 def pick_by_gain(
@@ -21,15 +23,15 @@ def pick_by_gain(
     """Up to ``n_picks`` of the candidates, the most promising first, and the first one's promise.
 
     The promise of a point z is the decrease of the objective, averaged over rows, when one Newton step is
-    taken along the part of k(., z) that the present support vectors do not span. The rows of ``sample`` make
-    a short list, and all the first ``n_rows`` decide: with wrong labels a small sample promises what all the
-    rows do not keep. Those picked together should not repeat each other: after each pick the others'
-    promises shrink to the share of their own part that the picks leave unexplained.
+    taken along the part of k(., z) that the present support vectors do not span. The rows of ``sample`` give
+    a shortlist, which is compared on all the first ``n_rows``: with label noise, a small sample promises
+    more than all rows keep. Candidates picked together should not repeat each other: after each pick the
+    promises of the others shrink to the share of their own part that the picks leave unexplained.
     """
     panel = problem.panel
     promise = _promises(problem, F, sample, candidates)
     if sample != slice(0, n_rows):
-        short = np.argsort(-promise, kind="stable")[: max(FEWEST, SHORTLIST * n_picks)]
+        short = np.argsort(-promise, kind="stable")[: max(MIN_SHORTLIST, SHORTLISTED_PER_PICK * n_picks)]
         candidates = np.sort(candidates[short[promise[short] > 0.0]])
         promise = _promises(problem, F, slice(0, n_rows), candidates)
     if len(candidates) == 0:
@@ -42,7 +44,7 @@ def pick_by_gain(
     return _diverse(E, candidates, promise, n_picks)
 
 
-@np.errstate(over="ignore", invalid="ignore")  # refused below, in words
+@np.errstate(over="ignore", invalid="ignore")  # raised below, with a message
 def _promises(problem: ReducedProblem, F: np.ndarray, rows: slice, candidates: np.ndarray) -> np.ndarray:
     """``sum_t g_t^2 / (2 h_t)`` along each candidate's own direction; 0 for those that have none."""
     panel = problem.panel
@@ -56,7 +58,7 @@ def _promises(problem: ReducedProblem, F: np.ndarray, rows: slice, candidates: n
     for part in parts:
         K = panel.kernel.block(part, points)
         work = partial(_sums, problem, F, part, K, own)
-        for slopes, curvatures in panel.pool.map(work, row_blocks(len(K), 2048)):
+        for slopes, curvatures in panel.pool.map(work, row_blocks(len(K), ROWS_PER_TASK)):
             g, h = g + slopes * scale, h + curvatures * scale
     check_kernel_sums(panel.kernel.dtype, g, h, diagonal)
     h = h + problem.alpha * np.maximum(left, 0.0)[:, None]
@@ -94,7 +96,7 @@ def _diverse(
     best, picks = float(promise.max()), []
     factor = np.empty((min(n_picks, len(candidates)), len(candidates)))
     for k in range(len(factor)):
-        chance = promise * np.where(left > 1e-3 * full, left / full, 0.0)
+        chance = promise * np.where(left > MIN_OWN_PART * full, left / full, 0.0)
         i = int(np.argmax(chance))
         if not chance[i] > 0.0:
             break

@@ -11,8 +11,8 @@ vectors and the kernel values. Each has its own t, because a sample is a step of
 it takes part. The first step (t = 1) forgets whatever coefficients there were.
 
 No single objective is minimised and there is no certificate. ``primal`` in the history is the mean loss over
-the candidates drawn since the check before, as they were met, summed over the columns (of f = 0 before the
-first draw): an estimate at no cost of what the source sets out to minimise, which has no penalty.
+the candidates drawn since the previous check, each at the time of its draw, summed over the columns (of f = 0
+before the first draw): a free estimate of what the source minimises, which has no penalty.
 """
 
 from __future__ import annotations
@@ -33,18 +33,19 @@ from ...solving import (
     Stop,
     drive,
 )
-from .problem import BudgetProblem, BudgetResult, stated_budgets
+from .ending import incremental_status
+from .path import PathPoint, StoredPath, stated_budgets
+from .problem import BudgetProblem, BudgetResult
 from .selectors import Candidates, Selector, selector_from_name
 
-EMPTY_DRAWS = 10  # so many draws in a row without any loss, and none is left
-BLOCK_VALUES = 1 << 22  # kernel values held at a time while back-fitting
+KERNEL_VALUES_PER_BLOCK = 1 << 22  # in memory while back-fitting
 
 
 @dataclass(frozen=True)
 class Expansion:
-    """``f_c(x) = sum_j coef[j, c] k(x, points[j])``, as earlier data left it; t numbers the next steps.
+    """``f_c(x) = sum_j coef[j, c] k(x, points[j])``, found on earlier data; t numbers the next step.
 
-    ``rows`` are the points' positions where all of them are rows of the problem: no candidates any more.
+    ``rows`` are the points' positions where all of them are rows of the problem, and so no candidates.
     """
 
     points: Any
@@ -54,8 +55,8 @@ class Expansion:
 
 
 @dataclass(frozen=True)
-class Options:
-    """How to grow."""
+class IncrementalOptions:
+    """How support vectors are chosen."""
 
     budget: int
     select: Selector
@@ -83,9 +84,9 @@ def incremental(
     ----------
     problem : BudgetProblem
     budget : int
-        Support vectors in all. ``Status.BUDGET_FULL`` says that they have been found, and
+        Support vectors in all. ``Status.BUDGET_FULL`` means that they were found, and
         ``Status.NO_LOSS_LEFT`` that the candidates are used up or that none of those drawn in
-        ``EMPTY_DRAWS`` draws in a row had a loss.
+        ``MAX_EMPTY_DRAWS`` draws in a row had a loss.
     selection : str or Selector
         Which candidate of a draw is taken; see ``selectors.py``.
     back_fit : int or None
@@ -98,29 +99,31 @@ def incremental(
     seed : int
         Draws depend on it and on the number of samples met before, and on nothing else.
     start : Expansion, optional
-        Support points and coefficients to go on from, which count within the budget. Points stand in front
-        in the result, with -1 for their rows where these are not given. Where they fill the budget, one round
+        Support vectors and coefficients to start from, which count towards the budget. They come first in
+        the result, with -1 for their rows where these are not given. Where they fill the budget, one round
         of back-fitting follows.
     state : State, optional
-        A state to go on from, of the same problem, options and start.
+        A state to resume from, of the same problem, options and start.
     callback : callable, optional
 
     Returns
     -------
     BudgetResult
         ``path`` holds the coefficients of each stated budget as they stood last, back-fitting included.
-        ``Status.FAILED`` is an overflow, to which small alpha and losses with unbounded slopes may lead; the
-        coefficients are then the last finite ones.
+        ``Status.FAILED`` is an overflow, to which a small alpha and losses with unbounded slopes may lead;
+        the coefficients are then the last finite ones.
     """
     for name, value in (("budget", budget), ("n_candidates", n_candidates), ("back_fit", back_fit or 1)):
         check_number(name, value, at_least=1, integer=True)
-    options = Options(budget, selector_from_name(selection), n_candidates, back_fit or 0, stop.cancel)
+    options = IncrementalOptions(
+        budget, selector_from_name(selection), n_candidates, back_fit or 0, stop.cancel
+    )
     state = stop.resumed(state) or _begin(problem, budget, seed, start)
     foreign = start.points if start is not None and start.rows is None else None
     growth = Growth(problem, options, foreign, state)
     status, history = drive(state, growth.step, growth.certify, stop, callback, due=lambda: state.check_due)
     coef, n = growth.coef(), state.n_support
-    path = {b: state[f"path_{b}"] for b in stated_budgets(budget) if f"path_{b}" in state} | {n: coef}
+    path = {point.budget: point for point in StoredPath(state).points()} | {n: PathPoint(n, coef)}
     return BudgetResult(
         coef, 0.0, status, history, support=state.support[:n].copy(), path=path, t=state.t.copy()
     )
@@ -157,16 +160,18 @@ def _begin(problem: BudgetProblem, budget: int, seed: int, start: Expansion | No
 class Growth:
     """Steps of Algorithm 1, each with its back-fitting."""
 
-    def __init__(self, problem: BudgetProblem, options: Options, points: Any, state: State) -> None:
+    def __init__(
+        self, problem: BudgetProblem, options: IncrementalOptions, points: Any, state: State
+    ) -> None:
         self.problem, self.options, self.state = problem, options, state
         self.stated = frozenset(stated_budgets(options.budget))
         self.targets = np.ascontiguousarray(problem.targets, dtype=np.float64)
         self.points, self.n_given = points, 0 if points is None else n_points(points)
         if self.n_given and problem.kernel.compiled:
             self.points = points.astype(problem.kernel.dtype, copy=False)
-        self.pool = Pool(problem.weight, state.support[self.n_given : state.n_support])
+        self.pool = CandidatePool(problem.weight, state.support[self.n_given : state.n_support])
         if "drawn" not in state and state.n_support < options.budget:
-            self._meet(np.random.default_rng([state.seed, state.n_met, 1]), 0, options.n_candidates)
+            self._draw(np.random.default_rng([state.seed, state.n_met, 1]), 0, options.n_candidates)
 
     def step(self) -> Status | None:
         """One more support vector, where the one selected has a loss, back-fitting, and the next draw."""
@@ -177,16 +182,16 @@ class Growth:
         rng = np.random.default_rng([state.seed, state.n_met])
         with np.errstate(over="ignore", invalid="ignore"):
             finite = state.n_support == state.a.shape[1] or self._grow(rng)
-            ended = self._ended()
+            ended = self._status()
             if finite:
-                self._meet(rng, self.options.n_back_fit, 0 if ended else self.options.n_candidates)
+                self._draw(rng, self.options.n_back_fit, 0 if ended else self.options.n_candidates)
         if not (finite and np.isfinite(state.a).all()):
             state.n_support, state.a[...], state.scale[...], state.t[...] = before
             return Status.FAILED
         state.n_met += 1 + self.options.n_back_fit
         if state.n_support in self.stated:
             state.check_due = state.n_support > before[0]
-            state[f"path_{state.n_support}"] = self.coef()
+            StoredPath(state).add(PathPoint(state.n_support, self.coef()))
         return ended
 
     def certify(self) -> Certificate:
@@ -203,14 +208,12 @@ class Growth:
         state = self.state
         return np.ascontiguousarray((state.scale[:, None] * state.a[:, : state.n_support]).T)
 
-    def _ended(self) -> Status | None:
+    def _status(self) -> Status | None:
         state = self.state
-        if state.n_support == self.options.budget:
-            return Status.BUDGET_FULL
-        return Status.NO_LOSS_LEFT if self.pool.n_left == 0 or state.n_empty >= EMPTY_DRAWS else None
+        return incremental_status(state.n_support, self.options.budget, self.pool.n_left, state.n_empty)
 
     def _grow(self, rng: np.random.Generator) -> bool:
-        """One step of Algorithm 1; false where the scores are no numbers any more."""
+        """One step of Algorithm 1; false where the scores are not finite."""
         problem, state, drawn = self.problem, self.state, self.state.drawn
         targets = self.targets[drawn]
         coef = state.a[:, : state.n_support].T
@@ -221,7 +224,7 @@ class Growth:
         state.loss_seen += candidates.losses.sum(axis=0)
         state.n_seen += np.abs(targets).sum(axis=0)
         state.n_empty = 0 if candidates.update.any() else state.n_empty + 1
-        chosen = self.options.select(candidates, rng) or 0  # where there is no loss, all are alike
+        chosen = self.options.select(candidates, rng) or 0  # if no candidate has a loss, any will do
         u = candidates.update[chosen]
         _native.add_support(state.n_support, targets[chosen], u, problem, state)
         if u.any():
@@ -230,14 +233,14 @@ class Growth:
             self.pool.remove(drawn[chosen])
         return True
 
-    def _meet(self, rng: np.random.Generator, n_back_fit: int, n_candidates: int) -> None:
-        """Algorithm 2 for some samples, and the next candidates, which meet the same support vectors.
+    def _draw(self, rng: np.random.Generator, n_back_fit: int, n_candidates: int) -> None:
+        """Algorithm 2 for some samples, and a draw of the next candidates.
 
-        Their kernel values are one block: two would gather and pack the support vectors twice.
+        Their kernel values are computed in one block: two would gather and pack the support vectors twice.
         """
         state = self.state
         drawn = np.concatenate([self.pool.repeated(rng, n_back_fit), self.pool.distinct(rng, n_candidates)])
-        size = max(1, BLOCK_VALUES // max(1, state.n_support))
+        size = max(1, KERNEL_VALUES_PER_BLOCK // max(1, state.n_support))
         kept = [np.zeros((0, state.n_support), dtype=self.problem.kernel.dtype)]
         for first in range(0, len(drawn), size):
             some = drawn[first : first + size]
@@ -259,12 +262,12 @@ class Growth:
         return np.hstack([given, kernel.between(drawn, rows)]) if len(rows) else given
 
 
-ROUNDS = 4  # of proposals, before the rest is written out
-FEW = 4  # times the size of a draw: so few candidates are written out at once
+MAX_PROPOSAL_ROUNDS = 4  # before the remaining candidates are listed
+MIN_CANDIDATES_PER_DRAWN = 4  # with fewer, candidates are listed at once, without proposals
 
 
-class Pool:
-    """The candidates among rows of given weights, all positive; ``taken`` are none any more."""
+class CandidatePool:
+    """The candidates: rows of given weights, all positive, without those ``taken``."""
 
     def __init__(self, weight: np.ndarray, taken: np.ndarray) -> None:
         self.weight = weight
@@ -275,15 +278,15 @@ class Pool:
         self.cumulative = None if equal else np.cumsum(weight)
 
     def remove(self, row: int) -> None:
-        """This candidate is none any more."""
+        """Remove a candidate."""
         self.free[row] = False
         self.n_left -= 1
 
     def distinct(self, rng: np.random.Generator, size: int) -> np.ndarray:
-        """So many different candidates, or all of them, one after the other out of those not drawn yet."""
+        """Draw ``size`` different candidates, or all of them, one after the other without replacement."""
         size, found = min(size, self.n_left), {}
-        if FEW * size < self.n_left:
-            for _ in range(ROUNDS):
+        if MIN_CANDIDATES_PER_DRAWN * size < self.n_left:
+            for _ in range(MAX_PROPOSAL_ROUNDS):
                 proposed = self._propose(rng, size + size // 2, self.cumulative)
                 found.update(dict.fromkeys(proposed[self.free[proposed]].tolist()))
                 if len(found) >= size:
@@ -292,16 +295,16 @@ class Pool:
         left = self.free.copy()
         left[drawn] = False
         rest = np.flatnonzero(left)
-        # The first of several exponential clocks to ring is each with probability proportional to its rate.
+        # Of several exponential clocks, each rings first with probability proportional to its rate.
         order = np.argsort(rng.standard_exponential(len(rest)) / self.weight[rest])
         return np.concatenate([drawn, rest[order[: size - len(drawn)]]])
 
     def repeated(self, rng: np.random.Generator, size: int) -> np.ndarray:
-        """So many independent draws of a candidate, or of any row where there are no candidates left."""
+        """``size`` independent draws of a candidate, or of any row where no candidates are left."""
         if self.n_left == 0:
             return self._propose(rng, size, self.cumulative)
         found = np.zeros(0, dtype=np.int64)
-        for _ in range(ROUNDS):
+        for _ in range(MAX_PROPOSAL_ROUNDS):
             proposed = self._propose(rng, size + size // 8, self.cumulative)
             found = np.concatenate([found, proposed[self.free[proposed]]])
             if len(found) >= size:
@@ -311,7 +314,7 @@ class Pool:
         return np.concatenate([found, rest[chosen]])
 
     def _propose(self, rng: np.random.Generator, size: int, cumulative: np.ndarray | None) -> np.ndarray:
-        """Positions drawn in proportion to the steps of a cumulative sum; all rows alike where it is None."""
+        """Positions drawn in proportion to the steps of a cumulative sum; uniformly where it is None."""
         if cumulative is None:
             return rng.integers(len(self.weight), size=size)
         found = cumulative.searchsorted(rng.random(size) * cumulative[-1], side="right")

@@ -7,7 +7,7 @@ from typing import Any
 from ...data import check_choice, check_flag, check_number
 from ...kernels import Kernel
 from ...losses import LOSSES, SKLEARN_NAMES
-from .move_centers import can_move
+from .centers import can_move
 from .selectors import SELECTORS
 
 

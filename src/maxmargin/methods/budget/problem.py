@@ -1,18 +1,22 @@
-"""The problem that all methods with a budget of support vectors share."""
+"""The problem that both budgeted methods solve, and what they return."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...data import WeightedRows
+from ...decoders import decision_values, predicted_classes
 from ...kernels import KernelData
-from ...losses import Loss
+from ...losses import Loss, loss_from_name
 from ...solving import SolverResult
+from .path import PathPoint
 
-EVERY_BUDGET_UP_TO = 16
-RATIO = 2.0 ** (1.0 / 3.0)
+if TYPE_CHECKING:
+    from .estimator import SparseKernelClassifier
 
 
 @dataclass(frozen=True)
@@ -42,33 +46,42 @@ class BudgetProblem:
 
 
 @dataclass(frozen=True)
+class UntrainedOutputs:
+    """Outputs (len(rows), n_columns) on rows of the problem by models not trained on them."""
+
+    rows: np.ndarray
+    outputs: np.ndarray
+
+
+@dataclass(frozen=True)
 class BudgetResult(SolverResult):
     """Coefficients (n_support, n_columns) of the rows at the positions ``support``, in the order chosen.
 
-    A support vector that is no row of the problem has position -1. ``path`` maps the stated budgets b to the
-    coefficients (b, n_columns) that belong to the first b of them, and ``path_values`` holds their losses,
-    gaps and held-out scores, in the same order. ``t``, where a method counts its steps, is the number of the
-    next one in each column. ``points`` are the support vectors where they are no rows of the problem;
-    ``calibration`` are rows and the outputs on them of a model that was not trained on them.
+    A support vector that is not a row of the problem has position -1. ``points`` are the support vectors
+    themselves where some are not rows of the problem. ``path`` holds the models of smaller budgets, in
+    ascending order. ``t``, where a method counts its steps, is the number of the next one in each column.
+    ``calibration`` is what probabilities can be calibrated on.
     """
 
     support: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     points: Any = None
-    calibration: tuple[np.ndarray, np.ndarray] | None = None
-    path: dict[int, np.ndarray] = field(default_factory=dict)
-    path_values: dict[str, np.ndarray] = field(default_factory=dict)
+    path: dict[int, PathPoint] = field(default_factory=dict)
     alpha: float = np.nan
     t: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    calibration: UntrainedOutputs | None = None
 
 
-def stated_budgets(budget: int) -> list[int]:
-    """The budgets whose models are kept: every small one, then three to each doubling, then the last.
+def budget_problem(model: SparseKernelClassifier, data: WeightedRows, alpha: float) -> BudgetProblem:
+    """The problem that these rows are, with the model's code, kernel and loss."""
+    targets, loss = model.code_.targets(data.labels), loss_from_name(model.loss)
+    return BudgetProblem(model._kernel_data(data), targets, data.weight, loss, alpha)
 
-    There are O(log B) of them, so their coefficients take O(B log B) numbers a column.
-    """
-    budgets = set(range(1, min(budget, EVERY_BUDGET_UP_TO) + 1)) | {budget}
-    b = float(EVERY_BUDGET_UP_TO)
-    while b < budget:
-        budgets.add(round(b))
-        b *= RATIO
-    return sorted(budgets)
+
+def accuracy(model: SparseKernelClassifier, data: WeightedRows) -> Callable[[np.ndarray, np.ndarray], float]:
+    """The weighted accuracy of outputs on some of the rows, as ``score(outputs, rows)``."""
+
+    def score(outputs: np.ndarray, rows: np.ndarray) -> float:
+        chosen = predicted_classes(decision_values(outputs, model.code_, model.decoder_))
+        return float(np.average(chosen == data.labels[rows], weights=data.weight[rows]))
+
+    return score

@@ -15,10 +15,11 @@ from ...losses import (
 )
 from ...numerics import FeaturePanel
 
-WIDTH = 0.5  # of the smoothed hinge while support vectors are chosen
-LEAST_WIDTH = 1e-9
-SHRINK = 0.3  # the share of the width that is next
-MAX_STEPS = 100  # for one width
+HINGE_WIDTH = 0.5  # of the smoothed hinge while support vectors are chosen
+MIN_HINGE_WIDTH = 1e-9
+HINGE_WIDTH_FACTOR = 0.3  # from one width to the next
+MAX_STEPS_PER_WIDTH = 100  # Newton steps
+MAX_HALVINGS = 40  # of a step in the line search
 
 
 @dataclass
@@ -29,7 +30,7 @@ class ReducedProblem:
 
     With theta_i = -c_i slope(y_i f_i), the dual of the same problem is worth P(v) - ||g||^2 / (2 alpha) at
     theta, g being the gradient of P at v: the gradient's norm is a duality gap. For the hinge P has the
-    smoothed hinge, and the gap is still the hinge's: ``hinge_gap`` adds what the smoothing has cost.
+    smoothed hinge; ``hinge_excess`` is what the smoothing adds to the gap of the hinge itself.
     """
 
     panel: FeaturePanel
@@ -38,7 +39,7 @@ class ReducedProblem:
     loss: Loss
     alpha: float
 
-    def smooth(self, width: float = WIDTH) -> SmoothLoss:
+    def smooth(self, width: float = HINGE_WIDTH) -> SmoothLoss:
         """The loss itself, or for the hinge its smoothed twin."""
         return SmoothedHinge(width) if isinstance(self.loss, Hinge) else self.loss  # type: ignore[return-value]
 
@@ -80,7 +81,7 @@ class ReducedProblem:
         return out
 
     def hinge_excess(self, width: float, F: np.ndarray) -> np.ndarray:
-        """What the gap for the hinge has beyond the gap for the smoothed hinge, in each column."""
+        """The gap of the hinge minus the gap of the smoothed hinge, in each column."""
         smooth, hinge = SmoothedHinge(width), Hinge()
 
         def block(y: np.ndarray, c: np.ndarray, f: np.ndarray) -> np.ndarray:
@@ -127,18 +128,18 @@ def refit(
     F: np.ndarray,
     tol: float,
     *,
-    width: float = WIDTH,
+    width: float = HINGE_WIDTH,
     exact: bool = False,
 ) -> Refit:
-    """Newton steps from V, with F = Phi V, until the relative gap is at most ``tol`` or nothing moves.
+    """Newton steps from V, with F = Phi V, until the relative gap is at most ``tol`` or no step lowers it.
 
-    For the hinge it is the problem with the smoothed hinge of that width; ``exact`` lets the width fall until
-    the gap of the hinge itself is that small.
+    For the hinge this solves the problem of the smoothed hinge of that width; with ``exact`` the width
+    shrinks until the gap of the hinge itself is that small.
     """
     b, alpha = len(V), problem.alpha
     hinge = isinstance(problem.loss, Hinge)
     newton = NewtonSteps(problem.panel, alpha)
-    n_steps, secant, last = 0, hinge, MAX_STEPS
+    n_steps, secant, last = 0, hinge, MAX_STEPS_PER_WIDTH
     while True:
         loss = problem.smooth(width)
         G = problem.panel.tdot(problem.residuals(loss, F), b) + alpha * V
@@ -148,9 +149,9 @@ def refit(
         if hinge and exact:
             now = own_bounds(problem, now)
             excess = now.gap - gap
-            if gap.sum() <= 0.2 * excess.sum() and now.relative_gap > tol and width > LEAST_WIDTH:
-                V, F = _narrowed(problem, newton, now, SHRINK * width)
-                width, secant, last = SHRINK * width, False, n_steps + MAX_STEPS
+            if gap.sum() <= 0.2 * excess.sum() and now.relative_gap > tol and width > MIN_HINGE_WIDTH:
+                V, F = _narrowed(problem, newton, now, HINGE_WIDTH_FACTOR * width)
+                width, secant, last = HINGE_WIDTH_FACTOR * width, False, n_steps + MAX_STEPS_PER_WIDTH
                 continue
         if now.relative_gap <= tol or n_steps >= last or b == 0:
             return now
@@ -167,10 +168,10 @@ def refit(
 def _narrowed(
     problem: ReducedProblem, newton: NewtonSteps, now: Refit, width: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Where the optimum for a narrower hinge is, if every row stays on its piece: a start near it.
+    """A start for a narrower hinge: its optimum, if every row stays on its piece of the loss.
 
     At a smoothed optimum it is the slopes that are nearly right, so margins on the parabola must come closer
-    to 1 as the width falls. Columns in which the guess is no better stay where they are.
+    to 1 as the width shrinks. Columns in which the guess is no better do not move.
     """
     wide, narrow = SmoothedHinge(now.width), SmoothedHinge(width)
     m = problem.targets * now.F
@@ -203,7 +204,7 @@ def _line_search(
     FD = problem.panel.dot(step)
     slope = np.sum(G * step, axis=0)
     rate = np.where(slope < 0.0, 1.0, 0.0)
-    for _ in range(40):
+    for _ in range(MAX_HALVINGS):
         V, F = now.V + rate * step, now.F + rate * FD
         value = problem.losses(loss, F) + 0.5 * problem.alpha * np.square(V).sum(axis=0)
         bad = (rate > 0.0) & ~(value <= primal + 1e-4 * rate * slope + 1e-12 * np.abs(primal))
@@ -216,20 +217,21 @@ def _line_search(
     return now.V + rate * step, now.F + rate * FD, float(rate[moved].min()) if moved.any() else 0.0
 
 
-DIRECT = 150.0  # work of the Hessians, in passes over the panel, up to which they are computed in full
-SAMPLED = 50.0  # the same for the sampled Hessians that are preconditioners beyond
-REUSE = 128  # order from which on an earlier factor is tried before a new one is computed
-CHANGED = 0.1  # share of the curvature that may have changed since then
-PATIENCE = 8  # conjugate gradients with an earlier factor
-FACTORS = 50_000_000  # numbers in factors that are held at a time
-KEPT = 1 << 25  # numbers in Hessians that are kept, to be updated where few rows change sides
+MAX_PASSES_FULL_HESSIAN = 150.0  # work, in passes over the panel, up to which Hessians use all rows
+MAX_PASSES_SAMPLED_HESSIAN = 50.0  # work of the sampled Hessians that are preconditioners beyond
+MIN_ORDER_TO_REUSE_FACTOR = 128  # from which on an earlier factor is tried before a new one is computed
+MAX_CURVATURE_CHANGE = 0.1  # share of the curvature that may have changed since that factor
+MAX_STEPS_WITH_EARLIER_FACTOR = 8  # of conjugate gradients
+MAX_STEPS_WITH_SAMPLED_FACTOR = 30
+MAX_NUMBERS_IN_FACTORS = 50_000_000  # at a time
+MAX_NUMBERS_IN_HESSIANS = 1 << 25  # stored, to be updated where few rows change sides
 
 
 class NewtonSteps:
     """Solves ``(Phi' D_t Phi + alpha I) x = -g_t`` for columns t.
 
-    By Cholesky; by conjugate gradients where the factors are only near: those of a sample of the rows, or
-    those of an earlier step, which are nearly right once few rows change sides.
+    By Cholesky; by conjugate gradients where the factors are approximate: those of a sample of the rows, or
+    those of an earlier step, which change little once few rows change sides.
     """
 
     def __init__(self, panel: FeaturePanel, alpha: float) -> None:
@@ -240,12 +242,12 @@ class NewtonSteps:
 
     def step(self, D: np.ndarray, G: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """The steps for the open columns, 0 in the others; D holds the rows' curvatures, G the gradients."""
-        at_once = max(1, FACTORS // len(G) ** 2)
-        if len(columns) > at_once:  # some columns at a time, and nothing is kept of them
-            parts = [columns[i : i + at_once] for i in range(0, len(columns), at_once)]
+        n_together = max(1, MAX_NUMBERS_IN_FACTORS // len(G) ** 2)
+        if len(columns) > n_together:  # some columns at a time, and no factors are stored
+            parts = [columns[i : i + n_together] for i in range(0, len(columns), n_together)]
             return np.asarray(sum(NewtonSteps(self.panel, self.alpha).step(D, G, part) for part in parts))
         step, d, g = np.zeros_like(G), D[:, columns], G[:, columns]
-        if len(G) >= REUSE and self._are_near(d, columns):
+        if len(G) >= MIN_ORDER_TO_REUSE_FACTOR and self._are_near(d, columns):
             found, converged = self._with_earlier_factors(d, g, columns)
             if converged:
                 step[:, columns] = found
@@ -257,21 +259,21 @@ class NewtonSteps:
         if self._factorise(d, before, columns, len(G)):
             step[:, columns] = -self._precondition(g, columns)
         else:
-            step[:, columns], _ = self._conjugate_gradients(d, g, columns, 30)
+            step[:, columns], _ = self._conjugate_gradients(d, g, columns, MAX_STEPS_WITH_SAMPLED_FACTOR)
         return step
 
     def _are_near(self, D: np.ndarray, columns: np.ndarray) -> bool:
-        """Whether there are factors of much the same Hessians."""
+        """Whether there are factors of nearly the same Hessians."""
         if self.factored is None or not all(t in self.factors for t in columns):
             return False
         change = np.abs(D - self.factored[:, columns]).sum(axis=0)
-        return bool((change <= CHANGED * D.sum(axis=0)).all())
+        return bool((change <= MAX_CURVATURE_CHANGE * D.sum(axis=0)).all())
 
     def _with_earlier_factors(
         self, D: np.ndarray, G: np.ndarray, columns: np.ndarray
     ) -> tuple[np.ndarray, bool]:
         if self.panel.exact_gram:
-            return self._conjugate_gradients(D, G, columns, PATIENCE)
+            return self._conjugate_gradients(D, G, columns, MAX_STEPS_WITH_EARLIER_FACTOR)
         return -self._precondition(G, columns), True
 
     def _factorise(self, D: np.ndarray, before: np.ndarray, columns: np.ndarray, b: int) -> bool:
@@ -279,11 +281,13 @@ class NewtonSteps:
         panel, n_active, stride = self.panel, np.count_nonzero(D, axis=0), 1
         work = b * float(n_active.sum())
         shared = len(columns) > 1 and all(np.array_equal(D[:, 0], D[:, t]) for t in range(1, len(columns)))
-        if panel.exact_gram and work > DIRECT * D.size and not shared:
-            stride = max(1, min(int(work / (SAMPLED * D.size)), int(n_active.min()) // (4 * b)))
+        if panel.exact_gram and work > MAX_PASSES_FULL_HESSIAN * D.size and not shared:
+            stride = max(
+                1, min(int(work / (MAX_PASSES_SAMPLED_HESSIAN * D.size)), int(n_active.min()) // (4 * b))
+            )
 
         def factor(t: int, alone: bool = False) -> np.ndarray:
-            if stride > 1 or not panel.exact_gram or D.shape[1] * b * b > KEPT:
+            if stride > 1 or not panel.exact_gram or D.shape[1] * b * b > MAX_NUMBERS_IN_HESSIANS:
                 which = np.flatnonzero(D[:, t])[::stride]
                 H = panel.gram(which, stride * D[which, t], b, alone=alone)
             else:
@@ -343,11 +347,11 @@ def _ratio(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def regularised_factor(H: np.ndarray, alpha: float) -> np.ndarray:
-    """The Cholesky factor of H + alpha I; single precision may ask for a little more than alpha."""
+    """The Cholesky factor of H + alpha I; single precision may need a little more than alpha."""
     ridge, diagonal = alpha, H.diagonal().copy()
     while True:
         H[np.diag_indices_from(H)] = diagonal + ridge
         try:
-            return np.linalg.cholesky(H)  # unlike SciPy's, it lets other threads run
+            return np.linalg.cholesky(H)  # releases the GIL, unlike SciPy's
         except np.linalg.LinAlgError:
             ridge = max(10.0 * ridge, 1e-7 * float(diagonal.max()), 1e-300)

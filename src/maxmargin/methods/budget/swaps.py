@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.linalg import solve_triangular
 
+from .ending import swaps_are_over
 from .reduced_newton import (
     ReducedProblem,
     Refit,
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
     from .greedy import GreedyFit
 
 SWAP_TOL = 3e-3  # relative gap at which two sets are compared
-SWAP_WORK = 5000  # rounds of them times budget, at most
-SWAP_PATIENCE = 8  # tries for a single swap that fail before they end
+MIN_DECREASE = 1e-4  # share of the objective that a swap must save
+FIRST_SWAP_SHARE = 8  # the first swap exchanges the budget divided by this
 
 
 class Removal:
@@ -59,24 +60,23 @@ class Removal:
 
 
 def swap_round(fit: GreedyFit) -> bool:
-    """One try to exchange the cheapest support vectors for the most promising candidates.
+    """Try to exchange the cheapest support vectors for the most promising candidates.
 
-    Returns whether to try again. Several go at once, half as many after each try that fails.
+    Several at once, half as many after each failure. Returns whether to try again.
     """
     state = fit.state
-    state.swap_size = state.swap_size or max(1, fit.how.budget // 8)
+    state.swap_size = state.swap_size or max(1, fit.options.budget // FIRST_SWAP_SHARE)
     better = swap(fit, state.swap_size)
     state.n_swaps += 1
     if not better:
         state.empty += 1
         if state.swap_size > 1:
             state.swap_size, state.empty = state.swap_size // 2, 0
-    most = np.clip(SWAP_WORK // fit.how.budget, 2, 100)
-    return bool(state.empty < SWAP_PATIENCE and state.n_swaps < most)
+    return not swaps_are_over(state.empty, state.n_swaps, fit.options.budget)
 
 
 def swap(fit: GreedyFit, n_swaps: int) -> bool:
-    """Exchange the cheapest ``n_swaps``; undone, with a false return, unless the objective falls."""
+    """Exchange the cheapest ``n_swaps``; undo it and return False unless the objective falls."""
     state, before = fit.state, fit.fitted
     model = Removal(fit.reduced(), before)
     leaving = np.argsort(model.costs(), kind="stable")[:n_swaps]
@@ -85,7 +85,7 @@ def swap(fit: GreedyFit, n_swaps: int) -> bool:
     picks, _ = fit.picks(len(leaving))
     fit.append(picks)
     fit.take(refit(fit.reduced(), fit.grown(), fit.fitted.F, SWAP_TOL))
-    if fit.panel.size == saved.size and fit.fitted.primal.sum() < (1.0 - 1e-4) * before.primal.sum():
+    if fit.panel.size == saved.size and fit.fitted.primal.sum() < (1.0 - MIN_DECREASE) * before.primal.sum():
         return True
     fit.panel.restore(saved)
     state.support = support

@@ -10,13 +10,14 @@ from scipy.optimize import minimize
 from ..._native import is_sparse
 from ...kernels import RBF
 from ...numerics import FeaturePanel
+from .ending import moves_are_over
 from .reduced_newton import ReducedProblem, Refit, refit
 
 if TYPE_CHECKING:
     from .greedy import GreedyFit
 
-MOVE_TOL = 1e-4  # relative gap of the coefficients at every trial place of the centres
-ITERATIONS = 10  # of L-BFGS in one step of the loop
+MOVE_TOL = 1e-4  # relative gap of the coefficients for every trial position of the centres
+LBFGS_ITERATIONS = 10  # in one step of the loop
 
 
 class MovingCentres:
@@ -76,19 +77,19 @@ class MovingCentres:
 
 
 def can_move(kernel: Any) -> bool:
-    """Whether the kernel is smooth in its centres, and its gradient known here."""
+    """Whether this file has the gradient of the kernel in its centres."""
     return isinstance(kernel, RBF)
 
 
 def move_centers(fit: GreedyFit) -> bool:
-    """Some iterations of L-BFGS on the centres; whether the objective fell by more than a thousandth."""
+    """Some iterations of L-BFGS on the centres; returns whether more are worth it."""
     before = float(fit.fitted.primal.sum())
     points = fit.panel.points
     start = np.asarray(points.toarray() if is_sparse(points) else points, dtype=np.float64)
     moving = MovingCentres(fit)
-    minimize(moving, start.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": ITERATIONS})
+    minimize(moving, start.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": LBFGS_ITERATIONS})
     if moving.panel is not fit.panel:
         fit.panel = moving.panel
         fit.state.centres = np.asarray(moving.panel.points)
     fit.take(moving.best)
-    return float(moving.best.primal.sum()) < (1.0 - 1e-3) * before
+    return not moves_are_over(before, float(moving.best.primal.sum()))

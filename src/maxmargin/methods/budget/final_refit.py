@@ -1,23 +1,72 @@
-"""The last refit: all rows, kept as features where memory allows, streamed past where it does not."""
+"""The last refit, on all rows: their features are stored if memory allows, else computed in every pass."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...kernels import KernelData
 from ...numerics import AT_ONCE, FeaturePanel
-from ...solving import row_blocks
+from ...solving import Status, row_blocks
+from .ending import greedy_status
 from .growth_sample import column_costs
+from .path import PATH_TOL, replace_last
 from .problem import BudgetProblem
 from .reduced_newton import ReducedProblem, Refit, refit
 
-LEAST_AT_ONCE = 256  # rows whose kernel values are computed in one call, however small the cache
+if TYPE_CHECKING:
+    from .greedy import GreedyFit
+
+MIN_ROWS_PER_BLOCK = 256  # whose kernel values are computed in one call, however small the cache
+MIN_ROWS_TO_CALIBRATE = 1000  # kept apart; with fewer, the rows trained on are used, out of fold
+CALIBRATION_FOLDS = 5  # refits without a fold, where too few rows are kept apart
+
+
+def finish(fit: GreedyFit) -> Status:
+    """Refit on all rows; the rows held out for choosing alpha take part again. Returns how the fit ended."""
+    state, validation = fit.state, fit.sample.validation
+    fit.fitted = fit.present()
+    if validation.stop - validation.start >= MIN_ROWS_TO_CALIBRATE:
+        state.untrained_rows, state.untrained_outputs = fit.sample.rows[validation], fit.fitted.F[validation]
+    elif fit.problem.n_samples >= CALIBRATION_FOLDS:
+        state.untrained_rows = fit.sample.rows[: fit.sample.n_trained]
+        state.untrained_outputs = _out_of_fold(fit)
+    full = _on_all_rows(fit)
+    fit.fitted = full
+    state.final_coef = fit.panel.coef(full.V)
+    state.final_bounds = np.stack([full.primal, full.gap])
+    replace_last(fit, full)
+    return greedy_status(fit.panel.size, fit.options.budget, full.relative_gap, fit.tol)
+
+
+def _out_of_fold(fit: GreedyFit) -> np.ndarray:
+    """Outputs on each fold of the rows, of coefficients refitted without it."""
+    n, out = fit.sample.n_trained, np.zeros_like(fit.fitted.F[: fit.sample.n_trained])
+    for fold in range(CALIBRATION_FOLDS):
+        problem = fit.reduced()
+        problem.cost = fit.sample.without(np.arange(fold, n, CALIBRATION_FOLDS))
+        there = refit(problem, fit.state.V, fit.fitted.F, PATH_TOL)
+        out[fold::CALIBRATION_FOLDS] = there.F[fold:n:CALIBRATION_FOLDS]
+    return out
+
+
+def _on_all_rows(fit: GreedyFit) -> Refit:
+    state, sample, problem = fit.state, fit.sample, fit.problem
+    n_trained = problem.n_samples - fit.options.n_held_out
+    if sample.covers(n_trained):
+        sample.train_on(n_trained)
+        return refit(fit.reduced(), state.V, fit.panel.dot(state.V), fit.tol, exact=True)
+    if fit.options.choose_alpha:
+        state.alpha *= fit.share_of_weight()
+    start = FinalStart(state.V, state.alpha, sample.n_trained)
+    return refit_on_all_rows(problem, fit.panel, start, n_trained, fit.options.cache_bytes, fit.tol)
 
 
 class StreamedPanel(FeaturePanel):
-    """A panel that has the features of its first rows only: the others' are computed for each product.
+    """A panel that stores the features of its first rows only: the others' are computed for each product.
 
     ``kept`` holds features of the first ``n_kept`` rows, and perhaps of some that are not ours. Gram matrices
     are those of the rows it keeps, scaled to all: a Newton step with them is still a descent step, and the
@@ -88,35 +137,39 @@ def _transposed_product(K: np.ndarray, r: np.ndarray) -> Callable[[slice], np.nd
     return lambda some: (K[some].T @ r[some]).astype(np.float64)
 
 
+@dataclass(frozen=True)
+class FinalStart:
+    """What the sample's fit leaves to the last refit: its coefficients, its alpha and its number of rows."""
+
+    V: np.ndarray
+    alpha: float
+    n_sampled: int
+
+
 def refit_on_all_rows(
     problem: BudgetProblem,
     sample: FeaturePanel,
-    n_sampled: int,
+    start: FinalStart,
     n_trained: int,
-    start: tuple[np.ndarray, float],
-    limits: tuple[int, float],
+    cache_bytes: int,
+    tol: float,
 ) -> Refit:
-    """Coefficients of the sample's support vectors on the first ``n_trained`` rows of the problem.
-
-    ``start`` holds the sample's coefficients and alpha, ``limits`` the bytes for features and the
-    tolerance.
-    """
-    (V, alpha), (cache_bytes, tol) = start, limits
+    """Coefficients of the sample's support vectors on the first ``n_trained`` rows of the problem."""
     kernel = problem.kernel.take(slice(0, n_trained))
     room = (cache_bytes - sample.n_bytes) // max(1, sample.size * kernel.dtype.itemsize)  # in rows
     panel: FeaturePanel
     if n_trained <= room:
         panel = sample.on(kernel)
     else:
-        at_once = int(np.clip(room, LEAST_AT_ONCE, AT_ONCE))
-        kept, n_kept = sample, n_sampled
-        if room - at_once > 2 * n_sampled:
+        at_once = int(np.clip(room, MIN_ROWS_PER_BLOCK, AT_ONCE))
+        kept, n_kept = sample, start.n_sampled
+        if room - at_once > 2 * start.n_sampled:
             n_kept = room - at_once
             kept = sample.on(kernel.take(slice(0, n_kept)))
         panel = StreamedPanel(kernel, kept, n_kept, at_once)
     targets = problem.targets[:n_trained].astype(np.float64)
     cost = column_costs(targets, problem.weight[:n_trained], n_trained)
-    reduced = ReducedProblem(panel, targets, cost, problem.loss, alpha)
-    result = refit(reduced, V, panel.dot(V), tol, exact=True)
+    reduced = ReducedProblem(panel, targets, cost, problem.loss, start.alpha)
+    result = refit(reduced, start.V, panel.dot(start.V), tol, exact=True)
     problem.kernel.n_values += kernel.n_values
     return result

@@ -1,0 +1,77 @@
+"""When a budgeted fit ends, and with which status: this file decides both, for both methods.
+
+The library's own method (``greedy.py``) works in phases, each with a rule below that ends it:
+
+    growth      the budget is full, candidates are used up (``candidates_are_used_up``), or the loss on the
+                held-out rows no longer falls (``held_out_loss_has_settled``)
+    swaps       too many have failed, or enough have been tried (``swaps_are_over``)
+    moves       of the centres: the objective hardly falls (``moves_are_over``)
+    last refit  always: ``greedy_status`` is the status of the fit
+
+The published method (``incremental.py``) asks ``incremental_status`` after each step.
+
+Either can be cut short, by ``max_iter``, ``max_seconds`` or a callback ("stopped"): these limits are common
+to all solvers and belong to ``solving.drive``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...solving import Status
+from .path import EVERY_BUDGET_UP_TO
+
+MIN_PROMISE = 1e-3  # decrease of the objective that a candidate must promise, in units of tol times objective
+MAX_EMPTY_ROUNDS = 3  # rounds of growth in a row that add no support vector
+MAX_EMPTY_DRAWS = 10  # draws in a row, of the published method, in which no candidate has a loss
+BUDGETS_WITHOUT_PROGRESS = 6  # stated budgets (two doublings) over which the held-out loss must fall
+MIN_PROGRESS = 1e-3  # share of the held-out loss by which it must fall
+MAX_FAILED_SWAPS = 8  # single swaps in a row that do not lower the objective
+SWAPS_TIMES_BUDGET = 5000  # swaps tried, times the budget
+MIN_SWAPS, MAX_SWAPS = 2, 100
+MIN_DECREASE_BY_MOVES = 1e-3  # share of the objective that a round of moves must save
+
+
+def is_promising(promise: float, objective: float, tol: float) -> bool:
+    """Whether the best candidate is worth a support vector."""
+    return promise > MIN_PROMISE * tol * objective
+
+
+def candidates_are_used_up(n_empty_rounds: int, n_support: int, n_rows: int) -> bool:
+    """Whether growth ends because nothing promising is left, or no row at all."""
+    return n_empty_rounds >= MAX_EMPTY_ROUNDS or n_support >= n_rows
+
+
+def held_out_loss_has_settled(losses: Sequence[float]) -> bool:
+    """Whether growth ends because these losses, one for each stated budget, have not fallen of late."""
+    if len(losses) <= BUDGETS_WITHOUT_PROGRESS + EVERY_BUDGET_UP_TO:
+        return False
+    earlier, late = losses[:-BUDGETS_WITHOUT_PROGRESS], losses[-BUDGETS_WITHOUT_PROGRESS:]
+    return min(late) > (1.0 - MIN_PROGRESS) * min(earlier)
+
+
+def swaps_are_over(n_failed: int, n_swaps: int, budget: int) -> bool:
+    """Whether to stop trying swaps: after many failures, or when enough were tried for this budget."""
+    most = np.clip(SWAPS_TIMES_BUDGET // budget, MIN_SWAPS, MAX_SWAPS)
+    return bool(n_failed >= MAX_FAILED_SWAPS or n_swaps >= most)
+
+
+def moves_are_over(before: float, after: float) -> bool:
+    """Whether a round of moves has hardly lowered the objective."""
+    return not after < (1.0 - MIN_DECREASE_BY_MOVES) * before
+
+
+def greedy_status(n_support: int, budget: int, relative_gap: float, tol: float) -> Status:
+    """How a fit of the library's own method has ended, once its coefficients are refitted on all rows."""
+    if relative_gap > tol:
+        return Status.STALLED
+    return Status.BUDGET_FULL if n_support >= budget else Status.NO_LOSS_LEFT
+
+
+def incremental_status(n_support: int, budget: int, n_candidates: int, n_empty_draws: int) -> Status | None:
+    """How a fit of the published method has ended; None if it goes on."""
+    if n_support == budget:
+        return Status.BUDGET_FULL
+    return Status.NO_LOSS_LEFT if n_candidates == 0 or n_empty_draws >= MAX_EMPTY_DRAWS else None
