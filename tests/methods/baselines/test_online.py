@@ -12,7 +12,7 @@ from maxmargin import BudgetPerceptron, KernelPegasos, KernelPerceptron
 from maxmargin.kernels import RBF
 from maxmargin.kernels.data import KernelData
 from maxmargin.losses import LOSSES
-from maxmargin.methods.baselines.online_solver import (
+from maxmargin.methods.baselines.online_epochs import (
     OnlineProblem,
     online,
     permutations,

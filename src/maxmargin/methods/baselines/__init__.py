@@ -1,6 +1,7 @@
-"""Baselines for budgets: perceptrons, Pegasos, LaSVM, matching pursuit."""
+"""Baselines of budgeted methods: perceptrons and Pegasos (online), LaSVM, kernel matching pursuit."""
 
-from .greedy import KernelMatchingPursuit, LaSVM
+from .lasvm import LaSVM
+from .matching_pursuit import KernelMatchingPursuit
 from .online import BudgetPerceptron, KernelPegasos, KernelPerceptron
 
 __all__ = [

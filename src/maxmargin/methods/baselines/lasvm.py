@@ -1,17 +1,20 @@
-"""LaSVM: the 1-norm SVM with an intercept, learnt sample by sample (Bordes, Ertekin, Weston & Bottou 2005).
+"""LaSVM: the 1-norm SVM with an intercept, sample by sample (Bordes, Ertekin, Weston & Bottou 2005).
 
-Only the samples that the method holds take part in its steps, and all kernel values between them are kept.
-Values against those that come are computed for a block of samples together.
+Steps involve only the samples in the method's memory, and all kernel values between these are stored. Values
+against new samples are computed for a block of them at a time.
 """
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from ... import _native
+from ...base import KernelClassifier
+from ...data import WeightedRows, check_choice, check_costs, check_flag, check_number
 from ...kernels import KernelData
 from ...solving import (
     Callback,
@@ -23,9 +26,149 @@ from ...solving import (
     drive,
 )
 
-BLOCK = 256
-FIRST_TAU, LAST_TAU = 1e-3, 1e-12
-STEP_VALUES = 4_000_000  # kernel values read by the reprocessing steps of one native call
+SAMPLES_PER_BLOCK = 256  # whose kernel values are computed together
+FIRST_TAU, LAST_TAU = 1e-3, 1e-12  # violations of optimality that finishing leaves in early and late epochs
+KERNEL_VALUES_PER_CALL = 4_000_000  # read by the REPROCESS steps of one native call
+MIN_STEPS_PER_CALL = 16
+
+
+class LaSVM(KernelClassifier):
+    """The 1-norm SVM by LaSVM (Bordes, Ertekin, Weston & Bottou 2005), certified by its duality gap.
+
+    For every column of the code, with targets y in {-1, +1}, it works on
+
+        1/2 ||f||^2 + C sum_i s_i max(0, 1 - y_i (f(x_i) + b)),    f(x) = sum_j a_j k(x, x_j),
+
+    over f and b, where s_i is the sample's weight times its class's: the problem of scikit-learn's ``SVC``.
+    Samples come one at a time. PROCESS inserts one and takes a step in the dual with its most violating
+    partner among the samples in memory; REPROCESS takes one with the most violating pair and drops samples
+    that cannot become support vectors. One epoch gives nearly the SVM; epochs follow until the duality gap
+    over all samples is at most ``tol``. All kernel values between the samples in memory are stored, about
+    ``n_support_`` squared of them.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+    selection : {"random", "active", "gradient"}, default="random"
+        Which of ``n_candidates`` samples is processed: any, the one with the smallest |f(x) + b|, or the one
+        with the smallest margin y (f(x) + b). An epoch visits the samples once, in groups of that size.
+        "active" need not reach the optimum: a sample far on the wrong side is hardly ever chosen.
+    n_candidates : int, default=50
+        Ignored by "random", which processes every sample.
+    finishing : bool, default=True
+        End each epoch with REPROCESS until no pair of the samples in memory violates optimality by more than
+        1e-3, a tenth of that in each later epoch.
+    max_support : int, optional
+        Stop before a column has more support vectors than this (``status_`` is then "budget_full").
+    kernel, gamma, degree, coef0, code, decoder, class_weight
+        As in :class:`KernelPerceptron`.
+    tol : float, default=1e-3
+        Bound on the relative duality gap. A certificate needs the kernel values between all samples and the
+        support vectors.
+    max_iter : int, default=20
+        Epochs. 1 is the method of the paper, and a warning reports the remaining gap.
+    max_seconds, n_jobs, random_state
+        As in :class:`KernelPerceptron`.
+
+    Attributes
+    ----------
+    support_ : ndarray of shape (n_support,)
+        The rows in X with a coefficient in some column, class by class.
+    support_vectors_ : array of shape (n_support, n_features)
+    dual_coef_ : ndarray of shape (n_columns, n_support)
+        0 where a column does not use a support vector.
+    intercept_ : ndarray of shape (n_columns,)
+    objective_ : float
+        The primal value, summed over the columns.
+    dual_gap_ : float
+        The largest relative duality gap of a column.
+    history_ : list of tuple of Check
+        The certificates of each column.
+    n_support_, gamma_, classes_, status_, n_iter_, code_, decoder_, n_features_in_
+        As in :class:`KernelPerceptron`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from maxmargin import LaSVM
+    >>> model = LaSVM(random_state=0).fit(*load_iris(return_X_y=True))
+    >>> bool(model.dual_gap_ <= 1e-3)
+    True
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        selection: str = "random",
+        n_candidates: int = 50,
+        finishing: bool = True,
+        max_support: int | None = None,
+        kernel: Any = "rbf",
+        gamma: Any = "scale",
+        degree: float = 3,
+        coef0: float = 0.0,
+        code: Any = "one-vs-rest",
+        decoder: Any = "auto",
+        class_weight: Any = None,
+        tol: float = 1e-3,
+        max_iter: int = 20,
+        max_seconds: float = 3600.0,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.C = C
+        self.selection = selection
+        self.n_candidates = n_candidates
+        self.finishing = finishing
+        self.max_support = max_support
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.code = code
+        self.decoder = decoder
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_seconds = max_seconds
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _check_parameters(self) -> None:
+        check_number("C", self.C, above=0.0)
+        check_choice("selection", self.selection, ("random", "active", "gradient"))
+        check_number("n_candidates", self.n_candidates, at_least=1, integer=True)
+        check_flag("finishing", self.finishing)
+        if self.max_support is not None:
+            check_number("max_support", self.max_support, at_least=2, integer=True)
+        self._check_kernel()
+        self._check_stopping()
+
+    def _prepare(self, data: WeightedRows) -> None:
+        check_costs(self.C, data.weight)
+        super()._prepare(data)
+
+    def _solve(
+        self, data: WeightedRows, targets: np.ndarray, column: int, stop: Stop, callback: Callback | None
+    ) -> SolverResult:
+        problem = LasvmProblem(self._kernel_data(data), targets, self.C * data.weight)
+        group = 1 if self.selection == "random" else self.n_candidates
+        options = LasvmOptions(self.selection, group, self.finishing, self.max_support or 0)
+        return lasvm(problem, options, stop=stop, seed=[self._seed, 2, column], callback=callback)
+
+    def _store(self, results: list[SolverResult], data: WeightedRows) -> None:
+        coef = np.zeros((len(data.rows), len(results)))
+        for column, result in enumerate(results):
+            which, _ = self.code_.column(data.labels, column)
+            coef[which, column] = result.coef
+        support = np.flatnonzero((coef != 0.0).any(axis=1))
+        points, rows = self._kernel_data(data).points(support), data.rows.index[support]
+        self._keep(points, coef[support], rows, data.labels[support])
+        self.intercept_ = np.array([result.intercept for result in results])
+
+
+# ---- the solver ----
 
 
 @dataclass(frozen=True)
@@ -38,8 +181,8 @@ class LasvmProblem:
 
 
 @dataclass(frozen=True)
-class Recipe:
-    """How samples are chosen, and when to be content."""
+class LasvmOptions:
+    """How samples are chosen, and what ends an epoch."""
 
     selection: str = "random"  # or "active", "gradient"
     n_candidates: int = 1  # of which one is chosen
@@ -49,7 +192,7 @@ class Recipe:
 
 def lasvm(
     problem: LasvmProblem,
-    recipe: Recipe,
+    options: LasvmOptions,
     *,
     stop: Stop,
     seed: list[int],
@@ -57,7 +200,7 @@ def lasvm(
     callback: Callback | None = None,
 ) -> SolverResult:
     """Epochs until the gap over all samples is at most ``stop.tol``; ``coef`` is y times the multipliers."""
-    epochs = Lasvm(problem, recipe, stop.resumed(state) or _start(problem), seed, stop)
+    epochs = LasvmEpochs(problem, options, stop.resumed(state) or _start(problem), seed, stop)
     status, history = drive(epochs.state, epochs.step, epochs.certify, stop, callback)
     coef = np.zeros(len(problem.y))
     coef[epochs.held] = epochs.a
@@ -67,30 +210,30 @@ def lasvm(
 
 
 def _start(problem: LasvmProblem) -> State:
-    room = min(2 * BLOCK, len(problem.y) + BLOCK)
+    room = min(2 * SAMPLES_PER_BLOCK, len(problem.y) + SAMPLES_PER_BLOCK)
     return State(
         K=np.zeros((room, room), dtype=problem.kernel.dtype),
-        numbers=np.zeros((4, room)),  # a, gradient, y, cost of the samples held
+        numbers=np.zeros((4, room)),  # a, gradient, y, cost of the samples in memory
         sample=np.zeros(room, dtype=np.int64),
-        counts=np.zeros(2, dtype=np.int64),  # samples held; those with a coefficient
+        counts=np.zeros(2, dtype=np.int64),  # samples in memory; those with a coefficient
         tau=FIRST_TAU,
         epoch=0,
         position=0,
     )
 
 
-class Lasvm:
+class LasvmEpochs:
     """Epochs of PROCESS and REPROCESS on a ``LasvmProblem``."""
 
     def __init__(
-        self, problem: LasvmProblem, recipe: Recipe, state: State, seed: list[int], stop: Stop
+        self, problem: LasvmProblem, options: LasvmOptions, state: State, seed: list[int], stop: Stop
     ) -> None:
-        self.problem, self.recipe, self.state, self.seed = problem, recipe, state, seed
+        self.problem, self.options, self.state, self.seed = problem, options, state, seed
         self.cancel, self.deadline = stop.cancel, time.perf_counter() + stop.max_seconds
 
     @property
     def held(self) -> np.ndarray:
-        """The samples held."""
+        """The samples in memory."""
         return self.state.sample[: self.state.counts[0]]
 
     @property
@@ -100,19 +243,19 @@ class Lasvm:
 
     @property
     def gradient(self) -> np.ndarray:
-        """``y - f`` of the samples held, without the intercept."""
+        """``y - f`` of the samples in memory, without the intercept."""
         return self.state.numbers[1, : self.state.counts[0]]
 
     def step(self) -> bool:
-        """One epoch, and the finishing steps; true when there is no room for another support vector."""
+        """One epoch and its finishing steps; true when there is no room for another support vector."""
         state, full = self.state, False
-        n, group = len(self.problem.y), self.recipe.n_candidates
+        n, group = len(self.problem.y), self.options.n_candidates
         order = np.random.default_rng([*self.seed, state.epoch]).permutation(n)
-        block = group * max(1, BLOCK // group)
+        block = group * max(1, SAMPLES_PER_BLOCK // group)
         while state.position < n and not full and not self._late():
             full = self._block(order[state.position : state.position + block]) and not self._found_room()
             state.position += block
-        if self.recipe.finishing:
+        if self.options.finishing:
             self._finish()
         if state.position >= n:
             state.position, state.epoch, state.tau = 0, state.epoch + 1, max(0.1 * state.tau, LAST_TAU)
@@ -121,17 +264,17 @@ class Lasvm:
     def certify(self) -> Certificate:
         """Both bounds, over all samples.
 
-        Those held have their outputs in the gradient, consistent with the kernel values that the dual is made
-        of, so the gap is a sum of terms none of which is negative.
+        The outputs of the samples in memory come from the gradient, which is consistent with the kernel
+        values in the dual, so the gap is a sum of non-negative terms.
         """
         problem, held, a = self.problem, self.held, self.a
         f = np.zeros(len(problem.y))
         others = np.setdiff1d(np.arange(len(f)), held, assume_unique=True)
         support = a != 0.0
-        for i in range(0, len(others) if support.any() else 0, BLOCK):  # a cancel is seen between blocks
-            if self.cancel[0]:
+        for i in range(0, len(others) if support.any() else 0, SAMPLES_PER_BLOCK):
+            if self.cancel[0]:  # a cancellation takes effect between blocks
                 raise RuntimeError("cancelled")
-            some = others[i : i + BLOCK]
+            some = others[i : i + SAMPLES_PER_BLOCK]
             f[some] = problem.kernel.matmul(some, held[support], a[support, None])[:, 0]
         f[held] = problem.y[held] - self.gradient
         half_norm = 0.5 * float(a @ f[held])
@@ -141,7 +284,7 @@ class Lasvm:
         return Certificate(primal, dual, int(self.state.counts[1]), problem.kernel.n_values)
 
     def intercept(self) -> float:
-        """The middle of what the samples held allow."""
+        """The middle of the interval that the samples in memory allow."""
         y, cost = self.problem.y[self.held], self.problem.cost[self.held]
         up = self.gradient[self.a < np.maximum(0.0, cost * y)]
         down = self.gradient[self.a > np.minimum(0.0, cost * y)]
@@ -153,14 +296,14 @@ class Lasvm:
         return time.perf_counter() >= self.deadline or bool(self.cancel[0])
 
     def _block(self, which: np.ndarray) -> bool:
-        problem, recipe, state = self.problem, self.recipe, self.state
-        self._make_room(len(which) // recipe.n_candidates + 1)
+        problem, options, state = self.problem, self.options, self.state
+        self._make_room(len(which) // options.n_candidates + 1)
         return bool(
             _native.lasvm_block(
-                recipe.selection,
-                recipe.n_candidates,
+                options.selection,
+                options.n_candidates,
                 state.tau,
-                recipe.max_support,
+                options.max_support,
                 problem.kernel.between(which, np.concatenate([self.held, which])),
                 which,
                 problem.y[which],
@@ -174,7 +317,7 @@ class Lasvm:
         return state.K, state.numbers, state.sample, state.counts, self.cancel
 
     def _make_room(self, more: int) -> None:
-        """Room for so many samples more, doubled where it must grow."""
+        """Make room for more samples, doubling it if it must grow."""
         state = self.state
         size, room = int(state.counts[0]), len(state.sample)
         if size + more <= room:
@@ -186,14 +329,14 @@ class Lasvm:
         state.sample = np.pad(state.sample, (0, larger - room))
 
     def _found_room(self) -> bool:
-        """Whether finishing the support vectors as they are leaves room for two more."""
+        """Whether finishing with the present support vectors leaves room for two more."""
         self._drop_idle()
-        if self.recipe.finishing:
+        if self.options.finishing:
             self._finish()
-        return bool(self.state.counts[1] + 2 <= self.recipe.max_support)
+        return bool(self.state.counts[1] + 2 <= self.options.max_support)
 
     def _drop_idle(self) -> None:
-        """Samples without a coefficient leave, so that finishing cannot give them one."""
+        """Drop samples without a coefficient, so that finishing cannot give them one."""
         state, kept = self.state, np.flatnonzero(self.a)
         state.K[: len(kept), : len(kept)] = state.K[np.ix_(kept, kept)]
         state.numbers[:, : len(kept)] = state.numbers[:, kept]
@@ -201,8 +344,9 @@ class Lasvm:
         state.counts[0] = len(kept)
 
     def _finish(self) -> None:
-        """Reprocessing until no pair of the samples held violates optimality by more than tau."""
+        """REPROCESS until no pair of the samples in memory violates optimality by more than tau."""
         going = True
         while going and not self._late():
-            n_steps = max(16, STEP_VALUES // max(1, int(self.state.counts[0])))
-            going = _native.lasvm_reprocess(self.state.tau, self.recipe.max_support, n_steps, *self._memory())
+            n_steps = max(MIN_STEPS_PER_CALL, KERNEL_VALUES_PER_CALL // max(1, int(self.state.counts[0])))
+            tau, max_support = self.state.tau, self.options.max_support
+            going = _native.lasvm_reprocess(tau, max_support, n_steps, *self._memory())

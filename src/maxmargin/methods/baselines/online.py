@@ -1,4 +1,4 @@
-"""Online kernel classifiers, the baselines of every budgeted method: perceptrons and kernel Pegasos."""
+"""Online kernel classifiers: perceptrons, with and without a budget, and kernel Pegasos."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ...solving import (
     Status,
     Stop,
 )
-from .online_solver import (
+from .online_epochs import (
     OnlineProblem,
     OnlineResult,
     online,
@@ -28,8 +28,8 @@ from .online_solver import (
 )
 
 
-class Rule(NamedTuple):
-    """What distinguishes the online methods."""
+class OnlineRule(NamedTuple):
+    """What distinguishes the online methods; a budget of 0 is none."""
 
     loss: str
     alpha: float = 0.0
@@ -39,11 +39,11 @@ class Rule(NamedTuple):
 class _OnlineClassifier(KernelClassifier):
     """Columns share one support set: a sample enters when some column's loss has a slope."""
 
-    _success = (*SUCCESS, Status.MAX_ITER)  # so many epochs were asked for
+    _success = (*SUCCESS, Status.MAX_ITER)  # the number of epochs is a choice, not a failure
     _remedy_for_overflow = "raise alpha and lower the weights"
 
-    def _rule(self) -> Rule:
-        return Rule("perceptron")
+    def _rule(self) -> OnlineRule:
+        return OnlineRule("perceptron")
 
     def _stop(self) -> Stop:
         return Stop(tol=0.0, max_iter=self.max_iter, max_seconds=self.max_seconds)
@@ -64,7 +64,7 @@ class _OnlineClassifier(KernelClassifier):
             weight,
             loss_from_name(rule.loss),
             rule.alpha,
-            min(rule.budget, n_pool),  # more is no limit
+            min(rule.budget, n_pool),  # a larger one is no limit
             earlier,
         )
 
@@ -111,7 +111,7 @@ class _OnlineClassifier(KernelClassifier):
         if not first and 0 < budget < self.n_support_:
             raise ValueError(
                 f"budget={budget} is less than the {self.n_support_} support vectors of the model so far; a "
-                "budget cannot shrink within a stream: keep it, or call fit to begin anew."
+                "budget cannot shrink within a stream: keep it, or call fit to start from scratch."
             )
         problem = self._problem(data, data.weight, None if first else self.support_vectors_)
         state = start(problem) if first else resumed(problem, self._memory)
@@ -131,7 +131,7 @@ class _OnlineClassifier(KernelClassifier):
 
 
 def _check_steps(X: Any, weight: np.ndarray) -> None:
-    """Refuse weights, here the lengths of steps, that the precision of the kernel values cannot hold."""
+    """Raise if the weights, which are step lengths here, are beyond the range of float32 kernel values."""
     if X.dtype == np.float32 and not (weight.min() >= 1e-30 and weight.sum() <= 1e30):
         raise ValueError(
             "with X in float32 the weights (sample weights times class weights) must lie between 1e-30 and, "
@@ -147,9 +147,9 @@ class KernelPerceptron(_OnlineClassifier):
 
         y_i f(x_i) <= 0,    f(x) = sum_j a_j k(x, x_j),
 
-    is an error: y_i times its weight is added to its a_i. It ends after an epoch without an error
-    (``status_`` is "converged") or after ``max_iter`` epochs, which is no failure: on data that f cannot
-    separate it never ends by itself. Columns share their support vectors.
+    is an error: y_i times its weight is added to its a_i. The fit ends after an epoch without an error
+    (``status_`` is "converged") or after ``max_iter`` epochs, which is not a failure: on data that f cannot
+    separate there are always errors. Columns share their support vectors.
 
     Parameters
     ----------
@@ -180,13 +180,13 @@ class KernelPerceptron(_OnlineClassifier):
     gamma_ : float
     classes_ : ndarray of shape (n_classes,)
     objective_ : float
-        The mean loss that the samples of the last epoch met, each before its update, summed over columns.
+        The mean loss of the samples of the last epoch, each before its update, summed over the columns.
     dual_gap_ : float
-        0 where it converged; else infinite: nothing is proved.
+        0 if the fit converged, else infinite: nothing is proved.
     status_ : str
         "converged", "max_iter", "time_limit" or "stopped".
     n_iter_ : int
-        Epochs begun.
+        Epochs started.
     history_ : list of one tuple of Check
         All columns together.
     code_ : Code
@@ -233,8 +233,8 @@ class KernelPerceptron(_OnlineClassifier):
 class BudgetPerceptron(_OnlineClassifier):
     """The kernel perceptron on a budget (Cavallanti, Cesa-Bianchi & Gentile 2007).
 
-    A :class:`KernelPerceptron` in which a support vector drawn at random leaves when a new one finds the
-    budget full. There are never more than ``budget`` of them in all: the columns of a code share them.
+    A :class:`KernelPerceptron` in which, once the budget is full, a support vector drawn at random makes room
+    for each new one. There are never more than ``budget`` in all: the columns of a code share them.
 
     Parameters
     ----------
@@ -243,7 +243,7 @@ class BudgetPerceptron(_OnlineClassifier):
     kernel, gamma, degree, coef0, code, decoder, class_weight, max_iter, max_seconds, n_jobs
         As in :class:`KernelPerceptron`.
     random_state : int, RandomState or None
-        The order of the samples, and who leaves.
+        The order of the samples, and which support vectors leave.
 
     Attributes
     ----------
@@ -285,8 +285,8 @@ status_, n_iter_, history_, code_, decoder_, n_features_in_
         super()._check_parameters()
         check_number("budget", self.budget, at_least=1, integer=True)
 
-    def _rule(self) -> Rule:
-        return Rule("perceptron", budget=self.budget)
+    def _rule(self) -> OnlineRule:
+        return OnlineRule("perceptron", budget=self.budget)
 
 
 class KernelPegasos(_OnlineClassifier):
@@ -299,8 +299,8 @@ class KernelPegasos(_OnlineClassifier):
     in the RKHS: at step t, with a sample drawn in proportion to its weight and u = -y slope(y f(x)),
     ``f = (1 - eta alpha) f + eta u k(x, .)``, eta = 1/(alpha t). An epoch is n draws in random order, each
     sample once where weights are equal. For the squared losses, whose slopes have no bound, t starts at
-    ``max_i k(x_i, x_i) / alpha``. In ``partial_fit``, where nothing is drawn, a row of weight w makes a step
-    of w times the length and moves t by w.
+    ``max_i k(x_i, x_i) / alpha``. In ``partial_fit``, which draws nothing, a row of weight w takes a step of
+    w times the length and advances t by w.
 
     Parameters
     ----------
@@ -310,15 +310,15 @@ class KernelPegasos(_OnlineClassifier):
     kernel, gamma, degree, coef0, code, decoder, class_weight
         As in :class:`KernelPerceptron`.
     max_iter : int, default=5
-        Epochs. Reaching them is the normal end.
+        Epochs, after which the fit normally ends.
     max_seconds, n_jobs, random_state
         As in :class:`KernelPerceptron`.
 
     Attributes
     ----------
     objective_ : float
-        The mean loss that the samples of the last epoch met, each before its update, plus the penalty of the
-        final f; summed over columns.
+        The mean loss of the samples of the last epoch, each before its update, plus the penalty of the final
+        f; summed over the columns.
     dual_gap_ : float
         Infinite: nothing is proved.
     support_, support_vectors_, dual_coef_, intercept_, n_support_, gamma_, classes_, status_, n_iter_, \
@@ -362,5 +362,5 @@ history_, code_, decoder_, n_features_in_
         check_number("alpha", self.alpha, above=0.0)
         check_choice("loss", self.loss, (*LOSSES, *SKLEARN_NAMES))
 
-    def _rule(self) -> Rule:
-        return Rule(self.loss, self.alpha)
+    def _rule(self) -> OnlineRule:
+        return OnlineRule(self.loss, self.alpha)

@@ -5,6 +5,12 @@ so a prefix is a sample: growth begins on a small prefix, and prefixes grow with
 problem of its own (more support vectors, other rows), so the best dual bound is forgotten between rounds.
 The features are not in the state: they are computed again, block by block, so a resumed fit is bit-
 identical.
+
+A fit read from top to bottom: ``estimator`` (parameters, what is stored), ``fit`` (which method, which rows),
+``problem``; the library's own method in ``greedy`` with ``growth_sample`` (the rows), ``gain`` (the choice),
+``reduced_newton`` (the coefficients), ``swaps``, ``centers`` and ``final_refit``; the published method in
+``published_fit``, ``incremental`` and ``selectors``. ``ending`` decides when either ends, ``path`` holds the
+models of smaller budgets, ``memory`` what later calls need.
 """
 
 from .estimator import SparseKernelClassifier

@@ -46,41 +46,41 @@ class SparseKernelClassifier(StreamingKernelClassifier):
 
     over the set S, of at most ``budget`` rows, and over the coefficients a. n_t is the weight of the rows
     that take part in column t. There is no intercept. S is found greedily: candidates are scored by the
-    decrease of the objective that they promise over a sample of all the data, the coefficients are kept at
-    the optimum by Newton's method, and a full set is improved by swaps. ``dual_gap_`` certifies the
-    coefficients for the set S that was found; no method can certify S itself.
+    decrease of the objective that they promise on a sample of the data, Newton's method keeps the
+    coefficients at the optimum, and swaps improve a full set. ``dual_gap_`` certifies the coefficients for
+    the set S that was found; no method can certify S itself.
 
-    :meth:`as_published` gives the method of the paper instead: S and a by stochastic gradient steps.
+    :meth:`as_published` is the method of the paper instead: S and a by stochastic gradient steps.
 
     Parameters
     ----------
     budget : int, default=100
         Support vectors in all, whatever the number of classes. Never exceeded.
     loss : {"squared-hinge", "log", "squared", "hinge", "perceptron"}, default="squared-hinge"
-        The hinge is solved with a rounded corner, whose width falls until the gap of the hinge itself is at
-        most ``tol``. The perceptron's has no regularised optimum but 0, so it needs ``refit=None``.
+        The hinge is smoothed, and the width of the smoothing shrinks until the gap of the hinge itself is at
+        most ``tol``. The regularised optimum of the perceptron loss is 0, so it needs ``refit=None``.
     selection : {"gain", "random", "perceptron", "loss", "active", "loss-probabilistic"}, default="gain"
-        Which of the candidates become support vectors: those that promise the largest decrease of the
-        objective; any; the first with a loss; the largest loss; the smallest |f|; drawn in proportion to the
-        losses. Only "gain" is followed by swaps, and it needs ``refit="newton"``.
+        Which candidates become support vectors: those that promise the largest decrease of the objective;
+        any; the first with a loss; the largest loss; the smallest |f|; drawn in proportion to the losses.
+        Only "gain" is followed by swaps, and it needs ``refit="newton"``.
     refit : {"newton", None}, default="newton"
-        How coefficients are found: at the optimum for the support vectors, or, with None, by gradient steps
-        as published, without a certificate.
+        How coefficients are found: "newton" keeps them at the optimum for the support vectors, None takes
+        gradient steps as published, without a certificate.
     back_fit : int, "n/B" or None, default=None
         With ``refit=None``, samples to back-fit with after each new support vector; "n/B" is the number of
         rows divided by the budget. With ``refit="newton"`` it must be None.
     n_candidates : int, default=60
-        Rows drawn at random, among which a new support vector is selected.
+        Rows drawn at random, from which a new support vector is selected.
     alpha : float or "auto", default="auto"
-        The weight of the norm; C = 1 / (n alpha). "auto" chooses it by the loss on rows that are not trained
-        on, along a warm-started grid; those rows take part in the last refit.
+        The weight of the norm; C = 1 / (n alpha). "auto" chooses it by the loss on held-out rows, along a
+        warm-started grid; the last refit uses these rows too.
     move_centers : bool, default=False
         Move the support vectors off the data to lower the objective further (RBF kernel). They are then
-        prototypes, no rows of X, and ``support_`` is None.
+        prototypes instead of rows of X, and ``support_`` is None.
     kernel : str, Kernel or callable, default="rbf"
         "linear", "polynomial", "rbf", "sigmoid", "laplacian"; "precomputed" takes X as the kernel matrix
         between all training rows, and between new rows and all training rows at prediction; a callable
-        ``k(X, Z)`` returns the matrix of kernel values, and may take sequences of any objects.
+        ``k(X, Z)`` returns the matrix of kernel values; X and Z may be sequences of any objects.
     gamma : "median", "scale", "auto" or float, default="median"
         Of the rbf, polynomial, sigmoid and laplacian kernels. "median" is the median of one over the squared
         distance, over pairs of rows.
@@ -95,65 +95,64 @@ class SparseKernelClassifier(StreamingKernelClassifier):
     class_weight : dict or "balanced", optional
         Multiplies the sample weights; "balanced" gives every class the same total.
     validation_fraction : float, optional
-        Share of the rows, between 0 and 1, that is never trained on. It gives ``budget_path_`` its scores,
-        which :meth:`choose_budget` needs, judges alpha where that is "auto", and ends the growth when the
-        loss on it has not fallen for two doublings of the budget.
+        Share of the rows, between 0 and 1, that is held out. It gives ``budget_path_`` its scores, which
+        :meth:`choose_budget` needs, chooses alpha where that is "auto", and ends the growth when the
+        held-out loss has not fallen for two doublings of the budget.
     cache_mb : float, default=1024
-        Memory, in MiB, for features, ``budget`` numbers for each row; features never take more. Working
-        space comes on top: blocks of kernel values and matrices of order ``budget`` (at most some 400 MiB of
-        those). Support vectors are grown on a sample of the rows, which has at least ``budget`` of them.
-        Where the features of all rows do not fit, the last refit computes those of the rest in every pass.
+        Limit, in MiB, on the memory for features, ``budget`` numbers a row. Working space comes on top:
+        blocks of kernel values and matrices of order ``budget`` (at most about 400 MiB of these). Support
+        vectors are chosen on a sample of at least ``budget`` rows. Where the features of all rows do not fit,
+        the last refit computes those of the remaining rows in every pass.
     merge_duplicates : bool, default=True
         Merge equal (row, label) pairs, adding their weights.
     warm_start : bool, default=False
-        Go on from the support vectors of the last fit, for the same or a larger budget. Swaps may still
-        exchange them.
+        Start from the support vectors of the last fit, for the same or a larger budget. Swaps may still
+        replace them.
     tol : float, default=1e-3
         Bound on ``dual_gap_``.
     max_iter : int, default=10000
-        Rounds of growth and swaps; with ``refit=None`` gradient steps of Algorithm 1.
+        Limit on rounds of growth and swaps, or with ``refit=None`` on steps of Algorithm 1.
     max_seconds : float, default=3600
-        Bound on the time of a fit, seen between two rounds. A fit that it ends keeps the support vectors
-        found so far, with coefficients for the sample that they were grown on, and warns; it is not
-        calibrated.
+        Time limit of a fit, checked between two rounds. A fit stopped by the limit warns; it has the support
+        vectors found so far, with coefficients for the sample that they were chosen on, and no calibration.
     n_jobs : int, optional
         Threads; the result does not depend on it.
     random_state : int, RandomState or None
-        Candidates, samples, and which rows are held out.
+        Seeds candidates, samples, and which rows are held out.
 
     Attributes
     ----------
     support_ : ndarray of shape (n_support,) or None
         Rows of X, in the order in which they were chosen. None after ``partial_fit``, with moved centres, and
-        where a warm start has kept support vectors that are no rows of this X.
+        after a warm start from support vectors that are not rows of this X.
     support_vectors_ : array of shape (n_support, n_features)
-        Objects for a callable kernel on objects, numbers of columns for a precomputed kernel.
+        Objects for a callable kernel on objects, column numbers for a precomputed kernel.
     dual_coef_ : ndarray of shape (n_columns, n_support)
     intercept_ : ndarray of shape (n_columns,)
         Zeros.
     n_support_ : int
         At most ``budget``.
     alpha_, gamma_ : float
-        The values used, where words were given.
+        The values used.
     budget_path_ : dict of arrays
         "budget", "loss" (mean training loss, summed over the columns), "gap" (relative, of that model) and
         "score" (accuracy on the held-out rows; NaN without ``validation_fraction``) of the models with the
         first 1, 2, ..., 16, 20, 25, ... support vectors. Where X has many more rows than the budget, the path
-        is that of a sample of them. With ``refit=None`` "loss" is that of candidates as they were met.
+        is that of a sample of them. With ``refit=None`` "loss" is that of the candidates when drawn.
     objective_ : float
         The value above, summed over the columns; with ``refit=None`` the last "loss".
     dual_gap_ : float
-        No coefficients for these support vectors have an objective lower by more than this share of it.
-        Infinite with ``refit=None``.
+        Relative duality gap: no coefficients for these support vectors lower the objective by more than this
+        share. Infinite with ``refit=None``.
     status_ : str
-        "budget_full", or "no_loss_left" where fewer support vectors do as well; "stopped" by a callback.
+        "budget_full", or "no_loss_left" where fewer support vectors suffice; "stopped" by a callback.
         "stalled", "max_iter" and "time_limit" come with a warning.
     n_iter_ : int
         Rounds.
     history_ : list of one tuple of Check
         All columns together.
     calibrator_ : CalibratedScores or None
-        What makes probabilities of scores.
+        Maps scores to probabilities.
     classes_, code_, decoder_, kernel_, n_features_in_
 
     Examples
@@ -226,14 +225,14 @@ class SparseKernelClassifier(StreamingKernelClassifier):
         """The method of Blondel, Seki and Uehara: Algorithms 1 and 2 as printed.
 
         Hinge loss, candidates drawn in proportion to their losses, n/B samples of back-fitting after each
-        support vector, no refit, equal rows kept apart. ``alpha="auto"`` is the best of 1e-1, ..., 1e-7 by
-        accuracy on a tenth of the rows. There is no certificate.
+        support vector, no refit, duplicates not merged. ``alpha="auto"`` is the best of 1, 1e-1, ..., 1e-7,
+        times the mean of k(x, x), by accuracy on a tenth of the rows. There is no certificate.
 
         Parameters
         ----------
         budget : int, default=100
         **parameters
-            Any of the constructor's; they override what is printed.
+            Any of the constructor's; they override those of the paper.
 
         Returns
         -------
@@ -305,9 +304,9 @@ class SparseKernelClassifier(StreamingKernelClassifier):
         """Probabilities of the classes, whose argmax is ``predict``'s answer.
 
         With the log loss and one-vs-rest they are ``1 / (1 + exp(-f))``, divided by their sum for several
-        classes. Otherwise they come from a calibration on outputs for rows that were not trained on, see
-        :class:`~maxmargin.calibration.CalibratedScores`. A decoder that gives probabilities, as
-        "probabilistic" does, gives these.
+        classes. Otherwise they are calibrated on outputs for rows that were not trained on, see
+        :class:`~maxmargin.calibration.CalibratedScores`. A decoder with probabilities of its own, such as
+        "probabilistic", gives those.
 
         Parameters
         ----------
@@ -336,24 +335,24 @@ class SparseKernelClassifier(StreamingKernelClassifier):
     def truncate(self, budget: int, X: Any = None, y: Any = None, sample_weight: Any = None) -> Self:
         """The model with the first ``budget`` support vectors, refitted for exactly that set.
 
-        alpha stays what it is. A model fitted with that budget is usually better: its alpha and its support
-        vectors are chosen for it. With ``refit=None`` the coefficients are those that stood then, kept at the
-        budgets of ``budget_path_``, and the certificate is still that of the whole model.
+        alpha does not change. A model fitted with that budget is usually better: its alpha and its support
+        vectors are chosen for it. With ``refit=None`` the coefficients are those of the time when the budget
+        was reached, stored for the budgets of ``budget_path_``.
 
-        A refit needs the training data: this object remembers where they are, as long as it is not pickled or
-        copied, or went on with ``partial_fit``; otherwise give X and y again.
+        A refit needs the training data. The model refers to them unless it was pickled, copied or updated by
+        ``partial_fit``; in these cases give X and y again.
 
         Parameters
         ----------
         budget : int
             At most ``n_support_``.
         X, y, sample_weight : optional
-            The training data, where they are not remembered.
+            The training data, where the model does not refer to them.
 
         Returns
         -------
         SparseKernelClassifier
-            A fitted copy; this model stays as it is.
+            A fitted copy; this model does not change.
         """
         check_is_fitted(self)
         check_number("budget", budget, at_least=1, integer=True)

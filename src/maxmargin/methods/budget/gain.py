@@ -46,7 +46,7 @@ def pick_by_gain(
 
 @np.errstate(over="ignore", invalid="ignore")  # raised below, with a message
 def _promises(problem: ReducedProblem, F: np.ndarray, rows: slice, candidates: np.ndarray) -> np.ndarray:
-    """``sum_t g_t^2 / (2 h_t)`` along each candidate's own direction; 0 for those that have none."""
+    """``sum_t g_t^2 / (2 h_t)`` along each candidate's own direction; 0 where it has none."""
     panel = problem.panel
     points, own = panel.kernel.points(candidates), panel.phi[candidates]
     diagonal = panel.kernel.diagonal(points)

@@ -12,7 +12,7 @@ from .selectors import SELECTORS
 
 
 def check_budget_parameters(model: Any, kernel: Kernel) -> None:
-    """Refuse values out of range, and combinations that no method stands for."""
+    """Raise for values out of range and for combinations that no method has."""
     check_number("budget", model.budget, at_least=1, integer=True)
     check_number("n_candidates", model.n_candidates, at_least=1, integer=True)
     check_number("cache_mb", model.cache_mb, above=0.0)
@@ -37,7 +37,7 @@ def check_budget_parameters(model: Any, kernel: Kernel) -> None:
 def _check_published(model: Any) -> None:
     if model.selection == "gain":
         raise ValueError(
-            "selection='gain' scores candidates at an optimum, which refit=None does not keep; choose one of "
+            "selection='gain' scores candidates at an optimum, and refit=None has none; choose one of "
             f"{sorted(SELECTORS)}, or refit='newton'."
         )
     if model.move_centers:
@@ -57,7 +57,7 @@ def _check_own(model: Any, kernel: Kernel) -> None:
         )
     if model.loss == "perceptron":
         raise ValueError(
-            "loss='perceptron' is 0 for f = 0, so its regularised optimum is 0; take another loss, or "
+            "loss='perceptron' is 0 for f = 0, so its regularised optimum is 0; use another loss, or "
             "refit=None."
         )
     if model.move_centers and not can_move(kernel):

@@ -1,8 +1,8 @@
-"""Selections: which of the candidates just drawn becomes the next support vector.
+"""Selectors: which of the candidates just drawn becomes the next support vector.
 
 A selector is a plain function ``pick(candidates, rng) -> int | None``: the position of its choice, or None
-where it chooses by loss and nobody has any. To have a loss means that the update u is not 0: the perceptron's
-loss is 0 at f = 0, its update is not. A draw comes in random order, so its first is any of it.
+if it chooses by loss and no candidate has a loss. A candidate has a loss if its update u is not 0: at f = 0
+the perceptron loss is 0, but its update is not. A draw is in random order, so its first candidate is random.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ __all__ = ["SELECTORS", "Candidates", "Selector", "selector_from_name", "several
 
 @dataclass(frozen=True)
 class Candidates:
-    """What a selector may look at: arrays of shape (n_candidates, n_columns), and numbers made of them.
+    """What a selector may use: arrays of shape (n_candidates, n_columns), and numbers derived from them.
 
-    A candidate takes part in the columns where its target is not 0, and no other columns count.
+    A candidate takes part in the columns where its target is not 0; no other columns count.
     """
 
     scores: np.ndarray  # f_t
@@ -48,7 +48,7 @@ class Candidates:
 
     @property
     def has_loss(self) -> np.ndarray:
-        """Who would change f."""
+        """Which candidates would change f."""
         return (self.update != 0.0).any(axis=1)
 
 
@@ -78,12 +78,12 @@ def pick_active(candidates: Candidates, rng: np.random.Generator) -> int | None:
 
 
 def pick_loss_probabilistic(candidates: Candidates, rng: np.random.Generator) -> int | None:
-    """A candidate drawn with probability ``loss_k / sum loss``: no wrong label is taken for sure."""
+    """A candidate drawn with probability ``loss_k / sum loss``: a mislabelled row is never certain."""
     loss = candidates.loss
     largest = loss.max()
     if not largest > 0.0:
         return _any_with_loss(candidates, rng)
-    # Losses beyond all numbers share the probability among them.
+    # Infinite losses share the probability among them.
     shares = loss / largest if largest < np.inf else 1.0 * (loss == np.inf)
     cumulative = shares.cumsum()
     below_total = min(rng.random() * cumulative[-1], np.nextafter(cumulative[-1], 0.0))
@@ -91,7 +91,7 @@ def pick_loss_probabilistic(candidates: Candidates, rng: np.random.Generator) ->
 
 
 def _any_with_loss(candidates: Candidates, rng: np.random.Generator) -> int | None:
-    """Losses of 0 do not rank those who have one."""
+    """Any candidate with a loss, where all losses are 0 and do not rank them."""
     having = np.flatnonzero(candidates.has_loss)
     return int(rng.choice(having)) if len(having) else None
 
@@ -106,7 +106,7 @@ SELECTORS: dict[str, Selector] = {
 
 
 def selector_from_name(selection: str | Selector) -> Selector:
-    """The selector of that name; a function is returned as it is."""
+    """The selector of that name; a function is returned unchanged."""
     if isinstance(selection, str) and selection in SELECTORS:
         return SELECTORS[selection]
     if callable(selection) and not isinstance(selection, type):
@@ -117,7 +117,7 @@ def selector_from_name(selection: str | Selector) -> Selector:
 def several(
     selection: str | Selector, loss: Loss
 ) -> Callable[[np.ndarray, np.ndarray, int, np.random.Generator], np.ndarray]:
-    """A selector asked again and again: ``pick(scores, targets, n_picks, rng) -> positions``."""
+    """A selector applied several times: ``pick(scores, targets, n_picks, rng) -> positions``."""
     select = selector_from_name(selection)
 
     def pick(scores: np.ndarray, targets: np.ndarray, n_picks: int, rng: np.random.Generator) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Swaps: a full set of support vectors still improves when its cheapest members make room."""
+"""Swaps: a full set of support vectors improves when its cheapest members make room for better ones."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FIRST_SWAP_SHARE = 8  # the first swap exchanges the budget divided by this
 class Removal:
     """The second-order model of the objective about an optimum, in the coefficients a of each column.
 
-    With M_t the inverse of the Hessian of column t, taking support vectors J out and refitting the others
+    With M_t the inverse of the Hessian of column t, removing support vectors J and refitting the others
     moves a by ``-M[:, J] M[J, J]^{-1} a_J`` and costs ``a_J' M[J, J]^{-1} a_J / 2``.
     """
 
@@ -45,12 +45,12 @@ class Removal:
         self.halves = panel.pool.map(half, range(D.shape[1]), work)  # M_t = half' half
 
     def costs(self) -> np.ndarray:
-        """What each support vector's removal costs, summed over the columns."""
+        """The cost of removing each support vector, summed over the columns."""
         diagonal = np.stack([np.square(half).sum(axis=0) for half in self.halves], axis=1)
         return np.asarray((np.square(self.a) / (2.0 * diagonal)).sum(axis=1))
 
     def without(self, leaving: np.ndarray) -> np.ndarray:
-        """The coefficients after the removal, 0 for those that leave."""
+        """The coefficients after the removal, 0 for those removed."""
         a = self.a.copy()
         for t, half in enumerate(self.halves):
             some = half[:, leaving]
@@ -94,7 +94,7 @@ def swap(fit: GreedyFit, n_swaps: int) -> bool:
 
 
 def _remove(fit: GreedyFit, leaving: np.ndarray, a: np.ndarray) -> None:
-    """Take support vectors out of the panel; the others have the coefficients a."""
+    """Remove support vectors from the panel; the others have the coefficients a."""
     panel, state = fit.panel, fit.state
     support = state.support
     kept = np.setdiff1d(np.arange(panel.size), leaving)

@@ -1,7 +1,7 @@
-"""Online kernel methods, a block of samples at a time: perceptrons, with and without a budget, and Pegasos.
+"""Epochs of the online methods: perceptrons, with and without a budget, and Pegasos.
 
-Samples come one after the other and change the model at once. What they need of the kernel is computed for
-256 of them together: their outputs under the model as it is, and the values between them.
+Each sample updates the model at once. Kernel values are computed for a block of samples at a time: their
+outputs under the present model, and the values between them.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from ...solving import (
     drive,
 )
 
-BLOCK = 256
-STEEP = ("squared", "squared-hinge")  # losses whose slope has no bound
+SAMPLES_PER_BLOCK = 256  # whose kernel values are computed together
+LOSSES_WITH_UNBOUNDED_SLOPE = ("squared", "squared-hinge")
 
 Order = Callable[[int], np.ndarray]
 
@@ -37,9 +37,9 @@ class OnlineProblem:
 
     With ``m = y f_t(x)`` and ``u = -y slope(m)``, a sample of weight w does ``f += w u k(x, .)`` if alpha is
     0, and a step of Pegasos, ``f = (1 - eta alpha) f + eta w u k(x, .)`` with ``eta = 1 / (alpha time)``,
-    otherwise; time is the weight of the samples so far. Points are numbered: those of ``earlier`` first,
-    which are support vectors from before, then the rows. With a budget, a support vector drawn at random
-    leaves when a new one finds it full.
+    otherwise; time is the weight of the samples so far. Points are numbered: first ``earlier``, the support
+    vectors of earlier batches, then the rows. When the budget is full, a support vector drawn at random makes
+    room for a new one.
     """
 
     kernel: KernelData
@@ -52,7 +52,7 @@ class OnlineProblem:
 
     @property
     def n_earlier(self) -> int:
-        """Support vectors from before."""
+        """Support vectors of earlier batches."""
         return 0 if self.earlier is None else n_points(self.earlier)
 
 
@@ -60,7 +60,7 @@ class OnlineProblem:
 class OnlineResult(SolverResult):
     """Coefficients (n_support, n_columns) of the points numbered ``support``.
 
-    ``memory`` is what the method needs of its past when more samples come: a ``State`` for ``resumed``.
+    ``memory`` is what the next batch needs: a ``State`` for ``resumed``.
     """
 
     support: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
@@ -99,7 +99,7 @@ def online(
     state: State | None = None,
     callback: Callback | None = None,
 ) -> OnlineResult:
-    """Up to ``stop.max_iter`` epochs; a perceptron has converged after one in which nothing changed."""
+    """Up to ``stop.max_iter`` epochs; a perceptron has converged after an epoch without an update."""
     epochs = OnlineEpochs(problem, order, stop.resumed(state) or start(problem), seed, stop)
     status, history = drive(epochs.state, epochs.step, epochs.certify, stop, callback)
     support, state = epochs.support(), epochs.state
@@ -111,7 +111,7 @@ def online(
 
 
 def start(problem: OnlineProblem) -> State:
-    """The state before the first sample of all."""
+    """The state before the first sample of the first batch."""
     state = _before_batch(problem)
     state.time[:] = _first_time(problem)
     return state
@@ -130,11 +130,11 @@ def resumed(problem: OnlineProblem, memory: State) -> State:
 
 
 def _first_time(problem: OnlineProblem) -> float:
-    """0; where the slope of the loss has no bound, ``max_i k(x_i, x_i) / alpha``.
+    """0; for losses with an unbounded slope ``max_i k(x_i, x_i) / alpha``.
 
-    No step is then longer than the inverse of the curvature, and steps do not grow from one to the next.
+    Then no step is longer than the inverse of the curvature, and steps do not grow.
     """
-    if problem.alpha == 0.0 or problem.loss.name not in STEEP:
+    if problem.alpha == 0.0 or problem.loss.name not in LOSSES_WITH_UNBOUNDED_SLOPE:
         return 0.0
     diagonal = problem.kernel.diagonal(problem.kernel.points(slice(None)))
     return max(float(diagonal.max()), 0.0) / problem.alpha
@@ -173,24 +173,24 @@ class OnlineEpochs:
         self.deadline = time.perf_counter() + stop.max_seconds
 
     def step(self) -> None:
-        """One epoch, or what a limit of time leaves of it; the next step then goes on from there."""
+        """One epoch, or the part that the time limit allows; the next step then continues it."""
         state = self.state
         order = self.order(state.epoch)
         if state.position == 0:
             state.suffered[:] = state.seen[:] = 0.0
             state.n_updates_before = int(state.n_updates[0])
         while state.position < len(order):
-            self._block(order[state.position : state.position + BLOCK])
-            state.position += BLOCK
+            self._block(order[state.position : state.position + SAMPLES_PER_BLOCK])
+            state.position += SAMPLES_PER_BLOCK
             if time.perf_counter() >= self.deadline or self.cancel[0]:
                 break
         if state.position >= len(order):
             state.position, state.epoch = 0, state.epoch + 1
 
     def certify(self) -> Certificate:
-        """The mean loss that the epoch's samples met, each before its update, and Pegasos's penalty.
+        """The mean loss of the epoch's samples, each before its update, plus the penalty of Pegasos.
 
-        Only a whole epoch in which a perceptron changed nothing proves anything: its loss is 0.
+        Only a whole epoch in which a perceptron makes no update proves anything: its loss is 0.
         """
         state, problem = self.state, self.problem
         met = state.seen > 0.0
@@ -245,7 +245,7 @@ class OnlineEpochs:
         return outputs, kernel.between(which, which), np.zeros(0, dtype=np.int64)
 
     def _budgeted(self, which: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Room for outputs, the values against the support vectors too, and which column of them is whose."""
+        """Space for outputs, kernel values including the support vectors', and the column of each slot."""
         problem, state = self.problem, self.state
         m, kernel = problem.n_earlier, problem.kernel
         slots = state.slots[: state.n_support[0]]

@@ -1,4 +1,4 @@
-"""LaSVM against the printed steps and scikit-learn's SVC; matching pursuit against brute force."""
+"""LaSVM against the printed steps and scikit-learn's SVC."""
 
 import numpy as np
 import pytest
@@ -8,20 +8,16 @@ from sklearn.datasets import make_blobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
-from maxmargin import KernelMatchingPursuit, LaSVM
+from maxmargin import LaSVM
 from maxmargin.kernels import RBF, Precomputed
 from maxmargin.kernels.data import KernelData
-from maxmargin.methods.baselines.lasvm import LasvmProblem, Recipe, lasvm
-from maxmargin.methods.baselines.matching_pursuit import PursuitProblem, matching_pursuit
-from maxmargin.solving.result import Status, Stop
+from maxmargin.methods.baselines.lasvm import LasvmOptions, LasvmProblem, lasvm
+from maxmargin.solving.result import Stop
 
 
 def blobs(n=300, centers=2, spread=3.0, seed=0):
     X, y = make_blobs(n, n_features=4, centers=centers, cluster_std=spread, random_state=seed)
     return X / 4.0, y
-
-
-# ---- LaSVM ----
 
 
 class PrintedLasvm:
@@ -102,7 +98,7 @@ def lasvm_problem(n=500, C=1.5):
 @pytest.mark.parametrize("finishing", [False, True])
 def test_an_epoch_of_lasvm_is_the_printed_one(finishing):
     problem = lasvm_problem()
-    result = lasvm(problem, Recipe(finishing=finishing), stop=Stop(max_iter=1), seed=[4])
+    result = lasvm(problem, LasvmOptions(finishing=finishing), stop=Stop(max_iter=1), seed=[4])
     printed = PrintedLasvm(problem.kernel.X, problem.y, problem.cost, tau=1e-3)
     for k in np.random.default_rng([4, 0]).permutation(len(problem.y)):
         printed.process(k)
@@ -113,10 +109,10 @@ def test_an_epoch_of_lasvm_is_the_printed_one(finishing):
 
 
 @pytest.mark.parametrize("selection", ["active", "gradient"])
-def test_selection_takes_the_sample_that_it_says(selection):
+def test_selection_processes_the_right_sample(selection):
     problem = lasvm_problem()
-    recipe = Recipe(selection, n_candidates=20, finishing=False)
-    result = lasvm(problem, recipe, stop=Stop(max_iter=1), seed=[4])
+    options = LasvmOptions(selection, n_candidates=20, finishing=False)
+    result = lasvm(problem, options, stop=Stop(max_iter=1), seed=[4])
     printed = PrintedLasvm(problem.kernel.X, problem.y, problem.cost, tau=1e-3)
     order = np.random.default_rng([4, 0]).permutation(len(problem.y))
     for group in order.reshape(-1, 20):
@@ -171,7 +167,7 @@ def test_lasvm_satisfies_the_kkt_conditions():
     np.testing.assert_allclose(margins[(a > 0.0) & (a < 1.0)], 1.0, atol=1e-3)
 
 
-def test_one_epoch_tells_its_gap():
+def test_one_epoch_warns_of_its_gap():
     X, y = blobs(600)
     with pytest.warns(ConvergenceWarning, match="max_iter.*relative duality gap"):
         model = LaSVM(max_iter=1, tol=1e-6, random_state=0).fit(X, y)
@@ -181,7 +177,7 @@ def test_one_epoch_tells_its_gap():
 
 @settings(max_examples=20)
 @given(st.integers(2, 60), st.integers(0, 100), st.sampled_from(["random", "active", "gradient"]))
-def test_max_support_is_a_promise(max_support, seed, selection):
+def test_max_support_is_never_exceeded(max_support, seed, selection):
     X, y = blobs()
     model = LaSVM(max_support=max_support, selection=selection, n_candidates=5, random_state=seed)
     model.fit(X, y)
@@ -223,117 +219,21 @@ def test_lasvm_on_rows_that_repeat_and_contradict(kernel):
     assert np.isfinite(model.decision_function(X)).all()
 
 
-def test_lasvm_goes_on_bit_for_bit():
+def test_resumed_lasvm_is_bit_identical():
     problem, states, stop = lasvm_problem(), [], Stop(tol=1e-12, max_iter=4)
     whole = lasvm(
-        problem, Recipe(), stop=stop, seed=[1], callback=lambda _, state: states.append(state.copy())
+        problem, LasvmOptions(), stop=stop, seed=[1], callback=lambda _, state: states.append(state.copy())
     )
-    rest = lasvm(problem, Recipe(), stop=stop, seed=[1], state=states[2])
+    rest = lasvm(problem, LasvmOptions(), stop=stop, seed=[1], state=states[2])
     np.testing.assert_array_equal(whole.coef, rest.coef)
-
-
-# ---- matching pursuit ----
-
-
-def objective(K, support, targets, weight, alpha):
-    """The least value over all coefficients of these rows, column by column, and the coefficients."""
-    value, coef = 0.0, np.zeros((len(support), targets.shape[1]))
-    for t, y in enumerate(targets.T):
-        v = np.sqrt(np.where(y != 0, weight, 0.0) / weight[y != 0].sum())
-        A = np.vstack([v[:, None] * K[:, support], np.sqrt(alpha) * np.eye(len(support))])
-        b = np.concatenate([v * y, np.zeros(len(support))])
-        coef[:, t] = np.linalg.lstsq(A, b)[0]
-        value += 0.5 * np.sum((A @ coef[:, t] - b) ** 2)
-    return value, coef
-
-
-def plain_objective(K, support, coef, candidate, targets, weight, alpha):
-    """The value when the candidate's own coefficients alone are fitted."""
-    value = 0.0
-    for t, y in enumerate(targets.T):
-        v = np.sqrt(np.where(y != 0, weight, 0.0) / weight[y != 0].sum())
-        residual = np.append(v * (y - K[:, support] @ coef[:, t]), 0.0)
-        column = np.append(v * K[:, candidate], np.sqrt(alpha))
-        residual -= column * (column @ residual) / (column @ column)
-        value += 0.5 * np.sum(residual**2)
-    return value
-
-
-@pytest.mark.parametrize("alpha", [0.0, 0.01])
-@pytest.mark.parametrize("pre_fit", [True, False])
-@pytest.mark.parametrize("candidates", ["all, kept", "all", "drawn"])
-def test_every_choice_is_the_best_one(alpha, pre_fit, candidates, monkeypatch):
-    drawn = candidates == "drawn"
-    if candidates == "all":
-        monkeypatch.setattr("maxmargin.methods.baselines.matching_pursuit.HELD_VALUES", 0)
-    rng = np.random.default_rng(0)
-    n, budget = 25, 6
-    X, weight = rng.normal(size=(n, 3)), rng.uniform(0.5, 2.0, size=n)
-    targets = rng.choice([-1.0, 1.0], size=(n, 3))
-    targets[rng.random(n) < 0.3, 2] = 0.0
-    problem = PursuitProblem(KernelData(RBF(0.3), X, np.arange(n)), targets, weight, budget, alpha)
-    draw = (lambda step: np.random.default_rng(step).permutation(n)[:8]) if drawn else None
-    result = matching_pursuit(problem, draw, pre_fit=pre_fit, stop=Stop(tol=0.0))
-    K, support, coef = RBF(0.3)(X), [], np.zeros((0, 3))
-    for step in range(budget):
-        tried = [j for j in (draw(step) if drawn else range(n)) if j not in support]
-        if pre_fit:
-            values = [objective(K, [*support, j], targets, weight, alpha)[0] for j in tried]
-        else:
-            values = [plain_objective(K, support, coef, j, targets, weight, alpha) for j in tried]
-        support.append(tried[int(np.argmin(values))])
-        value, coef = objective(K, support, targets, weight, alpha)
-        assert result.history[step + 1].primal == pytest.approx(value, rel=1e-9)
-    assert result.support.tolist() == support
-    assert result.status is Status.BUDGET_FULL
-    np.testing.assert_allclose(result.coef, coef, rtol=1e-6, atol=1e-8)
-
-
-def test_pursuit_ends_where_nothing_is_left_to_gain():
-    X, y = blobs(60)
-    flat = KernelMatchingPursuit(20, kernel="linear", alpha=0.0).fit(X, y)
-    assert flat.status_ == "no_loss_left"
-    assert flat.n_support_ == 4  # the rank of the kernel matrix
-    X[:30] = X[30:]
-    y[:30] = y[30:]
-    whole = KernelMatchingPursuit(1000, gamma=1.0, alpha=0.0).fit(X, y)
-    assert whole.n_support_ <= 30
-    np.testing.assert_allclose(whole.decision_function(X), np.where(y == 1, 1.0, -1.0), atol=1e-4)
-
-
-@pytest.mark.parametrize("n_candidates", [None, 10])
-def test_pursuit_goes_on_bit_for_bit(n_candidates):
-    X, y = blobs(80, centers=3)
-    targets = np.where(y[:, None] == np.arange(3), 1.0, -1.0)
-    problem = PursuitProblem(KernelData(RBF(0.5), X, np.arange(80)), targets, np.ones(80), 12)
-    draw = (lambda step: np.random.default_rng([0, step]).permutation(80)[:10]) if n_candidates else None
-    states, stop = [], Stop(tol=0.0)
-    whole = matching_pursuit(problem, draw, stop=stop, callback=lambda _, state: states.append(state.copy()))
-    rest = matching_pursuit(problem, draw, stop=stop, state=states[5])
-    np.testing.assert_array_equal(whole.coef, rest.coef)
-
-
-@settings(max_examples=15)
-@given(budget=st.integers(1, 90), n_candidates=st.one_of(st.none(), st.integers(1, 100)))
-def test_the_budget_of_pursuit_is_a_promise(budget, n_candidates):
-    X, y = blobs(80, centers=3)
-    for code in ("one-vs-rest", "one-vs-one"):
-        model = KernelMatchingPursuit(budget, n_candidates=n_candidates, code=code, random_state=0).fit(X, y)
-        assert max(check.n_support for check in model.history_[0]) <= budget
-        assert model.n_support_ == len(set(model.support_)) <= min(budget, 80)
-        values = [check.primal for check in model.history_[0]]
-        assert all(np.diff(values) <= 1e-12)
-
-
-# ---- both ----
 
 
 def same_letters(left, right):
     return np.array([[len(set(a) & set(b)) / len(set(a) | set(b)) for b in right] for a in left])
 
 
-@pytest.mark.parametrize("model", [LaSVM(tol=1e-8, max_iter=200), KernelMatchingPursuit(5)], ids=str)
-def test_objects_and_precomputed_kernels(model):
+def test_objects_and_precomputed_kernels():
+    model = LaSVM(tol=1e-8, max_iter=200)
     words = np.array(["oak", "oaks", "soak", "fir", "firs", "rifle"])
     y = np.array(["o", "o", "o", "f", "f", "f"])
     model.set_params(kernel=same_letters, random_state=0).fit(words, y)
@@ -352,10 +252,6 @@ def test_bad_parameters_are_refused_clearly():
         (LaSVM(C=0), "C must be a finite number > 0"),
         (LaSVM(selection="loss"), "selection must be one of"),
         (LaSVM(max_support=1), "max_support must be an integer >= 2"),
-        (KernelMatchingPursuit(0), "budget must be an integer >= 1"),
-        (KernelMatchingPursuit(n_candidates=0), "n_candidates must be an integer >= 1"),
-        (KernelMatchingPursuit(alpha=-1.0), "alpha must be a finite number >= 0"),
-        (KernelMatchingPursuit(kernel="gauss"), "kernel must be"),
     ]:
         with pytest.raises(ValueError, match=match):
             model.fit(X, y)
