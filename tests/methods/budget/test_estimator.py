@@ -288,7 +288,7 @@ def test_a_warm_start_goes_on():
     assert same.objective_ <= first * (1 + 2e-3)
     assert same.budget_path_["budget"].tolist() == list(range(1, 9))
     assert len(set(support) & set(same.support_)) >= 4
-    with pytest.raises(ValueError, match=r"from 24 support vectors.*budget=5.*raise the budget"):
+    with pytest.raises(ValueError, match=r"with 24 support vectors.*budget=5.*raise the budget"):
         model.set_params(budget=5).fit(X, y)
     with pytest.raises(ValueError, match=r"another kind: they have shape \(8, 3\), X has shape \(300, 2\)"):
         same.fit(X[:, :2], y)
@@ -719,7 +719,7 @@ REFUSED = [
     (PUBLISHED | {"back_fit": "n"}, r"back_fit must be None, an integer >= 0 or 'n/B'; got 'n'\."),
     (PUBLISHED | {"back_fit": -1}, r"back_fit must be an integer >= 0; got -1\."),
     (PUBLISHED | {"move_centers": True}, r"move_centers=True needs refit='newton'; got refit=None\."),
-    ({"loss": "perceptron"}, r"loss='perceptron' is 0 for f = 0.*take another loss, or refit=None\."),
+    ({"loss": "perceptron"}, r"loss='perceptron' is 0 for f = 0.*use another loss, or refit=None\."),
     ({"move_centers": True, "kernel": "poly"}, r"move_centers=True needs kernel='rbf'; got 'poly'\."),
     ({"move_centers": 1}, r"move_centers must be True or False; got 1\."),
     ({"warm_start": "yes"}, r"warm_start must be True or False; got 'yes'\."),
