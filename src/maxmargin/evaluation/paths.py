@@ -120,8 +120,7 @@ def budget_path(
     if given["validation_fraction"] is None:
         raise ValueError("a path of budgets needs rows held out: validate must be a share between 0 and 1.")
     model = SparseKernelClassifier(**given).fit(TablePreparation().fit_transform(block), block.target)
-    rows = model._training.rows
-    n_rows = round(rows.held_out_weight)
+    n_rows = round(model._training.held_out_weight)
     chosen = model.choose_budget(tolerance)
     path = {name: values.tolist() for name, values in model.budget_path_.items()}
     points = [

@@ -162,7 +162,7 @@ def test_draws_are_shares_of_the_weight(weight, seed):
 
 
 @pytest.mark.parametrize("budget", [0, 9])
-def test_a_copied_state_goes_on_bit_for_bit(budget):
+def test_a_resumed_state_is_bit_identical(budget):
     X, targets, weight = samples(500)
     problem, order, states = problem_of(X, targets, weight, budget=budget), permutations(500, [0]), []
     stop = Stop(tol=0.0, max_iter=4)
@@ -199,7 +199,7 @@ def test_support_vectors_are_rows_of_x(model):
 
 @settings(max_examples=25)
 @given(budget=st.integers(1, 60), seed=st.integers(0, 1000), cuts=st.lists(st.integers(1, 119), max_size=4))
-def test_the_budget_is_a_promise(budget, seed, cuts):
+def test_the_budget_is_never_exceeded(budget, seed, cuts):
     X, y = blobs(120)
     model = BudgetPerceptron(budget, max_iter=2, random_state=seed)
     seen = []
@@ -233,7 +233,7 @@ def test_a_stream_may_be_cut_anywhere(which, cuts):
     assert models[1].support_ is None
 
 
-def test_a_stream_goes_on_from_a_fit_in_any_layout(model):
+def test_a_stream_continues_a_fit_in_any_layout(model):
     X, y = blobs()
     model.set_params(random_state=0, gamma=0.5).fit(X[:200].astype(np.float32), y[:200])
     before = model.n_support_
@@ -330,7 +330,7 @@ def test_contradicting_and_repeated_rows():
         assert model.n_support_ <= 4  # there are four different pairs
 
 
-def test_what_cannot_be_represented_is_refused():
+def test_values_out_of_range_are_refused():
     X, y = blobs()
     with pytest.raises(ValueError, match=r"budget must be an integer >= 1; got 0"):
         BudgetPerceptron(0).fit(X, y)

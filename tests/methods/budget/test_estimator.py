@@ -208,7 +208,7 @@ def test_truncate_with_data_holds_out_the_same_rows():
     np.testing.assert_array_equal(given.dual_coef_, model.truncate(4).dual_coef_)
 
 
-def test_published_truncate_is_what_stood():
+def test_published_truncate_restores_the_path():
     X, y = noisy(200)
     model = SparseKernelClassifier.as_published(
         24, alpha=0.1, gamma=0.5, random_state=0, validation_fraction=0.3
@@ -270,10 +270,10 @@ def test_held_out_rows_are_never_trained_on():
     np.testing.assert_array_equal(same.dual_coef_, model.dual_coef_)
 
 
-# ---- going on ----
+# ---- warm starts and streams ----
 
 
-def test_a_warm_start_goes_on():
+def test_a_warm_start_extends_the_model():
     X, y = noisy(300)
     model = fitted(X, y, 8, alpha="auto", warm_start=True)
     first, alpha, support = model.objective_, model.alpha_, model.support_
@@ -292,12 +292,12 @@ def test_a_warm_start_goes_on():
         model.set_params(budget=5).fit(X, y)
     with pytest.raises(ValueError, match=r"another kind: they have shape \(8, 3\), X has shape \(300, 2\)"):
         same.fit(X[:, :2], y)
-    with pytest.raises(ValueError, match=r"from the classes \[0, 1\], but y has \['no', 'yes'\]; set"):
+    with pytest.raises(ValueError, match=r"of the classes \[0, 1\], but y has \['no', 'yes'\]; set"):
         same.fit(X, np.where(y == 1, "no", "yes"))
 
 
 @pytest.mark.parametrize("alpha", [1e-3, "auto"])
-def test_a_published_warm_start_takes_no_row_twice(alpha):
+def test_a_published_warm_start_chooses_no_row_twice(alpha):
     X, y = noisy(60)
     model = SparseKernelClassifier.as_published(20, alpha=alpha, warm_start=True, random_state=0).fit(X, y)
     first = model.support_
@@ -357,7 +357,7 @@ def test_a_stream_keeps_the_alpha_that_was_chosen():
     assert 0.1 <= alphas[1] / alphas[0] <= 10
 
 
-def test_a_batch_that_was_broken_off_can_be_given_again():
+def test_an_interrupted_batch_can_be_given_again():
     X, y = noisy(200)
     model = SparseKernelClassifier(8, alpha=1e-2, gamma=0.5, random_state=0)
     model.partial_fit(X[:100], y[:100], classes=[0, 1])
@@ -448,7 +448,7 @@ def test_log_odds_near_zero_keep_their_side():
     np.testing.assert_allclose(P.sum(axis=1), 1.0)
 
 
-def test_no_probabilities_where_there_are_none():
+def test_models_without_probabilities_say_why():
     X, y = noisy(100)
     model = SparseKernelClassifier.as_published(5, alpha=0.1)
     assert not hasattr(model, "predict_proba")
@@ -692,7 +692,7 @@ def test_a_sparse_precomputed_kernel_is_refused():
             model.set_params(kernel="precomputed").fit(sparse.csr_array(X @ X.T), y)
 
 
-def test_moved_centres_are_no_rows():
+def test_moved_centres_are_not_rows():
     X, y = noisy(150)
     there, moved = fitted(X, y, 5, tol=1e-6), fitted(X, y, 5, tol=1e-6, move_centers=True)
     assert moved.support_ is None

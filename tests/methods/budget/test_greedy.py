@@ -1,4 +1,4 @@
-"""The solver of the budgeted method against direct solutions, brute force, and itself taken up again."""
+"""The solver of the budgeted method against direct solutions, brute force, and itself resumed."""
 
 import weakref
 from dataclasses import astuple
@@ -248,7 +248,7 @@ def test_draws_follow_the_weights_whatever_their_size(pool):
 
 
 @pytest.mark.parametrize("leaving", [[1], [4], [0, 3, 5]])
-def test_removal_costs_what_it_says(pool, leaving):
+def test_removal_costs_what_is_predicted(pool, leaving):
     """Squared loss: the second-order model is the objective itself."""
     X, Y, weight = noisy(8, n=60, n_columns=2, zeros=True, weighted=True)
     problem = problem_of(X, Y, weight, "squared", alpha=0.03)
@@ -296,7 +296,7 @@ def test_a_swap_lowers_the_objective_or_leaves_no_trace(pool, loss, dtype):
     assert outcomes == {True, False}
 
 
-# ---- taken up again ----
+# ---- resumed ----
 
 
 def same_result(one, two):
@@ -328,7 +328,7 @@ def same_result(one, two):
         ("squared", np.float64, {"start": np.array([3, 8, 9]), "coef": np.ones((3, 2)), "n_held_out": 30}),
     ],
 )
-def test_a_state_goes_on_bit_for_bit_from_every_phase(loss, dtype, options):
+def test_resumed_fits_are_bit_identical_from_every_phase(loss, dtype, options):
     X, Y, weight = noisy(10, n=220, n_columns=2, weighted=True, dtype=dtype)
     X[110:150] = X[:40]  # rows in the span of others
     states = []

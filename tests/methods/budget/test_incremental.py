@@ -251,7 +251,7 @@ def test_the_budget_is_never_exceeded(n, budget, m, back_fit, selection, loss, n
 
 
 @pytest.mark.parametrize("T", [None, 9])
-def test_kernel_values_are_counted_and_as_many_as_stated(T):
+def test_kernel_values_are_counted(T):
     X, Y, weight = noisy(4, n=200)
     problem, B, m = problem_of(X, Y, weight, "log"), 40, 20
     result = incremental(problem, budget=B, back_fit=T, n_candidates=m, stop=STOP)
@@ -293,7 +293,7 @@ def test_a_budget_beyond_the_rows_ends_when_they_are_used_up(back_fit):
     assert sorted(result.support) == list(range(20))
 
 
-def test_several_draws_without_a_loss_are_the_end():
+def test_several_draws_without_a_loss_end_the_fit():
     X = np.random.default_rng(0).normal(size=(200, 2))
     problem = problem_of(X, np.ones((200, 1)), np.ones(200), "hinge", 1e-3, RBF(gamma=1e-6))
     result = incremental(problem, budget=20, stop=STOP)  # f = 1000/t everywhere, after the first step
@@ -341,7 +341,7 @@ def test_an_overflow_is_a_failure_that_keeps_the_last_finite_coefficients():
 
 @pytest.mark.parametrize("back_fit", [None, 6])
 @pytest.mark.parametrize("selection", ["loss-probabilistic", "random"])
-def test_a_resumed_solver_goes_on_bit_for_bit(selection, back_fit):
+def test_a_resumed_solver_is_bit_identical(selection, back_fit):
     X, Y, weight = noisy(9, n=150, n_columns=2, weighted=True)
     problem, saved = problem_of(X, Y, weight), []
     options = {"budget": 30, "selection": selection, "back_fit": back_fit, "n_candidates": 10, "stop": STOP}
@@ -357,7 +357,7 @@ def test_a_resumed_solver_goes_on_bit_for_bit(selection, back_fit):
         assert resumed.history[-1].kernel_values == whole.history[-1].kernel_values
 
 
-def test_a_solver_cut_short_by_max_iter_goes_on_bit_for_bit():
+def test_a_solver_stopped_by_max_iter_resumes_bit_identically():
     X, Y, weight = noisy(9, n=150)
     problem, saved = problem_of(X, Y, weight), []
     whole = incremental(problem, budget=30, back_fit=4, stop=STOP)
@@ -435,7 +435,7 @@ def test_any_kernel_serves():
 @pytest.mark.parametrize("n_columns", [1, 3])
 @pytest.mark.parametrize("back_fit", [None, 5])
 @pytest.mark.parametrize("as_rows", [np.asarray, sparse.csr_array])
-def test_it_goes_on_from_points_that_are_no_rows(as_rows, back_fit, n_columns):
+def test_it_starts_from_points_that_are_not_rows(as_rows, back_fit, n_columns):
     X1, Y1, weight = noisy(14, n_columns=n_columns)
     first = incremental(problem_of(X1, Y1, weight), budget=6, back_fit=back_fit, stop=STOP)
     points = X1[first.support]
@@ -449,7 +449,7 @@ def test_it_goes_on_from_points_that_are_no_rows(as_rows, back_fit, n_columns):
     assert result.history[-1].kernel_values == problem.kernel.n_values
 
 
-def test_where_points_fill_the_budget_only_back_fitting_goes_on():
+def test_only_back_fitting_follows_where_points_fill_the_budget():
     X, Y, weight = noisy(16)
     points, coef = np.random.default_rng(1).normal(size=(5, 4)), np.linspace(-1.0, 1.0, 5)[:, None]
     start = Expansion(points, coef, 50)
@@ -463,7 +463,7 @@ def test_where_points_fill_the_budget_only_back_fitting_goes_on():
     np.testing.assert_array_equal(unchanged.coef, coef)
 
 
-def test_a_resumed_stream_goes_on_bit_for_bit():
+def test_a_resumed_stream_is_bit_identical():
     X, Y, weight = noisy(17)
     saved = []
     start = Expansion(X[:4] + 0.1, np.ones((4, 1)), 20)

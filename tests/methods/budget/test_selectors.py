@@ -45,7 +45,7 @@ def test_only_columns_in_which_a_candidate_takes_part_count():
     scores=st.lists(st.floats(-3, 3), min_size=1, max_size=8),
     seed=st.integers(0, 100),
 )
-def test_a_choice_by_loss_has_one_if_anybody_has(name, loss, scores, seed):
+def test_a_choice_by_loss_has_a_loss_if_any_candidate_has(name, loss, scores, seed):
     rng = np.random.default_rng(seed)
     y = column(np.where(rng.random(len(scores)) < 0.5, 1.0, -1.0))
     candidates = Candidates.of(column(scores), y, LOSSES[loss])
@@ -82,7 +82,7 @@ def test_where_updates_are_not_zero_but_all_losses_are_the_choice_is_uniform(nam
     assert chisquare(counts[[0, 2, 4]]).pvalue > 1e-3
 
 
-def test_losses_beyond_all_numbers_are_still_drawn():
+def test_infinite_losses_are_still_drawn():
     loss = np.array([1.0, np.inf, 0.0, np.inf])
     candidates = Candidates(np.zeros((4, 1)), np.ones((4, 1)), column(loss), np.ones((4, 1)))
     rng = np.random.default_rng(2)

@@ -29,11 +29,6 @@ class SplitRows:
         """Positions of the held-out rows."""
         return np.arange(self.n_trained, len(self.data.labels))
 
-    @property
-    def held_out_weight(self) -> float:
-        """Total weight of the held-out rows."""
-        return float(self.data.weight[self.n_trained :].sum())
-
 
 @dataclass(frozen=True)
 class WarmStart:

@@ -8,36 +8,20 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from ...base import StreamingKernelClassifier
+from ...base import KernelClassifier, learn_batch, with_callbacks
 from ...calibration import CalibratedScores, log_odds_to_probabilities
 from ...data import WeightedRows, check_number
 from ...decoders import decision_values, gives_probabilities
 from ...losses import loss_from_name
 from ...solving import Callback, SolverResult, Stop
 from .fit import BudgetFit, fit_batch, fit_rows
-from .parameters import check_budget_parameters
+from .parameters import check_budget_parameters, has_probabilities
+from .path import path_table
 from .problem import UntrainedOutputs
 from .truncation import truncated
 
 
-def _has_probabilities(model: SparseKernelClassifier) -> bool:
-    if gives_probabilities(getattr(model, "decoder_", model.decoder)):
-        return True
-    if not hasattr(model, "status_"):
-        name = loss_from_name(model.loss).name
-        known = model.refit is not None or model.validation_fraction is not None or name == "log"
-    else:
-        known = model._direct_probabilities() or getattr(model, "calibrator_", None) is not None
-    if known:
-        return True
-    raise AttributeError(
-        "this model has no probabilities: there were no outputs on held-out rows to calibrate on. Fit to the "
-        "end with refit='newton', with validation_fraction, with loss='log', or with "
-        "decoder='probabilistic'."
-    )
-
-
-class SparseKernelClassifier(StreamingKernelClassifier):
+class SparseKernelClassifier(KernelClassifier):
     """Kernel classifier with at most ``budget`` support vectors, shared by all classes.
 
     For the columns t of its code, with targets y_it in {-1, 0, +1}, it minimises the sum over t of
@@ -259,6 +243,31 @@ class SparseKernelClassifier(StreamingKernelClassifier):
     ) -> list[SolverResult]:
         return [fit_rows(self, data, stop, callback)]
 
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from one more batch of a stream.
+
+        The published method (``refit=None``) takes the rows in the order given. Otherwise the model is fitted
+        again to a sample of the stream so far, this batch included.
+
+        After ``fit`` it continues from the fitted model. A gamma given by name is taken from the first batch.
+        ``support_`` is None afterwards, because support vectors of earlier batches are not rows of this X.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        classes : array-like of shape (n_classes,)
+            The classes of all batches. Needed in the first call, optional later.
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        self
+        """
+        learn_batch(self, X, y, classes, sample_weight)
+        return self
+
     def _learn_batch(self, data: WeightedRows, first: bool, callback: Callback | None) -> BudgetFit:
         return fit_batch(self, data, first, self._stop(), callback)
 
@@ -267,14 +276,8 @@ class SparseKernelClassifier(StreamingKernelClassifier):
         self._keep(found.support_vectors, found.coef, found.support_in_x)
         self.alpha_ = found.alpha
         self.t_ = found.t
-        points = found.path.values()
-        self.budget_path_ = {
-            "budget": np.array([point.budget for point in points], dtype=np.int64),
-            "loss": np.array([point.loss for point in points], dtype=np.float64),
-            "gap": np.array([point.gap for point in points], dtype=np.float64),
-            "score": np.array([point.score for point in points], dtype=np.float64),
-        }
-        self._path_coef = {point.budget: point.coef for point in points}
+        self.budget_path_ = path_table(found.path)
+        self._path_coef = {budget: point.coef for budget, point in found.path.items()}
         self._classes_of_coef = self.classes_
         self._training = found.memory
         self._calibrate(found.calibration, found.data)
@@ -299,7 +302,7 @@ class SparseKernelClassifier(StreamingKernelClassifier):
             code.n_columns == 1 or (code.name == "one-vs-rest" and self.decoder_.name == "margins")
         )
 
-    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    @available_if(has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities of the classes, whose argmax is ``predict``'s answer.
 
@@ -324,7 +327,7 @@ class SparseKernelClassifier(StreamingKernelClassifier):
             return np.asarray(self.calibrator_.predict_proba(scores))
         return log_odds_to_probabilities(scores)
 
-    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    @available_if(has_probabilities)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """The logarithm of ``predict_proba``."""
         with np.errstate(divide="ignore"):

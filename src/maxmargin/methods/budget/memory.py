@@ -25,6 +25,11 @@ class TrainingMemory:
     reservoir: Reservoir | None = None
     n_batches: int = 0
 
+    @property
+    def held_out_weight(self) -> float:
+        """Total weight of the rows that the last fit held out."""
+        return 0.0 if self.rows is None else float(self.rows.data.weight[self.rows.n_trained :].sum())
+
     def without_rows(self) -> TrainingMemory:
         """What a pickle or a copy keeps."""
         return replace(self, rows=None)

@@ -1,12 +1,13 @@
-"""Which parameters of a budgeted classifier go together."""
+"""What the parameters of a budgeted classifier allow: which go together, and when it has probabilities."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from ...data import check_choice, check_flag, check_number
+from ...decoders import gives_probabilities
 from ...kernels import Kernel
-from ...losses import LOSSES, SKLEARN_NAMES
+from ...losses import LOSSES, SKLEARN_NAMES, loss_from_name
 from .centers import can_move
 from .selectors import SELECTORS
 
@@ -62,3 +63,21 @@ def _check_own(model: Any, kernel: Kernel) -> None:
         )
     if model.move_centers and not can_move(kernel):
         raise ValueError(f"move_centers=True needs kernel='rbf'; got {model.kernel!r}.")
+
+
+def has_probabilities(model: Any) -> bool:
+    """Whether a model has probabilities, or will have them once fitted; raises with a remedy if not."""
+    if gives_probabilities(getattr(model, "decoder_", model.decoder)):
+        return True
+    if not hasattr(model, "status_"):
+        name = loss_from_name(model.loss).name
+        known = model.refit is not None or model.validation_fraction is not None or name == "log"
+    else:
+        known = model._direct_probabilities() or getattr(model, "calibrator_", None) is not None
+    if known:
+        return True
+    raise AttributeError(
+        "this model has no probabilities: there were no outputs on held-out rows to calibrate on. Fit to the "
+        "end with refit='newton', with validation_fraction, with loss='log', or with "
+        "decoder='probabilistic'."
+    )

@@ -44,6 +44,14 @@ class PathPoint:
     held_out_loss: float = np.nan  # mean loss on the rows kept apart, summed over the columns
 
 
+def path_table(path: dict[int, PathPoint]) -> dict[str, np.ndarray]:
+    """A path as the arrays of ``budget_path_``."""
+    points = path.values()
+    values = {name: [getattr(point, name) for point in points] for name in ("loss", "gap", "score")}
+    table = {name: np.array(column, dtype=np.float64) for name, column in values.items()}
+    return {"budget": np.array([point.budget for point in points], dtype=np.int64), **table}
+
+
 class StoredPath:
     """The points of a path in a solver's state, which holds named arrays and numbers only.
 
