@@ -33,7 +33,7 @@ from maxmargin.bounds import (
     MarginSample,
 )
 from maxmargin.bounds.code_combination import _losses, combined_margin_bound, wrong_outputs_needed
-from maxmargin.bounds.fitted_columns import FittedColumns, fitted_columns
+from maxmargin.bounds.column_view import ColumnView, column_view
 from maxmargin.bounds.margin import grid_level
 from maxmargin.codes import Code, one_vs_one, one_vs_rest
 from maxmargin.decoders import DECODERS, decision_values, predicted_classes
@@ -128,9 +128,7 @@ def test_bounds_of_decoded_classes_fail_no_more_often_than_delta_allows(intercep
         b = np.zeros(3) if intercept == "none" else 0.02 * counts @ targets
         F, norms = atoms.X @ W.T + b, np.linalg.norm(W, axis=1)
         ones = np.ones(len(F))
-        view = FittedColumns(
-            model, kernel, atoms.y, counts, ones, F, targets, norms, b, ones, intercept, None
-        )
+        view = ColumnView(model, kernel, atoms.y, counts, ones, F, targets, norms, b, ones, intercept, None)
         failures += atoms.error(F.argmax(axis=1)) > combined_margin_bound(view, 0.2).value
     assert not_too_often(failures, 0.2)
 
@@ -387,7 +385,7 @@ def test_an_xi_alpha_count_that_may_be_too_low_says_so():
 @pytest.mark.parametrize("model", MODELS, ids=repr)
 def test_jaakkola_and_hausslers_margins_are_never_above_those_of_refits(model):
     X, y = two_classes(3)
-    view = fitted_columns(model.fit(X, y), X, y)
+    view = column_view(model.fit(X, y), X, y)
     sample, (duals, _) = view.sample(0), view.duals(0)
     if sample.intercept is not None:
         return
@@ -412,7 +410,7 @@ def test_the_span_is_exact_where_no_other_row_changes_its_kind(model):
     for seed in range(3):
         X, y = two_classes(seed, n=20)
         counts = np.where(np.arange(20) == 7, 3.0, 1.0)
-        view = fitted_columns(model.fit(X, y, counts), X, y, counts)
+        view = column_view(model.fit(X, y, counts), X, y, counts)
         sample, duals = view.sample(0), view.duals(0)[0]
         problem = bounds.SupportProblem(
             view.kernel.take(view.rows(0)),
@@ -428,7 +426,7 @@ def test_the_span_is_exact_where_no_other_row_changes_its_kind(model):
         for place, i in enumerate(view.kernel.index):
             without = counts.copy()
             without[i] -= 1
-            after = fitted_columns(model.fit(X, y, without), X, y, without)
+            after = column_view(model.fit(X, y, without), X, y, without)
             same = dict(zip(after.kernel.index, kinds(after)))
             if any(same[j] != before[p] for p, j in enumerate(view.kernel.index) if j != i):
                 continue
@@ -455,7 +453,7 @@ def test_the_estimates_as_functions_of_arrays():
 
 def test_the_only_free_support_vector_leaves_nothing_to_fix_the_intercept_by():
     X = np.array([[0.0], [1.0]])
-    view = fitted_columns(KernelSVC(kernel="linear", C=100).fit(X, [0, 1]), X, [0, 1])
+    view = column_view(KernelSVC(kernel="linear", C=100).fit(X, [0, 1]), X, [0, 1])
     sample = view.sample(0)
     problem = bounds.SupportProblem(
         view.kernel, sample.margins, np.array([0.5, 0.0]), view.cost(0), sample.counts, bordered=True
@@ -522,10 +520,10 @@ def test_norms_are_those_of_the_functions():
     for model in (KernelSVC(gamma=0.3), SparseKernelClassifier(budget=9, random_state=0)):
         model.fit(X, y)
         K = model.kernel_(model.support_vectors_)
-        view = fitted_columns(model, X, y)
+        view = column_view(model, X, y)
         assert view.norms**2 == pytest.approx(np.einsum("ts,su,tu->t", model.dual_coef_, K, model.dual_coef_))
     both = [
-        fitted_columns(m.fit(X, y), X, y).norms
+        column_view(m.fit(X, y), X, y).norms
         for m in (KernelSVC(kernel="linear", tol=1e-8), LinearSVC(code="one-vs-one", tol=1e-8))
     ]
     assert both[0] == pytest.approx(both[1], rel=1e-3)
@@ -535,11 +533,11 @@ def test_norms_are_those_of_the_functions():
 @pytest.mark.parametrize("C", [1e-4, 1.0, 1e4])
 def test_the_radius_known_before_holds_every_solution(loss, factor, C):
     """sqrt(2 / lambda) with lambda = 1 / (n C) for the hinge."""
-    view = fitted_columns(KernelSVC(C=C, loss=loss, gamma=0.5).fit(X2, Y2), X2, Y2)
+    view = column_view(KernelSVC(C=C, loss=loss, gamma=0.5).fit(X2, Y2), X2, Y2)
     assert view.radius() == pytest.approx(math.sqrt(factor * 60 * C))
     assert view.norms[0] <= view.radius()
     weighted = KernelSVC(C=C, loss=loss, gamma=0.5, class_weight={1: 9.0}).fit(X2, Y2)
-    assert fitted_columns(weighted, X2, Y2).radius() == pytest.approx(math.sqrt(factor * 60 * C * 9))
+    assert column_view(weighted, X2, Y2).radius() == pytest.approx(math.sqrt(factor * 60 * C * 9))
 
 
 def test_weights_are_repetitions_and_layouts_agree():

@@ -19,7 +19,7 @@ from ..decoders import (
     Votes,
 )
 from ..losses import LOSSES
-from .fitted_columns import FittedColumns
+from .column_view import ColumnView
 from .kinds import (
     Bound,
     DoesNotApply,
@@ -60,7 +60,7 @@ def wrong_outputs_needed(code: Code, decoder: object) -> int:
     )
 
 
-def _losses(columns: FittedColumns) -> tuple[str, FloatArray, float]:
+def _losses(columns: ColumnView) -> tuple[str, FloatArray, float]:
     """A name for the columns' losses, the losses (n_rows, n_columns), and what they sum to in an error."""
     code, decoder = columns.model.code_, columns.model.decoder_
     margins, takes_part = columns.targets * columns.outputs, columns.targets != 0.0
@@ -69,7 +69,7 @@ def _losses(columns: FittedColumns) -> tuple[str, FloatArray, float]:
     return "ramp losses", ramp(margins) * takes_part, float(wrong_outputs_needed(code, decoder))
 
 
-def combined_margin_bound(columns: FittedColumns, delta: float, radius: float | None = None) -> Bound:
+def combined_margin_bound(columns: ColumnView, delta: float, radius: float | None = None) -> Bound:
     """The margin bound for all columns at once: the mean of ``min(1, sum_t loss_t / q)``, and what it lacks.
 
     The complexity of a sum of classes is at most the sum of theirs, and neither a division by q nor a minimum
@@ -85,7 +85,7 @@ def combined_margin_bound(columns: FittedColumns, delta: float, radius: float | 
     return bound_of_terms("margin", terms, delta, columns.majority_error)
 
 
-def summed_bound(columns: FittedColumns, bounds: list[Bound]) -> Bound:
+def summed_bound(columns: ColumnView, bounds: list[Bound]) -> Bound:
     """The sum of the columns' bounds over q; with probability 1 minus the sum of their deltas."""
     needed = wrong_outputs_needed(columns.model.code_, columns.model.decoder_)
     terms = {f"column {t}": bound.value / needed for t, bound in enumerate(bounds)}
@@ -93,7 +93,7 @@ def summed_bound(columns: FittedColumns, bounds: list[Bound]) -> Bound:
     return bound_of_terms(bounds[0].name, terms, delta, columns.majority_error, of=bounds[0].of)
 
 
-def combined_share(columns: FittedColumns, flags: FloatArray, name: str) -> Estimate:
+def combined_share(columns: ColumnView, flags: FloatArray, name: str) -> Estimate:
     """The mean of ``min(1, flags of a sample / q)``; flags is (n_rows, n_columns)."""
     needed = wrong_outputs_needed(columns.model.code_, columns.model.decoder_)
     n_flagged = float(columns.counts @ np.minimum(1.0, flags.sum(axis=1) / needed))

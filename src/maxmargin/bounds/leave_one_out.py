@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 Flags = NDArray[np.bool_]
-SLACK = 1e-9  # of a comparison that rounding might turn
+COMPARISON_SLACK = 1e-9  # for comparisons that rounding could turn
 
 
 def support_vector_flags(duals: FloatArray) -> Flags:
@@ -38,17 +38,17 @@ def support_vector_flags(duals: FloatArray) -> Flags:
 
 def xi_alpha_flags(margins: FloatArray, duals: FloatArray, spread: float) -> Flags:
     """``2 a_i spread + xi_i >= 1`` with the hinge losses xi."""
-    return 2.0 * duals * spread + np.maximum(0.0, 1.0 - margins) >= 1.0 - SLACK
+    return 2.0 * duals * spread + np.maximum(0.0, 1.0 - margins) >= 1.0 - COMPARISON_SLACK
 
 
 def jaakkola_haussler_flags(margins: FloatArray, duals: FloatArray, diagonal: FloatArray) -> Flags:
     """``m_i <= a_i k(x_i, x_i)``; left out, the margin is at least the difference."""
-    return margins <= duals * diagonal + SLACK
+    return margins <= duals * diagonal + COMPARISON_SLACK
 
 
 def span_flags(left_out: FloatArray) -> Flags:
     """Margins at most 0 after leaving out."""
-    return left_out <= SLACK
+    return left_out <= COMPARISON_SLACK
 
 
 def support_vector_estimate(sample: MarginSample, duals: Any) -> Estimate:

@@ -18,7 +18,7 @@ from .kinds import Estimate, check_counts
 
 __all__ = ["rademacher_complexity", "rademacher_monte_carlo"]
 
-DRAWS_AT_ONCE = 32
+DRAWS_PER_PRODUCT = 32
 
 
 def rademacher_complexity(diagonal: Any, radius: float = 1.0) -> float:
@@ -107,8 +107,8 @@ def _lengths(rows: KernelData, counts: np.ndarray, n_draws: int, seed: int, cons
     """``sqrt(s'K s)`` of each draw; the signs of c equal rows sum to 2 Binomial(c, 1/2) - c."""
     rng = np.random.default_rng(seed)
     everyone, squares = np.arange(len(rows)), []
-    for start in range(0, n_draws, DRAWS_AT_ONCE):
-        size = (min(DRAWS_AT_ONCE, n_draws - start), len(rows))
+    for start in range(0, n_draws, DRAWS_PER_PRODUCT):
+        size = (min(DRAWS_PER_PRODUCT, n_draws - start), len(rows))
         signs = (2.0 * rng.binomial(counts.astype(np.int64), 0.5, size=size) - counts).T
         squares.append(constant * np.square(signs.sum(axis=0)))
         if isinstance(rows.kernel, Linear):

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from .code_combination import combined_margin_bound, summed_bound
-from .fitted_columns import FittedColumns, fitted_columns, labelled
-from .fitted_flags import column_flags, column_shares, combined_shares
+from .column_flags import column_flags, column_shares, combined_shares
+from .column_view import ColumnView, column_view, labelled
 from .hold_out import hold_out_bound
 from .kinds import (
     Bound,
@@ -29,7 +29,7 @@ from .stability import stability_bound
 
 __all__ = ["Report", "report"]
 
-LARGEST_DRAWN = 5_000  # rows for which signs are drawn
+MAX_DRAWN_ROWS = 5_000  # rows for which random signs are drawn
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ def report(
     (False, True)
     """
     check_delta(delta)
-    view = fitted_columns(model, X, y, sample_weight)
+    view = column_view(model, X, y, sample_weight)
     n_columns = view.outputs.shape[1]
     columns = [_column_bounds(view, t, delta / n_columns, max_norm) for t in range(n_columns)]
     flags = [column_flags(view, t) for t in range(n_columns)]
@@ -154,7 +154,7 @@ def report(
     )
 
 
-def _predicted(view: FittedColumns) -> np.ndarray:
+def _predicted(view: ColumnView) -> np.ndarray:
     predicted = view.model.predict(view.kernel.X)[view.kernel.index]
     return np.searchsorted(view.model.classes_, predicted)
 
@@ -168,7 +168,7 @@ def _tried(name: str, make: Callable[[], Bound | Estimate], notes: tuple[str, ..
     return replace(entry, name=name, notes=(*entry.notes, *notes))
 
 
-def _column_bounds(view: FittedColumns, t: int, delta: float, max_norm: float | None) -> dict[str, Entry]:
+def _column_bounds(view: ColumnView, t: int, delta: float, max_norm: float | None) -> dict[str, Entry]:
     """The bounds of one column."""
 
     def stability() -> Bound:
@@ -191,7 +191,7 @@ def _column_bounds(view: FittedColumns, t: int, delta: float, max_norm: float | 
     return {name: _tried(name, make, view.notes()) for name, make in makers.items()}
 
 
-def _combined(view: FittedColumns, columns: list[dict[str, Entry]], delta: float) -> dict[str, Entry]:
+def _combined(view: ColumnView, columns: list[dict[str, Entry]], delta: float) -> dict[str, Entry]:
     """The bounds of the decoded class."""
 
     def summed(name: str) -> Bound:
@@ -210,7 +210,7 @@ def _combined(view: FittedColumns, columns: list[dict[str, Entry]], delta: float
     return {name: _tried(name, makers[name], view.notes()) for name in columns[0] if name in makers}
 
 
-def _held_out(view: FittedColumns, X: Any, y: Any, delta: float) -> dict[str, Entry]:
+def _held_out(view: ColumnView, X: Any, y: Any, delta: float) -> dict[str, Entry]:
     """The bound from rows that were held out."""
     if (X is None) != (y is None):
         raise ValueError("X_test and y_test must be given together, or neither.")
@@ -221,7 +221,7 @@ def _held_out(view: FittedColumns, X: Any, y: Any, delta: float) -> dict[str, En
     return {"hold-out": hold_out_bound(n_errors, len(labels), delta, majority_error=view.majority_error)}
 
 
-def _training(view: FittedColumns) -> dict[str, Entry]:
+def _training(view: ColumnView) -> dict[str, Entry]:
     """Bounds on the training error of Hamming decoding; a class of finitely many functions this is not."""
     code = view.model.code_
     entries: dict[str, Entry] = {
@@ -242,7 +242,7 @@ def _training(view: FittedColumns) -> dict[str, Entry]:
     return entries
 
 
-def _exact(model: Any, view: FittedColumns) -> dict[str, Entry]:
+def _exact(model: Any, view: ColumnView) -> dict[str, Entry]:
     """The leave-one-out error itself, where a model has it."""
     value = getattr(model, "loo_error_", None)
     if value is None or not np.isfinite(value):
@@ -250,7 +250,7 @@ def _exact(model: Any, view: FittedColumns) -> dict[str, Entry]:
     return {"leave-one-out": Estimate(float(value), {}, False, view.majority_error, "leave-one-out")}
 
 
-def _complexities(view: FittedColumns) -> dict[str, Entry]:
+def _complexities(view: ColumnView) -> dict[str, Entry]:
     """The Rademacher complexity of the ball that f lies on, from the diagonal and by drawing signs."""
     rows, of = view.rows(0), "empirical Rademacher complexity"
 
@@ -260,8 +260,8 @@ def _complexities(view: FittedColumns) -> dict[str, Entry]:
         return Estimate(value, {"trace": sample.trace, "norm": sample.norm}, of=f"upper bound on {of}")
 
     def from_draws() -> Estimate:
-        if len(rows) > LARGEST_DRAWN:
-            raise DoesNotApply(f"there are more than {LARGEST_DRAWN} rows; see rademacher_monte_carlo.")
+        if len(rows) > MAX_DRAWN_ROWS:
+            raise DoesNotApply(f"there are more than {MAX_DRAWN_ROWS} rows; see rademacher_monte_carlo.")
         some = view.kernel.take(rows)
         return complexity_estimate(some, view.counts[rows], view.sample(0).norm, constant=view.constant)
 

@@ -24,10 +24,10 @@ from .kinds import DoesNotApply, FloatArray
 
 __all__ = ["SupportProblem", "margins_left_out"]
 
-LARGEST = 4000  # free support vectors: a matrix of that order is held
-BLOCK = 512
-RIDGE = 1e-12  # of the mean diagonal: a point in the span of others is as good as in it
-FREE = 1e-8  # a share of the bound: nearer than this is at it
+MAX_FREE_SUPPORT_VECTORS = 4000  # a matrix of that order is held
+COLUMNS_PER_SOLVE = 512
+RELATIVE_RIDGE = 1e-12  # of the mean diagonal, for points in the span of others
+BOUND_SLACK = 1e-8  # a dual variable within this share of its bound is at the bound
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class _Bordered:
     """``A^{-1}`` for A = K, or K bordered by ones, through a Cholesky factor of K."""
 
     def __init__(self, K: FloatArray, bordered: bool) -> None:
-        K[np.diag_indices_from(K)] += RIDGE * max(float(K.trace()) / max(len(K), 1), 1e-100)
+        K[np.diag_indices_from(K)] += RELATIVE_RIDGE * max(float(K.trace()) / max(len(K), 1), 1e-100)
         self.factor = cho_factor(K, lower=True)
         self.bordered = bordered
         self.ones = cho_solve(self.factor, np.ones(len(K)))
@@ -63,8 +63,8 @@ class _Bordered:
         """``(A^{-1})_ii`` of the samples."""
         n = len(self.ones)
         diagonal = np.empty(n)
-        for start in range(0, n, BLOCK):
-            some = np.arange(start, min(start + BLOCK, n))
+        for start in range(0, n, COLUMNS_PER_SOLVE):
+            some = np.arange(start, min(start + COLUMNS_PER_SOLVE, n))
             unit = np.zeros((n, len(some)))
             unit[some, np.arange(len(some))] = 1.0
             diagonal[some] = cho_solve(self.factor, unit)[some, np.arange(len(some))]
@@ -91,10 +91,11 @@ def margins_left_out(problem: SupportProblem) -> FloatArray:
         ``-inf`` where nothing is left to fix the intercept by.
     """
     support = problem.duals > 0.0
-    free = support & (problem.squared | (problem.duals < (1.0 - FREE) * problem.cost))
-    if free.sum() > LARGEST:
+    free = support & (problem.squared | (problem.duals < (1.0 - BOUND_SLACK) * problem.cost))
+    if free.sum() > MAX_FREE_SUPPORT_VECTORS:
         raise DoesNotApply(
-            f"it holds a matrix of {int(free.sum())} free support vectors, more than {LARGEST}."
+            f"its matrix would have the order of the {int(free.sum())} free support vectors, more than "
+            f"{MAX_FREE_SUPPORT_VECTORS}."
         )
     which, out = np.flatnonzero(free), problem.margins.copy()
     K = _kernel(problem, which, which)
@@ -108,8 +109,8 @@ def margins_left_out(problem: SupportProblem) -> FloatArray:
             spans = 1.0 / np.maximum(system.diagonal(), 0.0)
         out[which] -= problem.duals[which] * np.where(alone, spans, 0.0)
     at_bound = np.flatnonzero(support & ~free)
-    for start in range(0, len(at_bound), BLOCK):
-        some = at_bound[start : start + BLOCK]
+    for start in range(0, len(at_bound), COLUMNS_PER_SOLVE):
+        some = at_bound[start : start + COLUMNS_PER_SOLVE]
         spans = problem.kernel.lengths(some) ** 2 + problem.constant
         if system is not None:
             spans = np.maximum(spans - system.quadratic(_kernel(problem, some, which)), 0.0)

@@ -6,7 +6,7 @@ folds, values)``, whose results do not depend on threads or workers.
 
 from .grid import Grid, chosen_point
 from .path_cv import PathCV
-from .warm_path import (
+from .regularization_path import (
     RegularizationPath,
     final_estimator,
     parameter_of,

@@ -10,13 +10,13 @@ from scipy.stats import rankdata
 from sklearn.model_selection import ParameterGrid
 
 from ..data import check_grid
-from .warm_path import beside, parameter_of
+from .regularization_path import beside, parameter_of
 
 __all__ = ["RULES", "Grid", "chosen_point", "grid_for", "ranks"]
 
 LAMBDAS = np.geomspace(1e-5, 1e2, 8)  # of (1/n) sum loss + lambda/2 ||f||^2
 GAMMA_FACTORS = 4.0 ** np.arange(-2, 3)  # of the median
-WITHOUT_GAMMA = ("linear", "precomputed")
+KERNELS_WITHOUT_GAMMA = ("linear", "precomputed")
 RULES = ("best", "one-standard-error")
 
 
@@ -96,7 +96,7 @@ def _gamma_axis(estimator: Any, gammas: Any, median: float | None) -> tuple[str 
     if name is None:
         raise ValueError(f"gammas are given, but {estimator!r} has no parameter gamma.")
     kernel = estimator.get_params().get(beside(name, "kernel"))
-    if callable(kernel) or (isinstance(kernel, str) and kernel in WITHOUT_GAMMA):
+    if callable(kernel) or (isinstance(kernel, str) and kernel in KERNELS_WITHOUT_GAMMA):
         raise ValueError(
             f"gammas are given, but the kernel {kernel!r} takes no gamma from the estimator. Leave gammas "
             "out, or take a kernel by its name, as 'rbf'."

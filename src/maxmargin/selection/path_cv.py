@@ -20,14 +20,14 @@ from .grid import (
     chosen_point,
     grid_for,
 )
+from .regularization_path import along, fitted, start_of
 from .search import FittedFolds, is_at_most_one, search
 from .shared_kernel import KernelFolds, can_share
 from .splits import Split, median_of, splits_of
-from .warm_path import along, fitted, start_of
 
 __all__ = ["PathCV"]
 
-WITH_BANDWIDTH = ("rbf", "laplacian")
+KERNELS_WITH_BANDWIDTH = ("rbf", "laplacian")
 
 
 def _where_the_model_has(name: str) -> Any:
@@ -218,7 +218,11 @@ class PathCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _grid(self, estimator: Any, X: Any, labels: np.ndarray, weight: np.ndarray, seed: int) -> Grid:
         parameters, median = estimator.get_params(deep=False), None
-        if self.gammas is None and "gamma" in parameters and parameters.get("kernel") in WITH_BANDWIDTH:
+        if (
+            self.gammas is None
+            and "gamma" in parameters
+            and parameters.get("kernel") in KERNELS_WITH_BANDWIDTH
+        ):
             median = median_of(X, labels, weight, seed)
         return grid_for(estimator, self.Cs, self.alphas, self.gammas, float(weight.sum()), median)
 

@@ -15,14 +15,14 @@ from sklearn.dummy import DummyClassifier
 from sklearn.utils.metaestimators import _safe_split
 
 from .grid import Grid, ranks
+from .regularization_path import along, gap_of
 from .splits import Split
-from .warm_path import along, gap_of
 
-__all__ = ["FittedFolds", "FoldScores", "Table", "is_at_most_one", "one_class", "search"]
+__all__ = ["FittedFolds", "FoldScores", "ScoreTable", "is_at_most_one", "one_class", "search"]
 
-AT_ONCE = 2  # folds between two looks at who is hopeless: fixed, since threads must not change the outcome
-ROUNDING = 1e-12
-AT_MOST_ONE = (
+FOLDS_PER_ELIMINATION = 2  # between two eliminations; fixed, because threads must not change the result
+SCORE_ROUNDING = 1e-12
+SCORERS_BOUNDED_BY_ONE = (
     *("accuracy", "average_precision", "balanced_accuracy", "f1", "jaccard", "matthews", "precision"),
     *("r2", "recall", "roc_auc", "top_k_accuracy"),
 )
@@ -30,7 +30,7 @@ AT_MOST_ONE = (
 
 def is_at_most_one(scoring: Any) -> bool:
     """Whether no score can exceed 1, which is known of scikit-learn's own by their names."""
-    return scoring is None or (isinstance(scoring, str) and scoring.startswith(AT_MOST_ONE))
+    return scoring is None or (isinstance(scoring, str) and scoring.startswith(SCORERS_BOUNDED_BY_ONE))
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class FoldScores:
 
 
 @dataclass
-class Table:
+class ScoreTable:
     """Arrays (n_points, n_folds), nan where a point was eliminated before a fold."""
 
     scores: np.ndarray
@@ -53,7 +53,7 @@ class Table:
     dual_gaps: np.ndarray
 
     @classmethod
-    def empty(cls, n_points: int, n_folds: int) -> Table:
+    def empty(cls, n_points: int, n_folds: int) -> ScoreTable:
         """Nothing known."""
         return cls(*(np.full((n_points, n_folds), np.nan) for _ in range(4)))
 
@@ -72,7 +72,7 @@ class Table:
         if not np.isfinite(complete).any():
             return np.zeros(len(points), dtype=bool)
         bound = np.where(np.isnan(self.scores[points]), 1.0, self.scores[points]).mean(axis=1)
-        return np.asarray(bound < np.nanmax(complete) - ROUNDING)
+        return np.asarray(bound < np.nanmax(complete) - SCORE_ROUNDING)
 
     def results(self, grid: Grid) -> dict[str, Any]:
         """``cv_results_`` with the names of scikit-learn's ``GridSearchCV``, and some of our own."""
@@ -103,10 +103,10 @@ def search(
     n_folds: int,
     run: Callable[[int, list[int], np.ndarray], list[FoldScores]],
     eliminate: bool,
-) -> Table:
+) -> ScoreTable:
     """Fill the table; ``run(g, folds, which)`` scores the values ``which`` at the g-th gamma."""
-    table = Table.empty(len(grid.points), n_folds)
-    step = AT_ONCE if eliminate else n_folds
+    table = ScoreTable.empty(len(grid.points), n_folds)
+    step = FOLDS_PER_ELIMINATION if eliminate else n_folds
     for g in range(grid.n_gammas):
         which = np.arange(len(grid.values))
         for first in range(0, n_folds, step):

@@ -58,8 +58,8 @@ from .splits import Split
 
 __all__ = ["HeldData", "HeldKernel", "HeldMatrix", "KernelFolds", "can_share"]
 
-AT_ONCE = 4  # folds, at most: what one may use of the memory must not depend on the number of threads
-HELD_SHARE = 0.5  # of the memory, for kernel values of all rows
+MAX_CONCURRENT_FOLDS = 4  # fixed, because a fold's memory must not depend on the number of threads
+KERNEL_MEMORY_SHARE = 0.5  # of cache_mb, for the kernel matrix of all rows
 
 
 def can_share(estimator: KernelSVC, grid: Grid) -> bool:
@@ -73,7 +73,7 @@ def can_share(estimator: KernelSVC, grid: Grid) -> bool:
     return not learns and not depends_on_data(model._kernel_parameter())
 
 
-class Answers(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class FixedScores(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A model that has been asked already: what it says of one set of rows, for scorers."""
 
     def __init__(self, classes: Any = None, scores: Any = None) -> None:
@@ -137,7 +137,7 @@ class KernelFolds:
             check_costs(value, self.merged)
         self._resolve(0)
         limit = int(estimator.cache_mb_ * 1e6)
-        self.fits = HeldKernel.n_bytes(len(self.index), self.X.dtype) <= HELD_SHARE * limit
+        self.fits = HeldKernel.n_bytes(len(self.index), self.X.dtype) <= KERNEL_MEMORY_SHARE * limit
         self.held: HeldKernel | None = None
         self.limit = limit
 
@@ -172,11 +172,11 @@ class KernelFolds:
     def run(self, g: int, folds: list[int], which: np.ndarray) -> list[FoldScores]:
         """Scores of the values ``which`` at the g-th gamma, fold by fold, on threads."""
         if self.held is None:
-            room = int(HELD_SHARE * self.limit)
+            room = int(KERNEL_MEMORY_SHARE * self.limit)
             self.held = HeldKernel(self.X, self.index, self.n_threads, room)
         held = self.held.at(self._resolve(g), several=self.grid.n_gammas > 1)
         n_held = self.held.K.nbytes * (1 if self.held.distances is None else 2)
-        share = max(self.limit - n_held, 0) // AT_ONCE
+        share = max(self.limit - n_held, 0) // MAX_CONCURRENT_FOLDS
         stop = self.estimator._stop()
         stop = replace(stop, max_seconds=stop.max_seconds * len(folds) * len(which))
         pool: list[np.ndarray] = []
@@ -189,7 +189,7 @@ class KernelFolds:
             return found
 
         with _native.one_blas_thread():
-            solved = solve_columns(solve, len(folds), stop, self.n_threads, AT_ONCE)
+            solved = solve_columns(solve, len(folds), stop, self.n_threads, MAX_CONCURRENT_FOLDS)
         self._warn([status for _, statuses in solved for status in statuses])
         return [scores for scores, _ in solved]
 
@@ -213,7 +213,7 @@ class KernelFolds:
         weighted = {} if self.weight is None else {"sample_weight": self.weight[test]}
         for k in range(len(values)):
             begun = time.perf_counter()
-            answers = Answers(fold.classes, scores[k])
+            answers = FixedScores(fold.classes, scores[k])
             score = float(self.scorer(answers, test[:, None], self.y[test], **weighted))
             columns = [column[k] for column in results]
             seconds[k] = sum(column.history[-1].seconds for column in columns)
@@ -269,8 +269,8 @@ class KernelFolds:
             )
 
 
-ROWS = 64  # that are mapped at a time, in cache
-SQUARINGS = 4  # at most, before values are computed anew: each doubles their relative error
+ROWS_PER_BLOCK = 64
+MAX_SQUARINGS = 4  # of a kernel matrix in place: each doubles the relative rounding error
 
 
 @dataclass(frozen=True)
@@ -299,8 +299,8 @@ class HeldData(KernelData):
     def products(self, rows: np.ndarray, others: np.ndarray, A: np.ndarray) -> np.ndarray:
         """``K[rows][:, others] @ A`` for rows and others of the whole matrix."""
         out = np.empty((len(rows), A.shape[1]))
-        for first in range(0, len(rows), ROWS):
-            some = slice(first, first + ROWS)
+        for first in range(0, len(rows), ROWS_PER_BLOCK):
+            some = slice(first, first + ROWS_PER_BLOCK)
             block = np.empty((len(rows[some]), len(others)), dtype=self.X.dtype)
             places = np.arange(len(block))
             _native.gather_rows(self.X, rows[some], others, block, places, 0, 1, self.cancel)
@@ -349,7 +349,7 @@ class HeldKernel:
         steps = np.log2(float(kernel.gamma) / float(before.gamma))
         n = round(steps)
         exact = abs(steps - n) <= 4.0 * np.finfo(float).eps * max(1.0, abs(steps))
-        return n if exact and 0 < n <= SQUARINGS - self.n_squarings else 0
+        return n if exact and 0 < n <= MAX_SQUARINGS - self.n_squarings else 0
 
     def _compute(self, kernel: Kernel) -> None:
         everyone = np.arange(len(self.K))
@@ -374,9 +374,9 @@ class HeldKernel:
         D, scale = self.distances, self.K.dtype.type(-gamma)
 
         def work(first: int) -> None:
-            some = slice(first, first + ROWS)
+            some = slice(first, first + ROWS_PER_BLOCK)
             np.multiply(D[some], scale, out=self.K[some])
             _native.exp(self.K[some], self.K[some])
 
         with ThreadPoolExecutor(self.n_threads) as executor:
-            list(executor.map(work, range(0, len(D), ROWS)))
+            list(executor.map(work, range(0, len(D), ROWS_PER_BLOCK)))

@@ -110,8 +110,8 @@ def test_sweeps_and_working_sets_agree(C, monkeypatch):
     model = AllPairsSVC(C=C, tol=1e-8, gamma=0.3).fit(X, y)  # 800 pairs: sweeps come first
     assert model.status_ == "converged"
     assert all(check.gap >= -1e-12 for check in model.history_[0])
-    monkeypatch.setattr("maxmargin.methods.all_pairs.sweeps.FEW_PAIRS", 10**6)
-    monkeypatch.setattr("maxmargin.methods.all_pairs.sweeps.PAIRS", 10**6)
+    monkeypatch.setattr("maxmargin.methods.all_pairs.sweeps.MAX_PAIRS_WITHOUT_SWEEPS", 10**6)
+    monkeypatch.setattr("maxmargin.methods.all_pairs.sweeps.MAX_WORKING_SET_PAIRS", 10**6)
     at_once = AllPairsSVC(C=C, tol=1e-8, gamma=0.3).fit(X, y)
     assert at_once.status_ == "converged"
     assert at_once.n_iter_ < model.n_iter_

@@ -22,10 +22,10 @@ from maxmargin.kernels import (
     Precomputed,
 )
 from maxmargin.kernels.data import KernelData
-from maxmargin.methods.eigen_map import features as eigen_features
-from maxmargin.methods.eigen_map import landmarks as pivoted_cholesky
-from maxmargin.methods.eigen_map.features import eigen_features as features_of
-from maxmargin.methods.eigen_map.landmarks import LandmarkPanel
+from maxmargin.methods.eigen_map import features
+from maxmargin.methods.eigen_map import landmarks as landmark_choice
+from maxmargin.methods.eigen_map.features import find_eigen_features as features_of
+from maxmargin.methods.eigen_map.landmarks import LandmarkPanel, add_random_pivots
 from maxmargin.numerics import tall
 from maxmargin.numerics.feature_panel import FeaturePanel
 from maxmargin.solving.row_pool import RowPool
@@ -160,15 +160,15 @@ def test_the_projection_gives_the_features_of_the_rows(method, dtype, tol):
     ids=["one block", "several blocks", "weighted"],
 )
 def test_pivots_have_the_law_of_one_after_the_other(monkeypatch, block, weight):
-    monkeypatch.setattr(pivoted_cholesky, "MIN_BLOCK", block)
-    monkeypatch.setattr(pivoted_cholesky, "MAX_BLOCK", block)
+    monkeypatch.setattr(landmark_choice, "MIN_CANDIDATES", block)
+    monkeypatch.setattr(landmark_choice, "MAX_CANDIDATES", block)
     X, rng, n_draws = np.array([[0.0], [0.1], [0.8], [2.0], [2.3]]), np.random.default_rng(0), 1000
     K, drawn = rbf_matrix(X, 1.0), {}
     with RowPool(1) as pool:
         panel = FeaturePanel(KernelData(RBF(gamma=1.0), X, np.arange(5)), 3, pool)
         for _ in range(n_draws):
             panel.cut(0)
-            pivots = tuple(pivoted_cholesky.add_random_pivots(panel, np.ones(5), weight, rng).tolist())
+            pivots = tuple(add_random_pivots(panel, np.ones(5), weight, rng).tolist())
             drawn[pivots] = drawn.get(pivots, 0) + 1
     law = pivot_law(K, weight, 3)
     assert sum(law.values()) == pytest.approx(1.0)
@@ -239,7 +239,7 @@ def test_kernels_that_are_not_positive_give_finite_features():
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("method", [name for name in eigen_features.METHODS if name != "auto"])
+@pytest.mark.parametrize("method", [name for name in features.EIGEN_METHODS if name != "auto"])
 def test_a_kernel_without_positive_eigenvalues_has_no_features(method, dtype):
     X = np.random.default_rng(0).normal(size=(150, 4))
     model = KernelEigenMap(3, kernel="precomputed", method=method, random_state=0)
@@ -266,7 +266,9 @@ def test_a_last_block_is_left_unfinished_where_that_is_precise_enough(monkeypatc
 
     def found(limit=None):
         if limit is not None:
-            monkeypatch.setattr(eigen_features, "ROUNDING", dict.fromkeys(eigen_features.ROUNDING, limit))
+            monkeypatch.setattr(
+                features, "MAX_GRAM_ROUNDING", dict.fromkeys(features.MAX_GRAM_ROUNDING, limit)
+            )
         return of(X, 250, method, kernel=RBF(gamma=1.0))
 
     usual = found()
@@ -534,7 +536,7 @@ def test_columns_that_do_not_exist_are_refused():
 
 
 def test_exact_says_when_there_are_too_many_rows(monkeypatch):
-    monkeypatch.setattr(eigen_features, "LARGEST", 100)
+    monkeypatch.setattr(features, "MAX_EXACT_ROWS", 100)
     with pytest.raises(ValueError, match=r"at most 100 different rows; got 300\. Use 'pivoted-cholesky'"):
         KernelEigenMap(method="exact").fit(blobs()[0])
 

@@ -19,7 +19,7 @@ from maxmargin import LagrangianSVC, LinearSVC
 from maxmargin.data.rows import Rows
 from maxmargin.kernels import RBF, Linear
 from maxmargin.kernels.data import KernelData
-from maxmargin.methods.eigen_map.features import eigen_features
+from maxmargin.methods.eigen_map.features import find_eigen_features
 from maxmargin.methods.lagrangian import iteration as lagrangian
 from maxmargin.methods.lagrangian import newton as kernel_newton
 from maxmargin.methods.lagrangian.iteration import LagrangianProblem, row_mu
@@ -59,7 +59,7 @@ def standardised(load, classes=None):
 def systems(X, cost):
     """Every form of one and the same system, that of a linear kernel."""
     rows, K = Rows(X, np.arange(len(X))), X @ X.T
-    found = eigen_features(
+    found = find_eigen_features(
         KernelData(Linear(), X, rows.index), X.shape[1], rng=np.random.default_rng(0), weight=cost
     )
     turned = Rows(found.features, rows.index)
@@ -95,7 +95,7 @@ def test_the_optimum_is_that_of_the_textbook_program(which, seed, n, d, exponent
     ).fit(X, y, cost / 10.0**exponent)
     K = X @ X.T if which == "linear" else rbf(X, X)
     if which == "eigen":  # the features of the rows, from the fitted expansion's landmarks
-        found = eigen_features(
+        found = find_eigen_features(
             KernelData(RBF(0.3), X, np.arange(n)), min(n, 7), rng=np.random.default_rng(1), weight=cost
         )
         K = found.features @ found.features.T
@@ -451,8 +451,8 @@ def test_a_function_of_the_eigen_features_has_the_same_objective_with_the_kernel
 
 
 def test_many_rows_go_to_eigen_features_by_themselves(monkeypatch):
-    monkeypatch.setattr("maxmargin.methods.lagrangian.estimator.LARGEST_KERNEL", 100)
-    monkeypatch.setattr("maxmargin.methods.lagrangian.estimator.LARGEST_HELD", 150)
+    monkeypatch.setattr("maxmargin.methods.lagrangian.estimator.MAX_AUTO_KERNEL_ROWS", 100)
+    monkeypatch.setattr("maxmargin.methods.lagrangian.estimator.MAX_KERNEL_ROWS", 150)
     monkeypatch.setattr("maxmargin.methods.lagrangian.estimator.AUTO_COMPONENTS", 30)
     X, y = standardised(load_wine)
     model = LagrangianSVC(kernel="rbf", random_state=0).fit(X, y)
@@ -568,7 +568,7 @@ def test_a_start_from_half_of_the_rows_changes_nothing_but_time(monkeypatch):
     X, y, cost = noisy(7, 900, 4)
     system = KernelSystem(rbf(X, X) + 1.0, cost)
     sampled = solve_by_newton(system, y, stop=Stop(tol=1e-10))
-    monkeypatch.setattr(kernel_newton, "SAMPLED", 10**9)
+    monkeypatch.setattr(kernel_newton, "MIN_ROWS_FOR_SAMPLED_START", 10**9)
     plain = solve_by_newton(system, y, stop=Stop(tol=1e-10))
     assert sampled.objective == pytest.approx(plain.objective, rel=1e-9)
     np.testing.assert_allclose(sampled.coef, plain.coef, atol=1e-6)
@@ -587,7 +587,7 @@ def test_ctrl_c_is_seen_while_a_matrix_is_factorised(monkeypatch):
 
 def test_the_iteration_tells_where_it_stops_being_practical(monkeypatch):
     X, y = standardised(load_wine)
-    monkeypatch.setattr("maxmargin.methods.lagrangian.spaces.LARGEST_ITERATED", 10)
+    monkeypatch.setattr("maxmargin.methods.lagrangian.spaces.MAX_ITERATED_ORDER", 10)
     with pytest.raises(ValueError, match=r"n_features \+ 1\), at most 10; got 14. Use solver='newton'"):
         LagrangianSVC(solver="lagrangian").fit(X, y)
     assert LagrangianSVC(solver="newton").fit(X, y).status_ == "converged"
@@ -601,7 +601,7 @@ def test_the_iteration_tells_where_it_stops_being_practical(monkeypatch):
 def test_auto_takes_coordinate_descent_for_wide_problems(monkeypatch):
     X, y = standardised(load_wine)
     newton = LagrangianSVC(0.1, tol=1e-8).fit(X, y)
-    monkeypatch.setattr("maxmargin.methods.lagrangian.estimator.LARGEST_NEWTON", 10)
+    monkeypatch.setattr("maxmargin.methods.lagrangian.estimator.MAX_NEWTON_ORDER", 10)
     descent = LagrangianSVC(0.1, tol=1e-8, random_state=0, warm_start=True).fit(X, y).fit(X, y)
     assert (newton.solver_, descent.solver_) == ("newton", "dual-cd")
     np.testing.assert_allclose(descent.coef_, newton.coef_, atol=1e-4)

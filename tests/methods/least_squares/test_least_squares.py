@@ -355,8 +355,8 @@ def test_a_warm_start_changes_nothing_but_time():
 def test_conjugate_gradients_where_no_matrix_fits(penalty, shape, monkeypatch):
     X, y, weight = noisy(9, *shape)
     exact = solved(penalty, X, y, weight)
-    monkeypatch.setattr("maxmargin.methods.least_squares.system.LARGEST_FACTOR", 1)
-    monkeypatch.setattr("maxmargin.methods.least_squares.system.LARGEST_SPECTRUM", 1)
+    monkeypatch.setattr("maxmargin.methods.least_squares.system.MAX_CHOLESKY_ORDER", 1)
+    monkeypatch.setattr("maxmargin.methods.least_squares.system.MAX_SPECTRAL_ORDER", 1)
     data = SquaresData(Rows(sparse.csr_array(X), np.arange(len(y))), weight)
     problems = SquaresOnRows(data, penalty).at(1.0)
     assert isinstance(problems.system, KrylovSystem)

@@ -136,7 +136,7 @@ def test_wide_data_takes_the_small_system(loss):
 def test_conjugate_gradients_serve_where_no_matrix_fits(monkeypatch):
     X, y, cost = noisy(2, n=80, d=70)
     exact = newton(problem_of(X, y, cost, "squared-hinge", "free"), stop=Stop(tol=1e-8))
-    monkeypatch.setattr("maxmargin.methods.linear.newton_system.LARGEST_FACTOR", 10)
+    monkeypatch.setattr("maxmargin.methods.linear.newton_system.MAX_FACTOR_ORDER", 10)
     result = newton(problem_of(X, y, cost, "squared-hinge", "free"), stop=Stop(tol=1e-8))
     assert result.status is Status.CONVERGED
     np.testing.assert_allclose(result.coef, exact.coef, atol=1e-3)
@@ -146,7 +146,7 @@ def test_a_start_from_a_sample_changes_nothing_but_time(monkeypatch):
     X, y, _ = noisy(7, n=12_000, d=4)
     cost = np.ones(len(y))
     sampled = newton(problem_of(X, y, cost, "hinge", "free"), stop=Stop(tol=1e-9))
-    monkeypatch.setattr("maxmargin.methods.linear.newton.SAMPLE", 10**9)
+    monkeypatch.setattr("maxmargin.methods.linear.newton.START_SAMPLE_DIVISOR", 10**9)
     plain = newton(problem_of(X, y, cost, "hinge", "free"), stop=Stop(tol=1e-9))
     assert sampled.status is plain.status is Status.CONVERGED
     assert sampled.objective == pytest.approx(plain.objective, rel=2e-9)

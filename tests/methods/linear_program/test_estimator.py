@@ -21,7 +21,7 @@ from maxmargin.kernels.data import KernelData
 from maxmargin.methods.linear_program import generation
 from maxmargin.methods.linear_program.features import KernelColumns
 from maxmargin.methods.linear_program.generation import generate
-from maxmargin.methods.linear_program.master import Master
+from maxmargin.methods.linear_program.master import HingeMaster
 from maxmargin.methods.linear_program.program import HingeProgram, TwoClasses, WrongClasses
 from maxmargin.solving.result import Status, Stop
 
@@ -31,7 +31,12 @@ SETTINGS = examples(60, 200, suppress_health_check=list(HealthCheck))
 @pytest.fixture
 def generated(monkeypatch):
     """Nothing is small enough to be handed over whole, and restricted programs begin tiny."""
-    for name, value in {"WHOLE": 0, "FIRST": 2, "NEW": 1, "LEAST_SAMPLE": 3}.items():
+    for name, value in {
+        "MAX_WHOLE_PROGRAM_ENTRIES": 0,
+        "FIRST_COEFFICIENTS": 2,
+        "MIN_NEW_COEFFICIENTS": 1,
+        "MIN_START_SAMPLE": 3,
+    }.items():
         monkeypatch.setattr(generation, name, value)
 
 
@@ -99,9 +104,9 @@ def test_the_generated_program_equals_the_referee(generated, problem, penalised,
 @given(problem=problems(joint=True), penalised=st.booleans(), intercept=st.booleans(), whole=st.booleans())
 def test_the_joint_program_equals_the_referee(monkeypatch, problem, penalised, intercept, whole):
     X, labels, cost = problem
-    monkeypatch.setattr(generation, "WHOLE", 200_000 if whole else 0)
-    monkeypatch.setattr(generation, "FIRST", 3)
-    monkeypatch.setattr(generation, "LEAST_SAMPLE", 3)
+    monkeypatch.setattr(generation, "MAX_WHOLE_PROGRAM_ENTRIES", 200_000 if whole else 0)
+    monkeypatch.setattr(generation, "FIRST_COEFFICIENTS", 3)
+    monkeypatch.setattr(generation, "MIN_START_SAMPLE", 3)
     program = HingeProgram(raw(X), WrongClasses(labels, 3), cost, penalised, intercept)
     result = generate(program, stop=Stop(tol=1e-9))
     check_against_referee(result, X, labels, cost, 3, penalised=penalised, intercept=intercept)
@@ -112,9 +117,9 @@ def test_the_joint_program_equals_the_referee(monkeypatch, problem, penalised, i
 @given(problem=problems(), gamma=st.floats(0.01, 3.0), whole=st.booleans())
 def test_kernel_columns_equal_the_referee(monkeypatch, problem, gamma, whole):
     X, y, cost = problem
-    monkeypatch.setattr(generation, "WHOLE", 200_000 if whole else 0)
-    monkeypatch.setattr(generation, "FIRST", 3)
-    monkeypatch.setattr(generation, "LEAST_SAMPLE", 3)
+    monkeypatch.setattr(generation, "MAX_WHOLE_PROGRAM_ENTRIES", 200_000 if whole else 0)
+    monkeypatch.setattr(generation, "FIRST_COEFFICIENTS", 3)
+    monkeypatch.setattr(generation, "MIN_START_SAMPLE", 3)
     kernel = RBF(gamma=gamma)
     program = HingeProgram(KernelColumns(KernelData(kernel, X, np.arange(len(X)))), TwoClasses(y), cost)
     check_against_referee(generate(program, stop=Stop(tol=1e-9)), kernel(X, X), y, cost)
@@ -126,7 +131,7 @@ def test_generation_and_the_whole_program_have_one_optimum(monkeypatch, shape, c
     X, y = made(*shape)
     X = container(np.where(np.abs(X) > 0.3, X, 0.0))
     model = LinearProgramSVC(C=20.0 / len(y), tol=1e-9).fit(X, y)
-    monkeypatch.setattr(generation, "WHOLE", 10**9)
+    monkeypatch.setattr(generation, "MAX_WHOLE_PROGRAM_ENTRIES", 10**9)
     whole = LinearProgramSVC(C=20.0 / len(y), tol=1e-9).fit(X, y)
     assert whole.n_iter_ == 1 < model.n_iter_
     assert model.status_ == whole.status_ == "converged"
@@ -286,9 +291,9 @@ def test_ctrl_c_reaches_into_a_program(monkeypatch, n_jobs):
 def test_failures_inside_are_told_as_a_stall(monkeypatch):
     """A solver that gives up leaves the best point so far, never its own words."""
     monkeypatch.setattr(
-        "maxmargin.methods.linear_program.master.Master.solve", lambda self, deadline: "failed"
+        "maxmargin.methods.linear_program.master.HingeMaster.solve", lambda self, deadline: "failed"
     )
-    monkeypatch.setattr("maxmargin.methods.linear_program.master.Master.solution", lambda self: None)
+    monkeypatch.setattr("maxmargin.methods.linear_program.master.HingeMaster.solution", lambda self: None)
     with pytest.warns(ConvergenceWarning, match=r"stopped \(stalled\) with relative duality gap 1.0e\+00"):
         model = LinearProgramSVC().fit(*standardised(load_wine))
     assert np.isfinite(model.coef_).all()
@@ -299,9 +304,9 @@ def test_where_rounding_defeats_highs_there_are_remedies(monkeypatch, n_failures
     """It gave up on rbf columns with tiny entries ("excessive dual values"): other options solve them."""
     X, y = standardised(load_wine)
     expected = LinearProgramSVC(C=1.0, multi_class="joint").fit(X, y)
-    run, calls = Master._run, itertools.count()
+    run, calls = HingeMaster._run, itertools.count()
     monkeypatch.setattr(
-        Master, "_run", lambda self, deadline: next(calls) >= n_failures and run(self, deadline)
+        HingeMaster, "_run", lambda self, deadline: next(calls) >= n_failures and run(self, deadline)
     )
     model = LinearProgramSVC(C=1.0, multi_class="joint").fit(X, y)
     assert model.status_ == "converged"
@@ -311,11 +316,11 @@ def test_where_rounding_defeats_highs_there_are_remedies(monkeypatch, n_failures
 
 def test_infeasible_restrictions_are_widened(monkeypatch):
     """Too many pairs held at their cost leave no multipliers: more and more of them are let go."""
-    monkeypatch.setattr(generation, "WHOLE", 0)
-    monkeypatch.setattr(generation, "NEAR_SHARE", 0.01)
+    monkeypatch.setattr(generation, "MAX_WHOLE_PROGRAM_ENTRIES", 0)
+    monkeypatch.setattr(generation, "START_PAIR_SHARE", 0.01)
     X, y = made(8000, 10, noise=3.0)
     model = LinearProgramSVC(C=0.01, tol=1e-9).fit(X, y)
-    monkeypatch.setattr(generation, "WHOLE", 10**9)
+    monkeypatch.setattr(generation, "MAX_WHOLE_PROGRAM_ENTRIES", 10**9)
     assert model.status_ == "converged"
     assert model.objective_ == pytest.approx(
         LinearProgramSVC(C=0.01, tol=1e-9).fit(X, y).objective_, rel=1e-9
@@ -378,7 +383,7 @@ def test_a_joint_program_has_no_decoder(decoder):
 @pytest.mark.parametrize("whole", [True, False], ids=["whole", "generated"])
 def test_kernel_values_that_are_not_finite_are_refused(monkeypatch, form, whole):
     X, y = load_iris(return_X_y=True)
-    monkeypatch.setattr(generation, "WHOLE", 200_000 if whole else 0)
+    monkeypatch.setattr(generation, "MAX_WHOLE_PROGRAM_ENTRIES", 200_000 if whole else 0)
 
     def one_column(P, Q):
         return np.where((X[7] == Q).all(axis=1), np.nan, P @ Q.T)

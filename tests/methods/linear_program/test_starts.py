@@ -91,7 +91,12 @@ def one_program(name, monkeypatch):
         X, y = made(200, 1200)
         return HingeProgram(raw(X), TwoClasses(2.0 * y - 1.0), np.full(200, 0.1))
     X, y = standardised(load_wine)
-    for constant, value in {"WHOLE": 0, "FIRST": 5, "NEW": 3, "LEAST_SAMPLE": 10}.items():
+    for constant, value in {
+        "MAX_WHOLE_PROGRAM_ENTRIES": 0,
+        "FIRST_COEFFICIENTS": 5,
+        "MIN_NEW_COEFFICIENTS": 3,
+        "MIN_START_SAMPLE": 10,
+    }.items():
         monkeypatch.setattr(generation, constant, value)
     kernel = KernelColumns(KernelData(RBF(gamma=0.05), X, np.arange(len(X))))
     features, cost = (raw(X), 0.5) if name == "joint" else (kernel, 1e4)

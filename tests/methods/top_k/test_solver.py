@@ -9,16 +9,16 @@ from maxmargin import TopKSVC
 from maxmargin.data.rows import Rows
 from maxmargin.kernels import RBF
 from maxmargin.kernels.data import KernelData
-from maxmargin.methods.top_k.ascent import Ascent, Method, topk
+from maxmargin.methods.top_k.ascent import Ascent, AscentMethod, topk
 from maxmargin.methods.top_k.loss import TopKHinge
 from maxmargin.methods.top_k.problem import TopKProblem
 from maxmargin.solving.result import State, Status, Stop
 
 METHODS = {
-    "dual-ascent": Method(),
-    "uniform": Method("frank-wolfe"),
-    "gaps": Method("frank-wolfe", "gaps"),
-    "averaged": Method("frank-wolfe", "gaps", averaging=True),
+    "dual-ascent": AscentMethod(),
+    "uniform": AscentMethod("frank-wolfe"),
+    "gaps": AscentMethod("frank-wolfe", "gaps"),
+    "averaged": AscentMethod("frank-wolfe", "gaps", averaging=True),
 }
 
 
@@ -52,10 +52,10 @@ def assert_same(first, second):
 @pytest.mark.parametrize("kind", ["dense", "sparse", "kernel"])
 def test_a_copied_state_goes_on_bit_for_bit(kind, method, monkeypatch):
     second_order = method == "second-order"
-    monkeypatch.setattr(solver, "TOO_MANY", 0 if second_order else np.inf)
+    monkeypatch.setattr(solver, "MAX_PREDICTED_EPOCHS", 0 if second_order else np.inf)
     problem, states = problem_of(kind), []
     stop = Stop(tol=1e-9 if second_order else 1e-2 if method in ("uniform", "gaps", "averaged") else 1e-4)
-    given = {"solver": METHODS.get(method, Method()), "stop": stop, "seed": 3}
+    given = {"solver": METHODS.get(method, AscentMethod()), "stop": stop, "seed": 3}
     whole = topk(problem, callback=lambda check, state: states.append(state.copy()), **given)
     assert len(states) >= 3
     assert states[-2].second_order == second_order
@@ -77,7 +77,7 @@ def test_an_epoch_in_pieces_is_the_same_epoch(kind):
     states = []
     for max_seconds in (100.0, 0.0):
         state = State(A=problem.zeros())
-        ascent = Ascent(problem, state, Method(), 0, Stop(max_seconds=max_seconds))
+        ascent = Ascent(problem, state, AscentMethod(), 0, Stop(max_seconds=max_seconds))
         ascent.scores.piece = min(ascent.scores.piece, 128)
         ascent.certify()
         n_steps = 0

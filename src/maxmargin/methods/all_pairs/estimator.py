@@ -17,8 +17,8 @@ from ...solving import Callback, SolverResult, Stop
 from .problem import AllPairsProblem
 from .sweeps import AllPairsResult, all_pairs
 
-MOST_SAMPLES = 5_000  # their kernel matrix takes 200 MB
-MOST_PAIRS = 150_000
+MAX_SAMPLES = 5_000  # their kernel matrix takes 200 MB
+MAX_PAIRS = 150_000  # of a sample and a class
 
 
 class AllPairsSVC(KernelClassifier):
@@ -126,10 +126,10 @@ class AllPairsSVC(KernelClassifier):
 
     def _prepare(self, data: WeightedRows) -> None:
         n_samples, n_classes = len(data.rows), len(self.classes_)
-        if n_samples > MOST_SAMPLES or n_samples * n_classes > MOST_PAIRS:
+        if n_samples > MAX_SAMPLES or n_samples * n_classes > MAX_PAIRS:
             raise ValueError(
                 f"AllPairsSVC holds the whole kernel matrix and a variable for each sample and class: up to "
-                f"{MOST_SAMPLES} different samples, and {MOST_PAIRS} samples times classes; got {n_samples} "
+                f"{MAX_SAMPLES} different samples, and {MAX_PAIRS} samples times classes; got {n_samples} "
                 f"samples of {n_classes} classes. Fit a part of them, or use KernelSVC."
             )
         check_costs(self.C, data.weight)

@@ -23,7 +23,7 @@ from ...solving import FLOAT_EPS, Certificate
 
 
 @dataclass(frozen=True)
-class Point:
+class AllPairsPoint:
     """A feasible a and intercepts b, the outputs F = K B and the shortfalls z.
 
     ``gap`` is from the dual value to the primal value at ``scale`` times F and b: where all margins can be
@@ -80,7 +80,7 @@ class AllPairsProblem:
         """What each pair adds to primal minus dual of a feasible a."""
         return np.where(z > 0.0, (self.upper - a) * z, -a * z)
 
-    def point(self, a: np.ndarray, b: np.ndarray) -> Point:
+    def point(self, a: np.ndarray, b: np.ndarray) -> AllPairsPoint:
         """A feasible point near a, with its outputs, and its gap for these intercepts."""
         a = self.balanced(a)
         B = self.coefficients(a)
@@ -94,7 +94,7 @@ class AllPairsProblem:
             gap = abs(gap - gain)  # below 0 it would be rounding, of this size
         else:
             scale = 1.0
-        return Point(a, b, F, z, dual, gap, scale)
+        return AllPairsPoint(a, b, F, z, dual, gap, scale)
 
     def _best_scale(self, half_norm: float, margins: np.ndarray) -> tuple[float, float]:
         """The t that minimises ``t^2 half_norm + sum c max(0, 1 - t margin)``, and the gain over t = 1.
@@ -114,7 +114,7 @@ class AllPairsProblem:
         spared = np.maximum(0.0, 1.0 - m) - np.maximum(0.0, 1.0 - t * m)
         return float(t), float(cost @ spared - (t * t - 1.0) * half_norm)
 
-    def certificate(self, point: Point) -> Certificate:
+    def certificate(self, point: AllPairsPoint) -> Certificate:
         """Both bounds."""
         return Certificate(
             primal=point.dual + point.gap,

@@ -24,13 +24,14 @@ from ...solving import (
     Stop,
     drive,
 )
-from .problem import AllPairsProblem, Point
+from .problem import AllPairsPoint, AllPairsProblem
 
-FEW_PAIRS = 600  # a working set is solved at once
-PAIRS = 1500  # in a working set, at most
-SWEEPS, UPDATES = 5, 2  # sweeps before an update of the multipliers, and these before a certificate
-SLOW = 0.7  # the gap after a group of sweeps, as a share of the gap before, above which sweeps gain little
-PATIENCE = 3  # such groups before a working set; and working sets that gain nothing before the end
+MAX_PAIRS_WITHOUT_SWEEPS = 600  # so few pairs are one working set from the start
+MAX_WORKING_SET_PAIRS = 1500
+SWEEPS_PER_UPDATE = 5  # of the multipliers
+UPDATES_PER_CERTIFICATE = 2  # of the multipliers
+SLOW_GAP_RATIO = 0.7  # a round that leaves more than this share of the gap is slow
+MAX_SLOW_ROUNDS = 3  # groups of sweeps before a working set, and working sets before the solver gives up
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ class Descent:
 
     def __init__(self, problem: AllPairsProblem, stop: Stop, state: State) -> None:
         self.problem, self.stop, self.state = problem, stop, state
-        self.few = problem.own.size - len(problem.labels) <= FEW_PAIRS
+        self.few = problem.own.size - len(problem.labels) <= MAX_PAIRS_WITHOUT_SWEEPS
         self.point = problem.point(state.a, state.bias)
         self.best = problem.point(state.best_a, state.best_b)
 
@@ -95,11 +96,11 @@ class Descent:
     def step(self) -> bool:
         """A group of sweeps, or a working set where they gain little; True where neither does."""
         state = self.state
-        by_set = self.few or state.n_slow >= PATIENCE
+        by_set = self.few or state.n_slow >= MAX_SLOW_ROUNDS
         before = self.point
         self._working_set() if by_set else self._sweeps()
         rounding = 64.0 * FLOAT_EPS * abs(before.dual)
-        slow = self.point.gap > SLOW * before.gap or before.gap <= rounding
+        slow = self.point.gap > SLOW_GAP_RATIO * before.gap or before.gap <= rounding
         if by_set:
             rises = self.point.dual - before.dual > max(0.01 * self.stop.tol * abs(before.dual), rounding)
             state.n_idle = state.n_idle + 1 if slow and not rises else 0
@@ -109,14 +110,14 @@ class Descent:
         if self.point.gap < self.best.gap:
             self.best = self.point
             state.best_a[:], state.best_b[:] = self.point.a, self.point.b
-        return bool(state.n_idle >= PATIENCE)
+        return bool(state.n_idle >= MAX_SLOW_ROUNDS)
 
     def _sweeps(self) -> None:
         """The point is a feasible one near where the sweeps are, which go on from there."""
         problem, state = self.problem, self.state
         rng = np.random.default_rng([state.seed, state.n_iter])
-        for _ in range(UPDATES):
-            for _ in range(SWEEPS):
+        for _ in range(UPDATES_PER_CERTIFICATE):
+            for _ in range(SWEEPS_PER_UPDATE):
                 order = rng.permutation(len(problem.labels))
                 _native.pairs_sweep(problem, state, state.weight, order, self.stop.cancel)
             excess = problem.coefficients(state.a).sum(axis=0)
@@ -125,7 +126,7 @@ class Descent:
 
     def _working_set(self) -> None:
         problem, state, tol = self.problem, self.state, self.stop.tol
-        pairs = pair_set(problem, self.point, PAIRS)
+        pairs = pair_set(problem, self.point, MAX_WORKING_SET_PAIRS)
         value = self.point.dual + self.point.gap
         accuracy = max(min(0.05 * self.point.gap, 1e-3 * tol * value), FLOAT_EPS * value)
         self.point = optimal_pairs(
@@ -134,12 +135,12 @@ class Descent:
         state.a[:], state.bias[:], state.outputs[:] = self.point.a, self.point.b, self.point.F.T
 
 
-AT_BOUND = (1e-2, 1e-5, 1e-9)  # how close a pair must be to a bound to be put there
+BOUND_TOLERANCES = (1e-2, 1e-5, 1e-9)  # how close a pair must be to a bound to be placed there
 
 Pairs = tuple[np.ndarray, np.ndarray]  # rows and classes
 
 
-def pair_set(problem: AllPairsProblem, point: Point, most: int) -> Pairs:
+def pair_set(problem: AllPairsProblem, point: AllPairsPoint, most: int) -> Pairs:
     """At most so many pairs: those between their bounds, then by what they add to the gap."""
     between = (point.a > 0.0) & (point.a < problem.upper)
     gaps = problem.gaps(point.a, point.z)
@@ -152,8 +153,12 @@ def pair_set(problem: AllPairsProblem, point: Point, most: int) -> Pairs:
 
 
 def optimal_pairs(
-    problem: AllPairsProblem, point: Point, pairs: Pairs, accuracy: float, allowed: Callable[[float], float]
-) -> Point:
+    problem: AllPairsProblem,
+    point: AllPairsPoint,
+    pairs: Pairs,
+    accuracy: float,
+    allowed: Callable[[float], float],
+) -> AllPairsPoint:
     """The point where these pairs are optimal, with as many at their bounds as the gap allows.
 
     ``accuracy`` is that of the solution; ``allowed(gap)`` is the largest gap with pairs at their bounds,
@@ -163,7 +168,7 @@ def optimal_pairs(
     solution = interior_point(program, accuracy, point.a[pairs])
     inside = _moved(problem, point, pairs, solution.x, solution.equations)
     limit = allowed(inside.gap)
-    for share in AT_BOUND:
+    for share in BOUND_TOLERANCES:
         x = _at_bounds(program, solution, share)
         outside = _moved(problem, point, pairs, x, solution.equations)
         if outside.gap <= limit:
@@ -178,7 +183,7 @@ def optimal_pairs(
     return inside
 
 
-def _program(problem: AllPairsProblem, point: Point, pairs: Pairs) -> BoxQP:
+def _program(problem: AllPairsProblem, point: AllPairsPoint, pairs: Pairs) -> BoxQP:
     rows, classes = pairs
     x, labels = point.a[pairs], problem.labels[rows]
     E = np.zeros((problem.n_classes, len(rows)))
@@ -189,7 +194,9 @@ def _program(problem: AllPairsProblem, point: Point, pairs: Pairs) -> BoxQP:
     return BoxQP(H, H @ x - slope, E, E @ x, problem.cost[rows])
 
 
-def _moved(problem: AllPairsProblem, point: Point, pairs: Pairs, x: np.ndarray, b: np.ndarray) -> Point:
+def _moved(
+    problem: AllPairsProblem, point: AllPairsPoint, pairs: Pairs, x: np.ndarray, b: np.ndarray
+) -> AllPairsPoint:
     a = point.a.copy()
     a[pairs] = x
     return problem.point(a, b)

@@ -1,11 +1,11 @@
 """``KernelEigenMap``: features from the leading eigenvectors of a kernel."""
 
-from .features import METHODS, EigenFeatures, eigen_features
+from .features import EIGEN_METHODS, EigenFeatures, find_eigen_features
 from .transformer import KernelEigenMap
 
 __all__ = [
-    "METHODS",
+    "EIGEN_METHODS",
     "EigenFeatures",
     "KernelEigenMap",
-    "eigen_features",
+    "find_eigen_features",
 ]

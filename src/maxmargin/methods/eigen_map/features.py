@@ -22,16 +22,16 @@ from ...data import check_kernel_sums
 from ...kernels import KernelData, n_points
 from ...numerics import eigh_descending, tall
 from ...solving import RowPool
-from .landmarks import LEADING, LandmarkPanel, add_random_pivots
+from .landmarks import MIN_FINISHED_COLUMNS, LandmarkPanel, add_random_pivots
 
-__all__ = ["METHODS", "EigenFeatures", "eigen_features"]
+__all__ = ["EIGEN_METHODS", "EigenFeatures", "find_eigen_features"]
 
-METHODS = ("auto", "exact", "landmarks", "pivoted-cholesky", "randomized")
-SMALL = 1000  # rows up to which "auto" is exact
-LARGEST = 5000  # rows of which "exact" holds the kernel matrix
-OVERSAMPLING, N_POWERS = 10, 1  # of "randomized"
-ROUNDING = {np.dtype(np.float32): 2e-5, np.dtype(np.float64): 1e-11}  # of the entries of D'D / l_S
-APPENDED = 512  # landmarks at a time
+EIGEN_METHODS = ("auto", "exact", "landmarks", "pivoted-cholesky", "randomized")
+MAX_AUTO_EXACT_ROWS = 1000  # rows up to which "auto" is exact
+MAX_EXACT_ROWS = 5000  # rows of which "exact" holds the kernel matrix
+OVERSAMPLING, POWER_ITERATIONS = 10, 1  # of "randomized"
+MAX_GRAM_ROUNDING = {np.dtype(np.float32): 2e-5, np.dtype(np.float64): 1e-11}  # of the entries of D'D / l_S
+LANDMARKS_PER_BLOCK = 512  # added to the panel at a time
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class EigenFeatures:
     method: str  # which it was
 
 
-def eigen_features(
+def find_eigen_features(
     kernel: KernelData,
     n_components: int,
     *,
@@ -108,7 +108,7 @@ def eigen_features(
 def _chosen(method: str, landmarks: Any, given: bool, n_rows: int) -> str:
     """The method that "auto" stands for; refused where landmarks do not go with it."""
     if method == "auto":
-        few = n_rows <= SMALL and landmarks is None
+        few = n_rows <= MAX_AUTO_EXACT_ROWS and landmarks is None
         method = "landmarks" if given else "exact" if few else "pivoted-cholesky"
     if landmarks is not None and (method in ("exact", "randomized") or (given and method != "landmarks")):
         accepted = "'landmarks'" if given else "'landmarks' or 'pivoted-cholesky'"
@@ -154,7 +154,7 @@ def _turn(
     check_kernel_sums(F.dtype, G)
     values, V = eigh_descending(G, cancel=pool.cancel)
     S = _n_kept(values, F.dtype, n_components)
-    if S and isinstance(F, LandmarkPanel) and rounding > ROUNDING[F.dtype] * values[S - 1]:
+    if S and isinstance(F, LandmarkPanel) and rounding > MAX_GRAM_ROUNDING[F.dtype] * values[S - 1]:
         F.finish()
         return _turn(F, weight, n_components, pool)
     return values[:S], V[:, :S]
@@ -166,9 +166,9 @@ def _turn(
 def _exact(kernel: KernelData, n_components: int, weight: np.ndarray) -> _Basis:
     """``diag(s) K diag(s) = P diag(l) P'`` for the roots s of the weights; F = diag(1/s) P diag(sqrt(l))."""
     n = len(kernel)
-    if n > LARGEST:
+    if n > MAX_EXACT_ROWS:
         raise ValueError(
-            f"method='exact' holds the kernel matrix and is for at most {LARGEST:,} different rows; "
+            f"method='exact' holds the kernel matrix and is for at most {MAX_EXACT_ROWS:,} different rows; "
             f"got {n:,}. Use 'pivoted-cholesky', 'landmarks' or 'randomized'."
         )
     index, s = np.arange(n), np.sqrt(weight)
@@ -191,7 +191,7 @@ def _randomized(
     n, s = len(kernel), np.sqrt(weight)[:, None]
     every = np.arange(n)
     Q = rng.standard_normal((n, min(n, n_components + OVERSAMPLING)))
-    for _ in range(1 + N_POWERS):
+    for _ in range(1 + POWER_ITERATIONS):
         Q = tall.orthonormal(s * kernel.matmul(every, every, s * Q), pool)
     Y = kernel.matmul(every, every, s * Q)
     C = tall.tdot(Q, s * Y, pool)
@@ -228,5 +228,5 @@ def _from_points(kernel: KernelData, points: Any, pool: RowPool) -> _Basis:
 def _appended(panel: LandmarkPanel, points: Any) -> np.ndarray:
     """Add points some at a time; a mask of those that were added."""
     n = n_points(points)
-    starts = [0, *range(min(n, LEADING), n, APPENDED)]
+    starts = [0, *range(min(n, MIN_FINISHED_COLUMNS), n, LANDMARKS_PER_BLOCK)]
     return np.concatenate([panel.append(points[i:j]) for i, j in zip(starts, [*starts[1:], n])])

@@ -9,7 +9,7 @@ import numpy as np
 from ...numerics import FeaturePanel, tall, times_triangle
 from ...solving import row_blocks
 
-LEADING = 64  # columns that are finished at once: with them the large eigenvalues leave the others
+MIN_FINISHED_COLUMNS = 64  # columns finished at once, which take the large eigenvalues out of the rest
 
 
 class LandmarkPanel(FeaturePanel):
@@ -27,7 +27,7 @@ class LandmarkPanel(FeaturePanel):
         self._right: np.ndarray | None = None
 
     def _append_columns(self, points: Any, below: np.ndarray, pivots: np.ndarray) -> None:
-        if self.size < LEADING or len(pivots) < self.room:
+        if self.size < MIN_FINISHED_COLUMNS or len(pivots) < self.room:
             super()._append_columns(points, below, pivots)
             return
         self._first, self._right = self.size, np.linalg.inv(pivots).T
@@ -62,9 +62,9 @@ class LandmarkPanel(FeaturePanel):
             self._right = None
 
 
-MIN_BLOCK, MAX_BLOCK = 16, 768  # candidates at a time
-FIRST = 96  # of the first block, where there is much room: then most residuals have fallen, and more are kept
-MARGIN = 2.0  # rows whose residual is within this factor of the least pivot are as good as in the span
+MIN_CANDIDATES, MAX_CANDIDATES = 16, 768  # candidates at a time
+FIRST_CANDIDATES = 96  # in the first block: later residuals are smaller, so fewer candidates are rejected
+PIVOT_MARGIN = 2.0  # rows with a residual within this factor of the least pivot count as spanned
 
 
 def add_random_pivots(
@@ -75,15 +75,17 @@ def add_random_pivots(
     ``diagonal`` is that of K, ``weight`` says how often each row counts.
     """
     residual = np.maximum(diagonal, 0.0)
-    least = MARGIN * panel.least_pivot * residual
+    least = PIVOT_MARGIN * panel.least_pivot * residual
     pivots: list[np.ndarray] = []
     while panel.room:
         mass = np.where(residual > least, weight * residual, 0.0)
         sums = np.cumsum(mass)
         if not sums[-1] > 0.0:
             break
-        many = FIRST if panel.size == 0 and panel.room > 2 * FIRST else 3 * panel.room // 2
-        block = max(MIN_BLOCK, min(MAX_BLOCK, many))
+        many = (
+            FIRST_CANDIDATES if panel.size == 0 and panel.room > 2 * FIRST_CANDIDATES else 3 * panel.room // 2
+        )
+        block = max(MIN_CANDIDATES, min(MAX_CANDIDATES, many))
         drawn = np.searchsorted(sums, sums[-1] * rng.random(block), side="right")
         drawn = np.minimum(drawn, np.flatnonzero(mass)[-1])
         added = panel.append(panel.kernel.points(drawn), least=rng.random(block) * residual[drawn])

@@ -35,7 +35,7 @@ from ...data import (
     check_sample_weight,
 )
 from ...kernels import Kernel, Precomputed, kernel_from_name
-from .features import METHODS, EigenFeatures, eigen_features
+from .features import EIGEN_METHODS, EigenFeatures, find_eigen_features
 
 
 class KernelEigenMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -205,7 +205,7 @@ class KernelEigenMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         labels = np.zeros(len(weight), dtype=np.int64)
         data = canonical_rows(kernel, rows, labels, weight, self._rng(0), n_threads=n_threads)
         set_kernel(self, resolved_kernel(kernel, data, self._rng(1)))
-        found = eigen_features(
+        found = find_eigen_features(
             kernel_data(self.kernel_, data),
             self.n_components,
             method=self.method,
@@ -219,7 +219,7 @@ class KernelEigenMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     def _check_parameters(self) -> None:
         check_number("n_components", self.n_components, at_least=1, integer=True)
-        check_choice("method", self.method, METHODS)
+        check_choice("method", self.method, EIGEN_METHODS)
         if self.landmarks is not None and np.ndim(self.landmarks) == 0 and not is_sparse(self.landmarks):
             check_number("landmarks", self.landmarks, at_least=1, integer=True)
         self._kernel_parameter()

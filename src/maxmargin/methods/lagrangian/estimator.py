@@ -24,20 +24,20 @@ from ...solving import (
     Stop,
     solve_columns,
 )
-from ..eigen_map import eigen_features
-from ..linear import LARGEST_NEWTON
+from ..eigen_map import find_eigen_features
+from ..linear import MAX_NEWTON_ORDER
 from .iteration import row_mu
 from .spaces import (
+    ColumnSolver,
     EigenSpace,
     KernelSpace,
     LinearSpace,
-    Method,
 )
 
-LARGEST_KERNEL = 4000  # different rows of which "auto" holds the kernel matrix
-LARGEST_HELD = 20_000  # and of which it is held at all
-AUTO_COMPONENTS = 500
-FITTED = (
+MAX_AUTO_KERNEL_ROWS = 4000  # different rows whose kernel matrix "auto" holds
+MAX_KERNEL_ROWS = 20_000  # different rows whose kernel matrix can be held
+AUTO_COMPONENTS = 500  # eigen features of "auto" beyond that
+OPTIONAL_ATTRIBUTES = (
     "coef_",
     "support_",
     "support_vectors_",
@@ -197,7 +197,7 @@ class LagrangianSVC(KernelClassifier):
             super()._prepare(data)
         self.solver_ = self.solver
         if self.solver == "auto":
-            wide = min(len(data.rows), data.rows.X.shape[-1]) > LARGEST_NEWTON and self._is_linear()
+            wide = min(len(data.rows), data.rows.X.shape[-1]) > MAX_NEWTON_ORDER and self._is_linear()
             self.solver_ = "dual-cd" if wide else "newton"
         given = self.mu if self.solver_ == "lagrangian" else None
         self._row_mu = row_mu(given, self.C * data.weight, self.C * self._largest_weight)
@@ -215,16 +215,16 @@ class LagrangianSVC(KernelClassifier):
         asked, n = self.n_components, len(data.rows)
         if self._is_linear():
             return LinearSpace(data, self.C, self.solver_)
-        if asked is None and n > LARGEST_HELD:
+        if asked is None and n > MAX_KERNEL_ROWS:
             raise ValueError(
-                f"n_components=None holds the kernel matrix, of at most {LARGEST_HELD:,} different rows; got "
-                f"{n:,}. Give the number of eigen features, or 'auto'."
+                f"n_components=None holds the kernel matrix of at most {MAX_KERNEL_ROWS:,} different rows; "
+                f"got {n:,}. Set n_components to a number of eigen features, or to 'auto'."
             )
         kernel = self._kernel_data(data)
-        if asked is None or (isinstance(asked, str) and n <= LARGEST_KERNEL):
+        if asked is None or (isinstance(asked, str) and n <= MAX_AUTO_KERNEL_ROWS):
             return KernelSpace(kernel, data, self.C, self.solver_)
         wanted = AUTO_COMPONENTS if isinstance(asked, str) else int(asked)
-        found = eigen_features(kernel, wanted, rng=self._rng(2), weight=data.weight)
+        found = find_eigen_features(kernel, wanted, rng=self._rng(2), weight=data.weight)
         return EigenSpace(found, data, self.C, self.solver_)
 
     def _solve_all(
@@ -240,7 +240,7 @@ class LagrangianSVC(KernelClassifier):
             which, targets = self.code_.column(data.labels, column)
             start = None if starts is None else starts[column]
             seed = self._seed + column
-            method = Method(self.solver_, mu, stop, callback, start, seed)  # type: ignore[arg-type]
+            method = ColumnSolver(self.solver_, mu, stop, callback, start, seed)  # type: ignore[arg-type]
             return space.solve(which, targets, n_inner, method)
 
         results = solve_columns(solve, self.code_.n_columns, stop, n_threads)
@@ -263,7 +263,7 @@ class LagrangianSVC(KernelClassifier):
 
     def _store(self, results: list[SolverResult], data: WeightedRows) -> None:
         space = self.__dict__.pop("_solved_in")
-        for name in FITTED:
+        for name in OPTIONAL_ATTRIBUTES:
             self.__dict__.pop(name, None)
         self.space_ = space.name
         if space.name == "kernel":

@@ -36,8 +36,8 @@ from ...solving import (
 )
 from .systems import RidgeSystem
 
-CHECK_EVERY = 8  # steps between certificates, each of which costs as much as two steps
-USUAL = 1.9  # mu_i c_i, where no mu is given
+STEPS_PER_CERTIFICATE = 8  # a certificate costs as much as two steps
+DEFAULT_MU_TIMES_COST = 1.9  # mu_i c_i where no mu is given
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ def row_mu(mu: float | None, cost: np.ndarray, largest_cost: float | None = None
     several: a row of k times the largest cost has mu / k, as k such rows together.
     """
     if mu is None:
-        return USUAL / cost
+        return DEFAULT_MU_TIMES_COST / cost
     largest_cost = float(cost.max()) if largest_cost is None else largest_cost
     if not 0.0 < mu < largest_mu(largest_cost):
         raise ValueError(
@@ -142,7 +142,7 @@ def lagrangian(
             iteration.certify,
             stop,
             callback,
-            due=lambda: state.n_iter % CHECK_EVERY == 0,
+            due=lambda: state.n_iter % STEPS_PER_CERTIFICATE == 0,
         )
     u = problem.y * iteration.feasible
     return SolverResult(iteration.coef, iteration.intercept, status, history, u)

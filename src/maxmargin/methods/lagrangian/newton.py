@@ -28,8 +28,8 @@ from ...solving import (
 from .iteration import LagrangianProblem
 from .systems import KernelSystem
 
-SAMPLED = 500  # rows from which on a start is computed on half of them
-IDLE = 3  # steps that do not lower the objective, after which rounding has decided
+MIN_ROWS_FOR_SAMPLED_START = 500  # rows above which the start is solved on half of them
+MAX_IDLE_STEPS = 3  # steps that do not lower the objective before rounding is taken to dominate
 
 
 def kernel_newton(
@@ -57,7 +57,7 @@ def _sampled(system: KernelSystem, y: np.ndarray, stop: Stop) -> State:
     """At the rough solution for the first half of the rows, or at zero where they are few."""
     n, u = len(y), np.zeros(len(y))
     half = n // 2
-    if n < SAMPLED or len(np.unique(y[:half])) < 2:
+    if n < MIN_ROWS_FOR_SAMPLED_START or len(np.unique(y[:half])) < 2:
         return start(system, u)
     rough = Stop(tol=0.05, max_iter=20, max_seconds=stop.max_seconds / 4, cancel=stop.cancel)
     u[:half] = kernel_newton(system.first(half), y[:half], stop=rough).coef
@@ -101,7 +101,7 @@ class KernelNewton:
         primal = self.problem.primal(state.u, state.scores)
         state.idle = 0 if primal < state.lowest * (1.0 - 8.0 * FLOAT_EPS) else state.idle + 1
         state.lowest = min(primal, state.lowest)
-        return state.idle >= IDLE or not len(violated)
+        return state.idle >= MAX_IDLE_STEPS or not len(violated)
 
     def _target(self, violated: np.ndarray) -> np.ndarray:
         """The optimum of the set, as u (without what lies outside the set) and a correction."""

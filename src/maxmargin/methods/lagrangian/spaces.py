@@ -32,13 +32,13 @@ from .systems import (
     RidgeSystem,
 )
 
-__all__ = ["EigenSpace", "KernelSpace", "LinearSpace", "Method"]
+__all__ = ["ColumnSolver", "EigenSpace", "KernelSpace", "LinearSpace"]
 
-LARGEST_ITERATED = 10_000  # order of the largest matrix that the published iteration factorises
+MAX_ITERATED_ORDER = 10_000  # of the matrix that the published iteration factorises
 
 
 @dataclass(frozen=True)
-class Method:
+class ColumnSolver:
     """How a column is solved, and from where: ``start`` is what ``LinearSpace.start`` returned, or None.
 
     ``mu`` are the steps of the published iteration, one for each row of the space.
@@ -59,7 +59,7 @@ def _shared(system: RidgeSystem) -> RidgeSystem:
     return system
 
 
-def _iterate(system: RidgeSystem, which: np.ndarray, y: np.ndarray, method: Method) -> SolverResult:
+def _iterate(system: RidgeSystem, which: np.ndarray, y: np.ndarray, method: ColumnSolver) -> SolverResult:
     problem, mu = lagrangian.LagrangianProblem(system, y), method.mu[which]
     begin = method.start
     state = None if begin is None else lagrangian.start(problem, y * begin, mu)
@@ -74,10 +74,10 @@ class LinearSpace:
     def __init__(self, data: WeightedRows, C: float, solver: str) -> None:
         self.rows, self.cost = data.rows, C * data.weight
         order = min(len(self.rows), self.rows.n_features + 1)
-        if solver == "lagrangian" and order > LARGEST_ITERATED:
+        if solver == "lagrangian" and order > MAX_ITERATED_ORDER:
             raise ValueError(
                 "solver='lagrangian' factorises a matrix of order min(n_samples, n_features + 1), at most "
-                f"{LARGEST_ITERATED:,}; got {order:,}. Use solver='newton', which needs no factor."
+                f"{MAX_ITERATED_ORDER:,}; got {order:,}. Use solver='newton', which goes on without a factor."
             )
         self._whole = _shared(self._system(self.rows, self.cost)) if solver == "lagrangian" else None
 
@@ -91,7 +91,7 @@ class LinearSpace:
             return FeatureSystem(rows, cost)
         return KernelSystem(rows.products() + 1.0, cost, rows.n_threads, rows.cancel)
 
-    def solve(self, which: np.ndarray, y: np.ndarray, n_threads: int, method: Method) -> SolverResult:
+    def solve(self, which: np.ndarray, y: np.ndarray, n_threads: int, method: ColumnSolver) -> SolverResult:
         """The column of some rows; ``coef`` is w."""
         rows = replace(self.rows.take(which), n_threads=n_threads, cancel=method.stop.cancel)
         cost = self.cost[which]
@@ -159,7 +159,7 @@ class KernelSpace:
         whole = KernelSystem(self.G, self.cost, kernel.n_threads)
         self._whole = _shared(whole) if solver == "lagrangian" else None
 
-    def solve(self, which: np.ndarray, y: np.ndarray, n_threads: int, method: Method) -> SolverResult:
+    def solve(self, which: np.ndarray, y: np.ndarray, n_threads: int, method: ColumnSolver) -> SolverResult:
         """The column of some rows; ``coef`` is u."""
         every = len(which) == len(self.cost)
         if every and self._whole is not None:

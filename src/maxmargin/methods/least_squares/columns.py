@@ -19,7 +19,7 @@ from .problem import (
     start,
 )
 from .system import (
-    LARGEST_SPECTRUM,
+    MAX_SPECTRAL_ORDER,
     CholeskySystem,
     KrylovSystem,
     SpectralSystem,
@@ -29,7 +29,7 @@ from .system import (
     system_for,
 )
 
-LOO_DIGITS = 1e-3  # relative error above which an output left out is withheld
+MAX_LOO_ERROR = 1e-3  # relative error above which a leave-one-out output is withheld
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class SquaresAtCost:
         with np.errstate(divide="ignore", invalid="ignore"):
             apart = r / rest
             error = (size * self._unleveraged.residual + np.abs(apart) * part * self._unleveraged.blur) / rest
-        known = (rest > 0.0) & (error <= LOO_DIGITS * np.maximum(1.0, np.abs(apart)))
+        known = (rest > 0.0) & (error <= MAX_LOO_ERROR * np.maximum(1.0, np.abs(apart)))
         return np.asarray(np.where(known, y - apart, np.nan))
 
 
@@ -116,7 +116,7 @@ class SquaresOnRows:
         data = replace(self.unit, cost=C * self.unit.cost)
         if self.penalty == "lasso":
             return SquaresAtCost(data, "lasso", None, self._products)
-        if of_many and data.order <= LARGEST_SPECTRUM:
+        if of_many and data.order <= MAX_SPECTRAL_ORDER:
             spectrum = replace(self._spectrum, s=np.sqrt(C) * self._spectrum.s)
             return SquaresAtCost(data, "ridge", spectrum, None)
         return SquaresAtCost(data, "ridge", system_for(data, 1.0), None)

@@ -20,11 +20,11 @@ from ...data import Rows
 from ...numerics import interruptible
 from ...solving import FLOAT_EPS
 
-BLOCK = 1024  # rows or features that become dense at a time
-ROUNDED = 1e-28  # a column whose square about its mean is this share of the mean's is constant
-FAR = 1e3  # spreads from the origin, above which rows are moved there
-SAMPLE = 256  # rows that tell the spread
-LIGHT = 1 << 20  # numbers in a block of rows, where it is not larger for other reasons
+MIN_DENSE_BLOCK = 1024  # rows or features that are made dense at a time
+CONSTANT_FEATURE_SHARE = 1e-28  # a feature with a smaller variance, relative to its squared mean, is constant
+FAR_SPREADS = 1e3  # features with a mean of more standard deviations than this are moved to the origin
+SPREAD_SAMPLE_ROWS = 256  # rows from which the spread is estimated
+ENTRIES_PER_ROW_BLOCK = 1 << 20  # unless a block must be larger for other reasons
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,11 @@ class SquaresData:
 
         Its b is the former one plus ``<w, moved_by>``.
         """
-        far = far_features(self.rows.X[self.rows.index[:SAMPLE]]) if self.free else np.zeros(0, dtype=np.intp)
+        far = (
+            far_features(self.rows.X[self.rows.index[:SPREAD_SAMPLE_ROWS]])
+            if self.free
+            else np.zeros(0, dtype=np.intp)
+        )
         if not len(far):
             return self
         by = np.zeros(self.rows.n_features, dtype=self.rows.X.dtype)
@@ -103,12 +107,12 @@ class SquaresData:
             squares += np.einsum("ij,ij->j", block, block)
         offset = self.total * self.centre**2
         constant = np.where(offset > 0.0, offset, 1.0)
-        return np.sqrt(np.where(squares > ROUNDED * offset, squares, constant))
+        return np.sqrt(np.where(squares > CONSTANT_FEATURE_SHARE * offset, squares, constant))
 
     def row_blocks(self) -> Iterator[np.ndarray]:
         """A, some rows at a time, in double."""
         n, d = len(self.rows), self.rows.n_features
-        size = max(BLOCK, 2 * d, min(n, LIGHT // max(d, 1)))
+        size = max(MIN_DENSE_BLOCK, 2 * d, min(n, ENTRIES_PER_ROW_BLOCK // max(d, 1)))
         for start in range(0, n, size):
             self.poll()
             X = self.rows.X[self.rows.index[start : start + size]]
@@ -124,7 +128,7 @@ class SquaresData:
         n, d = len(self.rows), self.rows.n_features
         X = self.rows.X[self.rows.index]
         X = X.tocsc() if is_sparse(X) else X
-        size = max(BLOCK, 2 * n)
+        size = max(MIN_DENSE_BLOCK, 2 * n)
         for start in range(0, d, size):
             self.poll()
             part = X[:, start : start + size]
@@ -178,7 +182,7 @@ def far_features(sample: Any) -> np.ndarray:
         features = np.flatnonzero(np.bincount(sample.indices, minlength=len(features)) == sample.shape[0])
         sample = sample[:, features].toarray()
     mean, spread = sample.mean(axis=0, dtype=np.float64), sample.std(axis=0, dtype=np.float64)
-    return features[(np.abs(mean) > FAR * spread) & (spread > 0.0)]
+    return features[(np.abs(mean) > FAR_SPREADS * spread) & (spread > 0.0)]
 
 
 def moved_sparse(rows: Rows, by: np.ndarray) -> Rows:

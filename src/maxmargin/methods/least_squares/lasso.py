@@ -31,14 +31,14 @@ from ..linear import scaled_cholesky
 from .data import SquaresData
 from .problem import SquaresProblem
 
-EPOCHS = 50  # of coordinate descent between two exact solutions
-ROUNDS = 5  # of both, between two certificates
-SMALLEST_SET = 100
-LARGEST_POLISH = 1500  # features that are solved for exactly
-CROSSINGS = 30  # signs that may change on the way there
-PATIENCE = 20  # certificates without progress
-PROGRESS = 0.999
-ROUNDED = 1e-10  # a slope that exceeds the penalty's by less does so by rounding
+EPOCHS_PER_POLISH = 50  # epochs of coordinate descent between two exact solutions
+ROUNDS_PER_CERTIFICATE = 5  # each of epochs and an exact solution
+MIN_WORKING_SET = 100  # features
+MAX_POLISHED_FEATURES = 1500  # features that are solved for exactly
+MAX_SIGN_CHANGES = 30  # on the way to an exact solution
+MAX_IDLE_CERTIFICATES = 20  # certificates without progress before the solver gives up
+PROGRESS_RATIO = 0.999  # a gap above this share of the best one is no progress
+SLOPE_ROUNDING = 1e-10  # a slope that exceeds the penalty's by less does so by rounding
 
 
 def lasso(
@@ -83,26 +83,26 @@ class LassoDescent:
         self.primal, gap = bounds.primal, bounds.primal - max(bounds.dual, state.get("best_dual", -np.inf))
         n_iter = state.get("n_iter", 0)
         if n_iter != state.judged:  # once for each point, however often it is certified
-            state.idle = 0 if gap < PROGRESS * state.best_gap else state.idle + 1
+            state.idle = 0 if gap < PROGRESS_RATIO * state.best_gap else state.idle + 1
             state.best_gap, state.judged = min(gap, state.best_gap), n_iter
         first = not n_iter and not state.w.any()
         return replace(bounds, provisional=first and self._wants_more())
 
     def _wants_more(self) -> bool:
-        return bool(np.abs(self.problem.data.combine(self.r)).max() > 1.0 + ROUNDED)
+        return bool(np.abs(self.problem.data.combine(self.r)).max() > 1.0 + SLOPE_ROUNDING)
 
     def step(self) -> bool:
         """Rounds on one working set; True once there has been no progress for a while."""
-        if self.state.idle >= PATIENCE:
+        if self.state.idle >= MAX_IDLE_CERTIFICATES:
             return True
         gradient = self.problem.data.combine(self.r)
         features = self._working_set(gradient)
         G = self.factor * self.products.of(features)
         w, slope = self.state.w[features], gradient[features]
         still = 1e-3 * self.stop.tol * self.primal / len(features)
-        for _ in range(ROUNDS):
+        for _ in range(ROUNDS_PER_CERTIFICATE):
             signs = np.sign(w)
-            move = _native.lasso_epochs(G, w, slope, EPOCHS, still, self.stop.cancel)
+            move = _native.lasso_epochs(G, w, slope, EPOCHS_PER_POLISH, still, self.stop.cancel)
             if move <= still or np.array_equal(signs, np.sign(w)):  # else the support is not settled yet
                 slope = polish(G, w, slope)
             if move <= still:
@@ -114,8 +114,8 @@ class LassoDescent:
     def _working_set(self, gradient: np.ndarray) -> np.ndarray:
         """Features that are not 0, and as many again that most deserve to be."""
         d, support = len(gradient), np.flatnonzero(self.state.w)
-        n_more = max(SMALLEST_SET, len(support))
-        if d <= FEW:
+        n_more = max(MIN_WORKING_SET, len(support))
+        if d <= MAX_WHOLE_GRAM_FEATURES:
             return np.arange(d)
         appeal = np.abs(gradient)
         appeal[support] = np.inf
@@ -130,9 +130,9 @@ def polish(G: np.ndarray, w: np.ndarray, slope: np.ndarray) -> np.ndarray:
     Changes w in place and returns ``q - Gw``.
     """
     q = slope + G @ w
-    for _ in range(CROSSINGS):
+    for _ in range(MAX_SIGN_CHANGES):
         support = np.flatnonzero(w)
-        if not 0 < len(support) <= LARGEST_POLISH:
+        if not 0 < len(support) <= MAX_POLISHED_FEATURES:
             break
         sign, inner = np.sign(w[support]), G[np.ix_(support, support)]
         with one_blas_thread():
@@ -151,8 +151,8 @@ def polish(G: np.ndarray, w: np.ndarray, slope: np.ndarray) -> np.ndarray:
     return np.asarray(q - G @ w)
 
 
-FEW = 1000  # features whose products are all computed at once
-BLOCK = 8192  # rows
+MAX_WHOLE_GRAM_FEATURES = 1000  # features whose products are all computed at once
+ROWS_PER_BLOCK = 8192
 
 
 class FeatureProducts:
@@ -164,7 +164,7 @@ class FeatureProducts:
 
     def __init__(self, data: SquaresData) -> None:
         self.data = data
-        self.whole = data.gram_of_features() if data.rows.n_features <= FEW else None
+        self.whole = data.gram_of_features() if data.rows.n_features <= MAX_WHOLE_GRAM_FEATURES else None
 
     @cached_property
     def columns(self) -> Any:
@@ -180,10 +180,10 @@ class FeatureProducts:
             return np.asarray(raw - data.total * np.outer(data.centre[left], data.centre[right]))
         out = np.zeros((len(left), len(right)))
         with one_blas_thread():
-            for start in range(0, len(data.rows), BLOCK):
+            for start in range(0, len(data.rows), ROWS_PER_BLOCK):
                 data.poll()
-                which = data.rows.index[start : start + BLOCK]
-                weight = data.root[start : start + BLOCK, None]
+                which = data.rows.index[start : start + ROWS_PER_BLOCK]
+                weight = data.root[start : start + ROWS_PER_BLOCK, None]
                 X = np.asarray(data.rows.X[which])
                 sides = [weight * (X[:, f] - data.centre[f]) for f in (left, right)]
                 out += sides[0].T @ sides[1]

@@ -18,7 +18,7 @@ from ...solving import (
 )
 from .columns import SquaresOnRows
 
-N_COSTS = 50
+DEFAULT_N_COSTS = 50
 
 
 @dataclass(frozen=True)
@@ -83,11 +83,11 @@ def _costs(Cs: Any, problems: list[SquaresOnRows], targets: list[np.ndarray]) ->
         return np.sort(check_grid("Cs", Cs))
     if problems[0].penalty == "lasso":
         first = min(rows.smallest_cost(y) for rows, y in zip(problems, targets, strict=True))
-        return np.geomspace(first, 1e3 * first, N_COSTS)
+        return np.geomspace(first, 1e3 * first, DEFAULT_N_COSTS)
     unit = problems[0].unit
     spread = unit.cost @ unit.rows.sqnorms() - unit.total * float(unit.centre @ unit.centre)
     typical = max(float(spread) / unit.order, 1e-12 * unit.total)
-    return np.geomspace(1e-3 / typical, 1e5 / typical, N_COSTS)
+    return np.geomspace(1e-3 / typical, 1e5 / typical, DEFAULT_N_COSTS)
 
 
 def _gathered(costs: np.ndarray, rows: list[tuple[SolverResult, ...]]) -> LeastSquaresPath:

@@ -81,9 +81,9 @@ class SquaresProblem:
         )
 
 
-REACH = 10.0  # without a penalty the bound is over coefficients that differ by so many times their length
-PATIENCE = 4  # certificates without progress
-PROGRESS = 0.9  # of the gap
+BOUND_RADIUS = 10.0  # without a penalty the bound covers coefficients this many lengths away
+MAX_IDLE_CERTIFICATES = 4  # certificates without progress before the solver gives up
+PROGRESS_RATIO = 0.9  # a gap above this share of the best one is no progress
 
 
 def least_squares(
@@ -132,7 +132,7 @@ class Refinement:
     def step(self) -> bool:
         """One correction; True once there has been no progress for a while."""
         state, data, ridge = self.state, self.problem.data, self.problem.ridge
-        if state.idle >= PATIENCE:
+        if state.idle >= MAX_IDLE_CERTIFICATES:
             return True
         if self.system.wide:
             state.a += self.system.solve(data.root * self.r - ridge * state.a)
@@ -152,10 +152,10 @@ class Refinement:
             dual_w = None if self.system.wide else self.gradient()
             bounds = problem.certificate(state.w, self.r, self.shares(), dual_w)
         else:
-            gain = self.system.gain(state.w, self.gradient(), problem.data.root * self.r, REACH)
+            gain = self.system.gain(state.w, self.gradient(), problem.data.root * self.r, BOUND_RADIUS)
             bounds = problem.bounded_by(state.w, self.r, gain)
         gap, n_iter = bounds.primal - bounds.dual, state.get("n_iter", 0)
         if n_iter != state.judged:  # once for each point, however often it is certified
-            state.idle = 0 if gap < PROGRESS * state.best_gap else state.idle + 1
+            state.idle = 0 if gap < PROGRESS_RATIO * state.best_gap else state.idle + 1
             state.best_gap, state.judged = min(gap, state.best_gap), n_iter
         return replace(bounds, provisional=not n_iter and not state.w.any())

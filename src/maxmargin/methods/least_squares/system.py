@@ -3,7 +3,7 @@
 With A of `squares_data.py` and a ridge of 1 or 0, tall data ask for ``(A'A + ridge)^{-1}``, wide data for
 ``(AA' + ridge)^{-1}``. Three ways, each an object with `solve` for such a system of the smaller order:
 
-    CholeskySystem    ridge, up to LARGEST_FACTOR
+    CholeskySystem    ridge, up to MAX_CHOLESKY_ORDER
     SpectralSystem    singular values and vectors: no penalty, where the rank must be known; paths over C
     KrylovSystem      conjugate gradients on A'A, of any size
 """
@@ -24,11 +24,11 @@ from ...solving import FLOAT_EPS
 from ..linear import scaled_cholesky
 from .data import SquaresData
 
-LARGEST_FACTOR = 3000  # order of the largest matrix that is factorised by Cholesky
-LARGEST_SPECTRUM = 1000  # and by singular values
-ROUNDED = 8 * FLOAT_EPS  # relative error of a short sum, or of an entry of a scaled matrix
-CG_STEPS = 100  # conjugate gradients between two certificates
-CG_TARGET = 3e-2  # by which they reduce the gradient
+MAX_CHOLESKY_ORDER = 3000  # of a matrix that is factorised by Cholesky
+MAX_SPECTRAL_ORDER = 1000  # of a matrix that is factorised by singular values
+ENTRY_ROUNDING = 8 * FLOAT_EPS  # relative error of a short sum, or of an entry of a scaled matrix
+CG_STEPS_PER_CERTIFICATE = 100  # at most
+CG_GRADIENT_REDUCTION = 3e-2  # the factor by which conjugate gradients reduce the gradient
 
 
 @dataclass(frozen=True)
@@ -60,9 +60,9 @@ class System(Protocol):
 
 def system_for(data: SquaresData, ridge: float) -> System:
     """The system that suits the size; a ridge needs no rank."""
-    if ridge > 0.0 and data.order <= LARGEST_FACTOR:
+    if ridge > 0.0 and data.order <= MAX_CHOLESKY_ORDER:
         return CholeskySystem(data, ridge)
-    if data.order <= LARGEST_SPECTRUM:
+    if data.order <= MAX_SPECTRAL_ORDER:
         return spectral_system(data, ridge)
     return KrylovSystem(data, ridge)
 
@@ -101,7 +101,7 @@ class CholeskySystem:
             if self.wide:
                 return self._from_inverse(share)
             rest = np.concatenate([1.0 - part for part in self._leverages()]) - share
-        size = np.full(len(rest), ROUNDED * np.sqrt(self.data.rows.n_features))
+        size = np.full(len(rest), ENTRY_ROUNDING * np.sqrt(self.data.rows.n_features))
         return Unleveraged(rest, size, size)
 
     def _from_inverse(self, share: np.ndarray) -> Unleveraged:
@@ -110,8 +110,8 @@ class CholeskySystem:
         squares = np.einsum("ij,ij->i", inverse, inverse) + np.einsum("ij,ij->j", inverse, inverse)
         squares -= diagonal**2  # of the rows of the inverse, of which the upper half is 0
         known = self.ridge * share / (self.ridge + self.apart)
-        size = ROUNDED * np.sqrt(len(share))
-        blur = self.ridge * self.scale**2 * size * squares + ROUNDED * known
+        size = ENTRY_ROUNDING * np.sqrt(len(share))
+        blur = self.ridge * self.scale**2 * size * squares + ENTRY_ROUNDING * known
         residual = self.scale * size * np.sqrt(squares) / self.data.root
         return Unleveraged(self.ridge * self.scale**2 * diagonal - known, blur, residual)
 
@@ -196,8 +196,8 @@ class KrylovSystem:
         """A step that reduces the gradient, within the span of the rows: so the limit is the shortest."""
         x, residual = np.zeros_like(g), g.copy()
         direction, square = residual.copy(), float(g @ g)
-        target = CG_TARGET**2 * square
-        for _ in range(CG_STEPS):
+        target = CG_GRADIENT_REDUCTION**2 * square
+        for _ in range(CG_STEPS_PER_CERTIFICATE):
             if square <= target or square == 0.0:
                 break
             along = self.data.centred(self.data.rows.dot(direction))

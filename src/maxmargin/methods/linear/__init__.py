@@ -2,12 +2,12 @@
 
 from . import newton
 from .dual_cd import dual_cd
-from .estimator import LARGEST_NEWTON, LinearSVC
+from .estimator import MAX_NEWTON_ORDER, LinearSVC
 from .newton_system import scaled_cholesky
 from .problem import MarginProblem
 
 __all__ = [
-    "LARGEST_NEWTON",
+    "MAX_NEWTON_ORDER",
     "LinearSVC",
     "MarginProblem",
     "dual_cd",

@@ -26,7 +26,7 @@ from ...solving import (
 )
 from .problem import MarginProblem
 
-CHECK_EVERY = 4  # a certificate costs about as much as a third of an epoch
+EPOCHS_PER_CERTIFICATE = 4  # a certificate costs about a third of an epoch
 
 
 def dual_cd(
@@ -38,7 +38,7 @@ def dual_cd(
     callback: Callback | None = None,
 ) -> SolverResult:
     """Minimise a ``MarginProblem`` with the hinge or the squared hinge to ``stop.tol``."""
-    stop = replace(stop, check_every=CHECK_EVERY)
+    stop = replace(stop, check_every=EPOCHS_PER_CERTIFICATE)
     iteration = DualDescent(problem, stop.resumed(state) or _start(problem, seed), stop.cancel)
     status, history = drive(iteration.state, iteration.step, iteration.certify, stop, callback)
     state = iteration.state

@@ -25,10 +25,10 @@ from .problem import Intercept, MarginProblem
 from .truncated_newton import truncated_newton
 
 SOLVERS = ("auto", "newton", "dual-cd", "truncated-newton")
-LARGEST_NEWTON = 2000  # order of the largest Newton system that solver="auto" takes on
-FEW_ROWS = 500  # the same for wide data with the squared hinge
-HARD = 10.0  # mean of cost times squared norm from which on coordinates depend on each other
-TIGHT = 1e-5  # tol from which on coordinate descent takes too many epochs
+MAX_NEWTON_ORDER = 2000  # order of the largest Newton system that solver="auto" accepts
+MAX_WIDE_NEWTON_ROWS = 500  # the same limit for wide data with the squared hinge
+MIN_COUPLED_CURVATURE = 10.0  # mean of cost times squared norm above which coordinate descent is slow
+SECOND_ORDER_TOL = 1e-5  # tol below which coordinate descent takes too many epochs
 
 
 class LinearSVC(CodedClassifier):
@@ -158,10 +158,13 @@ class LinearSVC(CodedClassifier):
         """The solver that was fastest on such data; docs/theory/linear-svm.md has the measurements."""
         n, d = len(data.rows), data.rows.n_features
         if self.loss == "hinge":
-            return "newton" if min(n, d) <= LARGEST_NEWTON else "dual-cd"
-        if d <= min(n, LARGEST_NEWTON) or n <= FEW_ROWS:
+            return "newton" if min(n, d) <= MAX_NEWTON_ORDER else "dual-cd"
+        if d <= min(n, MAX_NEWTON_ORDER) or n <= MAX_WIDE_NEWTON_ROWS:
             return "newton"
-        hard = self.tol <= TIGHT or self.C * float(data.weight @ data.rows.sqnorms()) >= HARD * n
+        hard = (
+            self.tol <= SECOND_ORDER_TOL
+            or self.C * float(data.weight @ data.rows.sqnorms()) >= MIN_COUPLED_CURVATURE * n
+        )
         return "truncated-newton" if hard and n >= d and is_sparse(data.rows.X) else "dual-cd"
 
     def _solve(

@@ -34,13 +34,13 @@ from ...solving import (
 from .newton_system import newton_direction
 from .problem import MarginProblem
 
-FIRST_SHARPNESS = 0.5  # at w = 0 every share is then half way, so the first step is a least-squares fit
-SHARPER = 5.0  # growth of s from round to round
-FRESH = 8  # steps after which scores are computed anew rather than updated
-SHARPEST = 1e13  # beyond this, rounding decides
-SOLVED = 0.1  # a round ends when its own error is this share of the duality gap
-SHARPNESS_AFTER_SAMPLE = 2.0
-SAMPLE = 8  # a start comes from every eighth sample, when that is still many times the features
+FIRST_SHARPNESS = 0.5  # at w = 0 every share is then one half, so the first step is a least-squares fit
+SHARPNESS_GROWTH = 5.0  # factor of s from one round to the next
+STEPS_PER_SCORE_REFRESH = 8  # steps after which scores are recomputed rather than updated
+MAX_SHARPNESS = 1e13  # beyond this, rounding errors dominate
+ROUND_ERROR_SHARE = 0.1  # a round ends when its own error is this share of the duality gap
+SHARPNESS_AFTER_SAMPLE = 2.0  # s of the first round after a start from a sample
+START_SAMPLE_DIVISOR = 8  # starts use one eighth of the samples, if that is many times the features
 
 
 def exact_direction(iteration: NewtonIteration) -> tuple[np.ndarray, float]:
@@ -88,7 +88,7 @@ def _start(problem: MarginProblem, stop: Stop, direction: Direction) -> State:
     """At zero, or at the solution for a random sample of the rows when there are many."""
     n, d = len(problem.y), problem.rows.n_features
     state = start_at(problem, np.zeros(d), 0.0)
-    n_sample = n // SAMPLE
+    n_sample = n // START_SAMPLE_DIVISOR
     few = n_sample < 4 * d or n_sample < 1000 or len(np.unique(problem.y[:n_sample])) < 2
     if not few:
         rough = Stop(
@@ -181,7 +181,9 @@ class NewtonIteration:
         stale = state.n_iter - state.get("fresh", state.n_iter)
         bounds = self._bounds()
         best = max(bounds.dual, state.get("best_dual", -np.inf))
-        if stale >= FRESH or (stale and relative_gap(bounds.primal, best, bounds.tiny) <= tol):
+        if stale >= STEPS_PER_SCORE_REFRESH or (
+            stale and relative_gap(bounds.primal, best, bounds.tiny) <= tol
+        ):
             self.refresh()
             bounds = self._bounds()
         self.primal, self.gap = bounds.primal, bounds.primal - bounds.dual
@@ -199,10 +201,10 @@ class NewtonIteration:
     def step(self) -> bool:
         """One Newton step, after the next round is opened when this one is solved."""
         if self.hinge and self._round_is_solved():
-            if self.state.sharpness >= SHARPEST:
+            if self.state.sharpness >= MAX_SHARPNESS:
                 return True
             self.state.anchor[:] = self.shares
-            self.state.sharpness *= SHARPER
+            self.state.sharpness *= SHARPNESS_GROWTH
             self._settle()
         state, problem = self.state, self.problem
         p, p_b = self.direction(self)
@@ -224,7 +226,7 @@ class NewtonIteration:
     def _round_is_solved(self) -> bool:
         gradient_sq = self.gradient @ self.gradient + self.problem.intercept_penalty * self.gradient_b**2
         rounding = self.problem.tiny + FLOAT_EPS * float(self.dual_w @ self.dual_w)
-        return bool(0.5 * gradient_sq <= max(SOLVED * self.gap, rounding))
+        return bool(0.5 * gradient_sq <= max(ROUND_ERROR_SHARE * self.gap, rounding))
 
 
 Direction = Callable[[NewtonIteration], tuple[np.ndarray, float]]

@@ -16,7 +16,7 @@ from ...data import Rows
 from ...solving import FLOAT_EPS
 from .problem import MarginProblem
 
-LARGEST_FACTOR = 3000  # order of the largest matrix that is factorised
+MAX_FACTOR_ORDER = 3000  # larger systems are solved by conjugate gradients
 
 
 def newton_direction(
@@ -43,7 +43,7 @@ def _solve(rows: Rows, weight: np.ndarray, right: np.ndarray, mean: np.ndarray |
     n, d = len(rows), rows.n_features
     if min(n, d) == 0:
         return right.copy()
-    if min(n, d) > LARGEST_FACTOR:
+    if min(n, d) > MAX_FACTOR_ORDER:
         return np.column_stack([_conjugate_gradients(rows, weight, column, mean) for column in right.T])
     if d <= n or d <= 64:
         matrix = rows.gram(weight, mean)

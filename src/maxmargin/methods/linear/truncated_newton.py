@@ -26,10 +26,10 @@ from ...solving import (
 from .newton import NewtonIteration, newton
 from .problem import MarginProblem
 
-ROUGH = 0.02  # what a direction may leave of the quadratic, times the square of the relative duality gap
-FINE = 0.3  # and never less than so much of tol
-MOST_PRODUCTS = 500  # conjugate gradients for one direction
-BLOCK = 4096  # rows
+RESIDUAL_PER_SQUARED_GAP = 0.02  # relative error of a direction, divided by the squared relative duality gap
+RESIDUAL_PER_TOL = 0.3  # the smallest relative error asked for, divided by tol
+MAX_CG_PRODUCTS = 500  # products of one direction
+ROWS_PER_BLOCK = 4096
 
 
 def truncated_newton(
@@ -41,16 +41,16 @@ def truncated_newton(
             "solver 'truncated-newton' needs a loss with a curvature, 'squared-hinge'; got "
             f"{problem.loss.name!r}. Take solver='newton' or 'dual-cd'."
         )
-    direction = TruncatedDirection(feature_squares(problem.rows, problem.cost), FINE * stop.tol)
+    direction = TruncatedDirection(feature_squares(problem.rows, problem.cost), RESIDUAL_PER_TOL * stop.tol)
     return newton(problem, stop=stop, state=state, callback=callback, direction=direction)
 
 
 def feature_squares(rows: Rows, weight: np.ndarray) -> np.ndarray:
     """``sum_i weight_i x_ij^2 / sum_i weight_i`` for each feature j."""
     total = np.zeros(rows.n_features)
-    for start in range(0, len(rows), BLOCK):
-        X = rows.X[rows.index[start : start + BLOCK]]
-        some = weight[start : start + BLOCK]
+    for start in range(0, len(rows), ROWS_PER_BLOCK):
+        X = rows.X[rows.index[start : start + ROWS_PER_BLOCK]]
+        some = weight[start : start + ROWS_PER_BLOCK]
         if is_sparse(X):
             each = np.repeat(some, np.diff(X.indptr)) * X.data.astype(np.float64) ** 2
             total += np.bincount(X.indices, weights=each, minlength=rows.n_features)
@@ -70,7 +70,7 @@ class TruncatedDirection:
         problem, curvature = iteration.problem, iteration.curvature(iteration.shares)
         gradient, gradient_b = iteration.gradient, iteration.gradient_b
         gap = min(iteration.gap / iteration.primal, 1.0) if iteration.primal > 0.0 else 1.0
-        goal = iteration.primal, max(self.finest, ROUGH * gap * gap)
+        goal = iteration.primal, max(self.finest, RESIDUAL_PER_SQUARED_GAP * gap * gap)
         curved = np.flatnonzero(curvature)
         if not len(curved):
             return -gradient, -gradient_b if problem.intercept == "penalised" else 0.0
@@ -132,7 +132,7 @@ def conjugate_gradients(
     x, residual = np.zeros_like(right), right.copy()
     towards = residual / diagonal
     direction, rho = towards.copy(), float(residual @ towards)
-    for n_products in range(MOST_PRODUCTS):
+    for n_products in range(MAX_CG_PRODUCTS):
         present = max(value - 0.5 * float(x @ (right + residual)), 0.0)
         near = n_products > 0 and 0.5 * float(residual @ residual) <= share * present
         if near or rho == 0.0:

@@ -25,7 +25,7 @@ from ...solving import (
     Stop,
     solve_columns,
 )
-from ..eigen_map import METHODS, EigenFeatures, eigen_features
+from ..eigen_map import EIGEN_METHODS, EigenFeatures, find_eigen_features
 from .features import Features, KernelColumns, RawFeatures
 from .generation import WorkingSet, generate
 from .program import (
@@ -35,7 +35,7 @@ from .program import (
     WrongClasses,
 )
 
-OF_SOME_FITS = ("coef_", "support_", "support_vectors_", "dual_coef_", "n_support_", "trace_captured_")
+OPTIONAL_ATTRIBUTES = ("coef_", "support_", "support_vectors_", "dual_coef_", "n_support_", "trace_captured_")
 
 
 class LinearProgramSVC(KernelClassifier):
@@ -186,7 +186,7 @@ class LinearProgramSVC(KernelClassifier):
             )
         check_choice("features", self.features, ("columns", "eigen"))
         check_number("n_components", self.n_components, at_least=1, integer=True)
-        check_choice("eigen_method", self.eigen_method, METHODS)
+        check_choice("eigen_method", self.eigen_method, EIGEN_METHODS)
         check_flag("fit_intercept", self.fit_intercept)
         check_flag("warm_start", self.warm_start)
         self._check_kernel()
@@ -212,7 +212,7 @@ class LinearProgramSVC(KernelClassifier):
             super()._prepare(data)
         self._eigen: EigenFeatures | None = None
         if self.kernel is not None and not self._in_columns:
-            self._eigen = eigen_features(
+            self._eigen = find_eigen_features(
                 self._kernel_data(data),
                 self.n_components,
                 method=self.eigen_method,
@@ -257,7 +257,7 @@ class LinearProgramSVC(KernelClassifier):
 
     def _store(self, results: Sequence[Any], data: WeightedRows) -> None:
         coef = self._joined(results, data)
-        for name in OF_SOME_FITS:
+        for name in OPTIONAL_ATTRIBUTES:
             self.__dict__.pop(name, None)
         used = np.flatnonzero(coef.any(axis=1))
         if self._in_columns:

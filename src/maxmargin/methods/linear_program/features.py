@@ -13,7 +13,7 @@ from ..._native import is_sparse
 from ...data import Rows, check_kernel_sums
 from ...kernels import KernelData
 
-CHUNK = 1 << 21  # entries of a block that is held at a time
+ENTRIES_PER_BLOCK = 1 << 21  # held at a time
 
 
 class Features(Protocol):
@@ -71,7 +71,7 @@ class RawFeatures:
         """From the largest absolute value of each column."""
         X, index = self.rows.X, self.rows.index
         largest = np.zeros(self.n_features)
-        step = max(1, CHUNK // max(1, self.n_features))
+        step = max(1, ENTRIES_PER_BLOCK // max(1, self.n_features))
         for start in range(0, len(index), step):
             part = abs(X[index[start : start + step]]).max(axis=0)
             part = part.toarray() if is_sparse(part) else np.asarray(part)
@@ -140,7 +140,7 @@ class KernelColumns:
 
     def _product(self, used: np.ndarray, A: np.ndarray) -> np.ndarray:
         out = np.zeros((len(self), A.shape[1]))
-        step = max(1, CHUNK // max(1, len(used)))
+        step = max(1, ENTRIES_PER_BLOCK // max(1, len(used)))
         with _native.one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
             for start in range(0, len(self) if len(used) else 0, step):
                 if self.kernel.cancel[0]:

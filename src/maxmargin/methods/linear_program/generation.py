@@ -26,17 +26,17 @@ from ...solving import (
     Stop,
     drive,
 )
-from .master import Master
+from .master import HingeMaster
 from .program import HingeProgram
 
-WHOLE = 200_000  # entries of a program that is handed over whole
-SAMPLE = 8  # a start comes from every eighth sample
-LEAST_SAMPLE = 500
-NEAR_SHARE = 0.25  # of the pairs are at work after a start: those with margins nearest to 1
-ROUGH = 1e-2  # the gap to which a start is solved
-FIRST = 50  # coefficients at first
-NEW = 50  # coefficients that join in a round, at least, where so many are attractive
-SLACK = 1e-9  # violations below it are rounding
+MAX_WHOLE_PROGRAM_ENTRIES = 200_000  # a smaller program is solved without generation
+START_SAMPLE_DIVISOR = 8  # the start is solved on one eighth of the samples
+MIN_START_SAMPLE = 500  # samples
+START_PAIR_SHARE = 0.25  # share of pairs active after such a start: those with margins nearest to 1
+START_TOL = 1e-2  # the relative duality gap of such a start
+FIRST_COEFFICIENTS = 50  # of a program without such a start
+MIN_NEW_COEFFICIENTS = 50  # that join in a round, if so many are attractive
+VIOLATION_SLACK = 1e-9  # smaller violations are rounding
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def generate(
     """
     deadline = time.perf_counter() + stop.max_seconds
     state = stop.resumed(state) or start(program, stop)
-    iteration = Generation(program, state, stop.cancel, deadline)
+    iteration = ColumnGeneration(program, state, stop.cancel, deadline)
     left = replace(stop, max_seconds=max(0.0, deadline - time.perf_counter()))
     status, history = drive(state, iteration.step, iteration.certify, left, callback)
     b = state.b - state.b.mean() if len(state.b) > 1 else state.b
@@ -67,11 +67,11 @@ def generate(
 def start(program: HingeProgram, stop: Stop) -> State:
     """Everything of a small program at work; else what a sample of its rows leaves at work, or a guess."""
     n, outputs, d = len(program.features), program.pairs.n_outputs, program.features.n_features
-    n_sample = n // SAMPLE
+    n_sample = n // START_SAMPLE_DIVISOR
     pairs = np.flatnonzero(program.pairs.exists())
-    if n * program.pairs.width * d <= WHOLE:
+    if n * program.pairs.width * d <= MAX_WHOLE_PROGRAM_ENTRIES:
         return new_state(program, pairs, _coefficients(np.arange(outputs * d), d))
-    if n_sample >= LEAST_SAMPLE and (n_sample >= 4 * d or program.features.by_sample):
+    if n_sample >= MIN_START_SAMPLE and (n_sample >= 4 * d or program.features.by_sample):
         return _start_from_sample(program, n_sample, stop)
     return new_state(program, pairs, _attractive(program))
 
@@ -111,7 +111,7 @@ def _attractive(program: HingeProgram) -> np.ndarray:
     """The coefficients with the largest prices, on features of one scale, when every pair is at its cost."""
     pi = program.feasible(np.where(program.pairs.exists(), program.cost[:, None], 0.0))
     prices = np.abs(program.prices(pi) / program.features.scale[:, None]).T.ravel()
-    chosen = np.sort(np.argsort(-prices, kind="stable")[:FIRST])
+    chosen = np.sort(np.argsort(-prices, kind="stable")[:FIRST_COEFFICIENTS])
     return _coefficients(chosen, program.features.n_features)
 
 
@@ -120,13 +120,13 @@ def _start_from_sample(program: HingeProgram, n_sample: int, stop: Stop) -> Stat
     sample = program.first(n_sample)
     rough = replace(
         stop,
-        tol=max(stop.tol, ROUGH),
+        tol=max(stop.tol, START_TOL),
         max_iter=max(1, stop.max_iter // 2),
         max_seconds=stop.max_seconds / 4,
         journal=None,
     )
     solved = start(sample, rough)
-    iteration = Generation(sample, solved, stop.cancel, time.perf_counter() + rough.max_seconds)
+    iteration = ColumnGeneration(sample, solved, stop.cancel, time.perf_counter() + rough.max_seconds)
     drive(solved, iteration.step, iteration.certify, rough)
     if len(solved.row_status) == 0:  # stopped before its first program
         return new_state(program, np.flatnonzero(program.pairs.exists()), solved.coefficients)
@@ -136,7 +136,7 @@ def _start_from_sample(program: HingeProgram, n_sample: int, stop: Stop) -> Stat
     W = np.zeros((program.features.n_features, program.pairs.n_outputs))
     W[: len(solved.W)] = solved.W
     missing = 1.0 - program.margins(W, solved.b).ravel()
-    near = np.argsort(np.abs(missing), kind="stable")[: int(NEAR_SHARE * len(missing))]
+    near = np.argsort(np.abs(missing), kind="stable")[: int(START_PAIR_SHARE * len(missing))]
     at_work = np.union1d(near[np.isfinite(missing[near])], basic)
     state = new_state(program, at_work, solved.coefficients[used])
     state.last_W, state.last_b = W, solved.b
@@ -147,16 +147,16 @@ def _start_from_sample(program: HingeProgram, n_sample: int, stop: Stop) -> Stat
     return state
 
 
-class Generation:
+class ColumnGeneration:
     """One restricted program a step."""
 
     def __init__(self, program: HingeProgram, state: State, cancel: np.ndarray, deadline: float) -> None:
         self.program, self.state, self.cancel, self.deadline = program, state, cancel, deadline
         self.master = self._new_master()
 
-    def _new_master(self) -> Master:
+    def _new_master(self) -> HingeMaster:
         state = self.state
-        master = Master(self.program, self.cancel, state.unit or None)
+        master = HingeMaster(self.program, self.cancel, state.unit or None)
         master.add_pairs(state.pairs)
         master.add_coefficients(state.coefficients)
         if len(state.held):
@@ -206,7 +206,7 @@ class Generation:
         state.pairs, state.coefficients, state.held = master.pairs, master.coefficients, master.held
         state.pair_status, state.row_status = master.pair_status, master.row_status
 
-    def _go_to(self, point: Point | None) -> None:
+    def _go_to(self, point: ProgramPoint | None) -> None:
         if point is not None:
             self.state.last_W, self.state.last_b, self.state.last_pi = point
 
@@ -252,7 +252,7 @@ class Generation:
         missing = 1.0 - self.Z.ravel()
         missing[self.master.held] *= -1.0
         missing[self.master.pairs] = 0.0
-        return np.flatnonzero(missing > SLACK)
+        return np.flatnonzero(missing > VIOLATION_SLACK)
 
     def _attractive_coefficients(self) -> np.ndarray:
         master = self.master
@@ -261,20 +261,20 @@ class Generation:
         worth = prices / master.penalty - 1.0 if penalised else prices / self.program.cost.sum()
         worth[master.coefficients[:, 0], master.coefficients[:, 1]] = 0.0
         flat = worth.ravel()
-        chosen = np.argsort(-flat, kind="stable")[: max(NEW, len(master.coefficients))]
-        return _coefficients(np.sort(chosen[flat[chosen] > SLACK]), worth.shape[1])
+        chosen = np.argsort(-flat, kind="stable")[: max(MIN_NEW_COEFFICIENTS, len(master.coefficients))]
+        return _coefficients(np.sort(chosen[flat[chosen] > VIOLATION_SLACK]), worth.shape[1])
 
 
-LARGEST = 2000  # order of a matrix that is factorised
+MAX_REFINED_ORDER = 2000  # of a basis matrix that is factorised
 
-Point = tuple[np.ndarray, np.ndarray, np.ndarray]
+ProgramPoint = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
-def refined(master: Master, W: np.ndarray, b: np.ndarray, pi: np.ndarray) -> Point | None:
+def refined(master: HingeMaster, W: np.ndarray, b: np.ndarray, pi: np.ndarray) -> ProgramPoint | None:
     """``W, b, pi`` nearer to the vertex of the last basis; None where its matrix is too large or singular."""
     basic_pairs, basic_rows = master.basic()
     pairs, rows = master.pairs[basic_pairs], np.flatnonzero(~basic_rows)
-    if len(pairs) != len(rows) or not 0 < len(rows) <= LARGEST:
+    if len(pairs) != len(rows) or not 0 < len(rows) <= MAX_REFINED_ORDER:
         return None
     try:
         with warnings.catch_warnings():

@@ -31,20 +31,20 @@ from ...numerics import (
 )
 from .program import HingeProgram
 
-CHUNK = 1 << 20  # entries of a block that is held at a time
-OPTIONS: Options = SERIAL_SIMPLEX | {
+ENTRIES_PER_BLOCK = 1 << 20  # held at a time
+SIMPLEX_OPTIONS: Options = SERIAL_SIMPLEX | {
     "small_matrix_value": 1e-12,
     "simplex_scale_strategy": 2,
     "dual_simplex_cost_perturbation_multiplier": 1.0,
 }
-REMEDIES: tuple[Options, ...] = (  # where rounding defeats it: one after another
+FALLBACK_OPTIONS: tuple[Options, ...] = (  # where rounding defeats it: one after another
     {"simplex_scale_strategy": 0},
     {"dual_simplex_cost_perturbation_multiplier": 0.0},
     {"simplex_strategy": 4},  # primal
 )
 
 
-class Master:
+class HingeMaster:
     """The program restricted to some coefficients (output, feature) and some pairs."""
 
     def __init__(self, program: HingeProgram, cancel: np.ndarray, unit: float | None = None) -> None:
@@ -60,7 +60,7 @@ class Master:
         self._cancel = cancel
         self.pair_status = np.zeros(0, dtype=np.int8)  # of the pairs in the last basis
         self.row_status = np.zeros(0, dtype=np.int8)  # of the rows, intercepts first; none without a basis
-        self._model = new_highs(OPTIONS)  # holds the program, and never runs
+        self._model = new_highs(SIMPLEX_OPTIONS)  # holds the program, and never runs
         self._highs = self._model
         zeros = np.zeros(self.n_intercepts)
         starts = np.zeros(self.n_intercepts, dtype=np.int32)
@@ -108,7 +108,7 @@ class Master:
         """Entries of rows and columns, compressed by column (with intercepts) or by row."""
         n_other = len(coefficients) + self.n_intercepts if by_pair else len(pairs)
         along = pairs if by_pair else coefficients
-        step = max(1, CHUNK // max(1, n_other))
+        step = max(1, ENTRIES_PER_BLOCK // max(1, n_other))
         counts, index, value = [], [np.zeros(0, dtype=np.int32)], [np.zeros(0)]
         for start in range(0, len(along), step):
             if self._cancel[0]:
@@ -144,8 +144,8 @@ class Master:
 
     def solve(self, deadline: float) -> Outcome:
         """Run the dual simplex method, from the last basis where there is one."""
-        options = OPTIONS
-        for remedy in ({}, *REMEDIES):
+        options = SIMPLEX_OPTIONS
+        for remedy in ({}, *FALLBACK_OPTIONS):
             options = options | remedy
             self._load(options)
             self._run(deadline)

@@ -18,9 +18,9 @@ import numpy as np
 from ...solving import FLOAT_EPS
 from .features import Features
 
-NEAR = 1e-6  # margins so little below 1 are rounding where all of them are
-REACH = 10.0  # a bound that pays for rounding holds for coefficients so many times as large as those found
-ROUNDED = 1e-9  # what prices on features of one scale may be off by, as a share of all multipliers
+MARGIN_ROUNDING = 1e-6  # margins this little below 1 are rounding if all of them are
+BOUND_RADIUS = 10.0  # a bound that allows for rounding covers coefficients this many times as large
+PRICE_ROUNDING = 1e-9  # error of prices on features of one scale, as a share of all multipliers
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class HingeProgram:
     def stretch(self, W: np.ndarray, Z: np.ndarray) -> float:
         """A factor of (W, b), 1 but for rounding, that brings margins just below 1 up to 1 where it pays."""
         missing = 1.0 - Z
-        short = (missing > 0.0) & (missing <= NEAR)
+        short = (missing > 0.0) & (missing <= MARGIN_ROUNDING)
         if not short.any():
             return 1.0
         factor = (1.0 + 4.0 * FLOAT_EPS) / float(Z[short].min())
@@ -73,22 +73,22 @@ class HingeProgram:
     def dual(self, pi: np.ndarray, prices: np.ndarray, W: np.ndarray) -> float:
         """A lower bound from ``feasible`` multipliers, whose prices are given.
 
-        With a penalty they are scaled until no price exceeds 1. Where prices exceed it by rounding alone, as
-        they do where it is 0, what they exceed it by is paid for by coefficients up to ``REACH`` times those
-        of ``W``: the larger of both bounds counts.
+        With a penalty they are scaled until no price exceeds 1. Where the excess is rounding, as it always is
+        without a penalty, it is charged to coefficients up to ``BOUND_RADIUS`` times those of ``W`` instead:
+        the larger of both bounds counts.
         """
         total, scale = float(pi.sum()), self.features.scale[:, None]
         largest = float(np.abs(prices).max(initial=0.0))
         scaled = total / max(1.0, largest) if self.penalised else 0.0
         excess = np.maximum(0.0, np.abs(prices / scale) - (1.0 / scale if self.penalised else 0.0))
-        if largest == 0.0 or float(excess.max(initial=0.0)) > ROUNDED * total:
+        if largest == 0.0 or float(excess.max(initial=0.0)) > PRICE_ROUNDING * total:
             return scaled if largest > 0.0 else total
-        reach = REACH * max(1.0, float(np.abs(W * scale).max(initial=0.0)))
+        reach = BOUND_RADIUS * max(1.0, float(np.abs(W * scale).max(initial=0.0)))
         return max(scaled, total - reach * float(excess.sum()))
 
 
-SWEEPS = 200  # of the balancing of flows between classes
-BALANCED = 1e-13  # what is left of an imbalance, relative to all multipliers
+MAX_BALANCING_SWEEPS = 200  # over the flows between classes
+BALANCE_TOLERANCE = 1e-13  # imbalance left, relative to all multipliers
 
 
 class Pairs(Protocol):
@@ -211,9 +211,9 @@ class WrongClasses:
         flow = np.zeros((G, G))  # into the row's class from the column's
         np.add.at(flow, self.labels, pi)
         factor, total = np.ones((G, G)), flow.sum()
-        for _ in range(SWEEPS):
+        for _ in range(MAX_BALANCING_SWEEPS):
             scaled = flow * factor
-            if np.abs(scaled.sum(axis=1) - scaled.sum(axis=0)).max() <= BALANCED * total:
+            if np.abs(scaled.sum(axis=1) - scaled.sum(axis=0)).max() <= BALANCE_TOLERANCE * total:
                 return pi * factor[self.labels]
             for g in range(G):
                 into, out = float(flow[g] @ factor[g]), float(flow[:, g] @ factor[:, g])

@@ -13,15 +13,15 @@ from ...base import CodedClassifier
 from ...checkpoints import CheckpointError
 from ...data import canonical_index, stratified_folds
 from ...decoders import Decoder
-from .column_fits import (
+from .column_tasks import (
     Columns,
     ColumnTask,
     TrainingData,
     column_output,
-    is_pairwise,
     rows_of,
     run_tasks,
     seeded,
+    takes_kernel_matrix,
 )
 
 __all__ = ["ClonedColumns", "SharedColumns", "takes_codes"]
@@ -53,7 +53,7 @@ class ClonedColumns(Columns):
         tasks = [self._task(data, t, data.kept) for t in range(self.code.n_columns)]
         without = list(self._without_folds(data, self._fold_of_rows(data, folds))) if out_of_fold else []
         results = self._run([*tasks, *without], data)
-        rows = tuple(task.rows for task in tasks) if is_pairwise(self.estimator) else None
+        rows = tuple(task.rows for task in tasks) if takes_kernel_matrix(self.estimator) else None
         fitted = replace(self, estimators=tuple(results[: len(tasks)]), rows=rows)
         if learner is None:
             return fitted, None
@@ -67,7 +67,7 @@ class ClonedColumns(Columns):
         """The fold of each row; for a number of them, equal rows of one label are in one fold."""
         if isinstance(folds, np.ndarray):
             return folds
-        X = None if is_pairwise(self.estimator) else data.X
+        X = None if takes_kernel_matrix(self.estimator) else data.X
         first, group = canonical_index(X, data.labels, data.weight)
         return stratified_folds(data.labels[first], folds)[group]
 

@@ -19,7 +19,7 @@ from ...checkpoints import fit_record, parameter_identity
 from ...data import check_folds, given_folds
 from ...solving import Status, worst_status
 from ..kernel_svm import KernelSVC
-from .column_fits import TrainingData, check_binary_classifier, weight_parameter
+from .column_tasks import TrainingData, check_binary_classifier, weight_parameter
 from .columns import ClonedColumns, SharedColumns, takes_codes
 
 
@@ -242,8 +242,8 @@ class OutputCodeClassifier(MetaEstimatorMixin, DecodedClassifier):  # type: igno
             for model in columns.estimators
             if model is not None
         ]
-        forget(self, *CERTIFICATES)
-        for name, summary in CERTIFICATES.items():
+        forget(self, *CERTIFICATE_SUMMARIES)
+        for name, summary in CERTIFICATE_SUMMARIES.items():
             if all(isinstance(model, CodedClassifier) and hasattr(model, name) for model in models):
                 setattr(self, name, summary([getattr(model, name) for model in models]))
         self._columns = columns
@@ -311,7 +311,7 @@ def _worst(statuses: list[Any]) -> str:
     return str(worst_status(Status(status) for status in statuses))
 
 
-CERTIFICATES: dict[str, Callable[[list[Any]], Any]] = {
+CERTIFICATE_SUMMARIES: dict[str, Callable[[list[Any]], Any]] = {
     "dual_gap_": max,
     "status_": _worst,
     "n_iter_": lambda counts: int(np.max(counts)),

@@ -31,20 +31,20 @@ from ...solving import (
     without_bound,
 )
 from .newton import Newton, fits_newton
-from .problem import Point, TopKProblem, TopKResult
+from .problem import TopKPoint, TopKProblem, TopKResult
 
 SOLVERS = ("auto", "dual-ascent", "frank-wolfe")
 SAMPLING = ("uniform", "gaps")
-RECHECK = 5  # epochs from one that visits all samples, or a certificate, to the next
-CHECK_EVERY = 10  # epochs between two certificates, later more, unless the gaps seen on the way are small
-PASSED_OVER = 0.05  # gaps of a sample that are not worth a step, as a share of the gap to be reached
-TOO_MANY = 200  # epochs left, by what those since the last certificate gained, where epochs gain little
-NO_GAIN = 20  # second-order steps that leave the gap where it was, after which there is no way on
-AT_RANDOM = 0.1  # of the samples drawn by their gaps: those that were last seen without one are among them
+EPOCHS_PER_FULL_SWEEP = 5  # epochs between two that visit all samples
+EPOCHS_PER_CERTIFICATE = 10  # at first, and more later, unless the gaps seen in sweeps are small
+NEGLIGIBLE_GAP_SHARE = 0.05  # a sample with this share of the gap to be reached is not worth a step
+MAX_PREDICTED_EPOCHS = 200  # where epochs would need more than this, second-order steps take over
+MAX_FRUITLESS_NEWTON_STEPS = 20  # second-order steps without progress before the solver gives up
+UNIFORM_SAMPLING_SHARE = 0.1  # share of uniform draws in sampling by gaps, so that every sample is revisited
 
 
 @dataclass(frozen=True)
-class Method:
+class AscentMethod:
     """One of ``SOLVERS``; how Frank and Wolfe's samples are drawn, and whether its iterates are averaged."""
 
     solver: str = "auto"
@@ -76,21 +76,21 @@ class Scores(Protocol):
     def certify(self, state: State) -> Certificate:
         """Both bounds; ``state.gaps`` are those of all samples."""
 
-    def point(self, state: State) -> Point:
+    def point(self, state: State) -> TopKPoint:
         """The primal point."""
 
 
 def topk(
     problem: TopKProblem,
     *,
-    solver: str | Method = "auto",
+    solver: str | AscentMethod = "auto",
     stop: Stop,
     seed: int = 0,
     state: State | None = None,
     callback: Callback | None = None,
 ) -> TopKResult:
     """Solve a ``TopKProblem`` to ``stop.tol`` with one of ``SOLVERS``; a state may hold A alone."""
-    method = solver if isinstance(solver, Method) else Method(solver)
+    method = solver if isinstance(solver, AscentMethod) else AscentMethod(solver)
     state = stop.resumed(state) or State(A=problem.zeros())
     ascent = Ascent(problem, state, method, seed, stop)
     with one_blas_thread():
@@ -98,7 +98,7 @@ def topk(
     shown = ascent.shown()
     A, point = shown.A, ascent.scores.point(shown)
     if status is not Status.CONVERGED and state.best_primal < history[-1].primal:
-        point = Point(state.best_coef, state.best_offset)
+        point = TopKPoint(state.best_coef, state.best_offset)
         history = (*history[:-1], replace(history[-1], primal=state.best_primal))
     result = TopKResult(point.coef, 0.0, status, history, dual_coef=A, offset=point.offset)
     return cast(TopKResult, without_bound(result)) if refutes(problem, A) else result
@@ -115,7 +115,9 @@ def refutes(problem: TopKProblem, A: np.ndarray) -> bool:
 class Ascent:
     """Epochs over the samples, and their certificates."""
 
-    def __init__(self, problem: TopKProblem, state: State, method: Method, seed: int, stop: Stop) -> None:
+    def __init__(
+        self, problem: TopKProblem, state: State, method: AscentMethod, seed: int, stop: Stop
+    ) -> None:
         self.problem, self.state, self.method, self.stop = problem, state, method, stop
         self.deadline = time.perf_counter() + stop.max_seconds
         self.scores: Scores = (LinearScores if problem.is_linear else KernelScores)(problem, stop.cancel)
@@ -142,7 +144,7 @@ class Ascent:
         if state.second_order:
             self._second_order()
             state.epoch += 1
-            return bool(state.no_gain >= NO_GAIN)
+            return bool(state.no_gain >= MAX_FRUITLESS_NEWTON_STEPS)
         if state.position >= len(state.order):
             state.order, state.position = self._order(), 0
         while state.position < len(state.order):
@@ -202,7 +204,7 @@ class Ascent:
         rng = np.random.default_rng([state.seed, state.epoch])
         if not self.method.exact:
             return rng.integers(0, n, n) if self.method.sampling == "uniform" else self._by_gaps(rng)
-        if state.epoch < state.seen_all + RECHECK:
+        if state.epoch < state.seen_all + EPOCHS_PER_FULL_SWEEP:
             return rng.permutation(np.flatnonzero(state.moved))
         state.seen_all = state.epoch
         return rng.permutation(n)
@@ -211,7 +213,9 @@ class Ascent:
         """Samples drawn in proportion to what they add to the gap, as far as that is known."""
         shares = self.problem.mass * np.maximum(self.state.gaps, 0.0)
         n, total = len(shares), float(shares.sum())
-        shares = AT_RANDOM / n + (1.0 - AT_RANDOM) * (shares / total if total > 0.0 else 1.0 / n)
+        shares = UNIFORM_SAMPLING_SHARE / n + (1.0 - UNIFORM_SAMPLING_SHARE) * (
+            shares / total if total > 0.0 else 1.0 / n
+        )
         ends = np.cumsum(shares)
         return np.minimum(np.searchsorted(ends, rng.random(n) * ends[-1], side="right"), n - 1)
 
@@ -221,7 +225,7 @@ class Ascent:
         if state.second_order:
             return bool(state.accepted)
         likely = state.staleness * self._seen_gap() <= self.stop.tol * state.primal
-        return likely or state.epoch >= state.checked + max(CHECK_EVERY, state.checked // 2)
+        return likely or state.epoch >= state.checked + max(EPOCHS_PER_CERTIFICATE, state.checked // 2)
 
     def _seen_gap(self) -> float:
         """The sum of the gaps that samples had when they were last visited."""
@@ -239,14 +243,20 @@ class Ascent:
         if state.epoch > state.checked:
             fresh = certificate.primal - certificate.dual
             state.staleness = float(np.clip(fresh / max(seen, 1e-300), 0.5, 2.0))
-            slow = state.epoch - state.checked >= CHECK_EVERY and self._epochs_left(gap) > TOO_MANY
+            slow = (
+                state.epoch - state.checked >= EPOCHS_PER_CERTIFICATE
+                and self._epochs_left(gap) > MAX_PREDICTED_EPOCHS
+            )
             if slow and self.method.exact and fits_newton(self.problem):
                 state.second_order = True
         if gap < 0.9 * state.best_gap or certificate.dual > 1.1 * max(state.get("best_dual", 0.0), 0.0):
             state.best_gap, state.no_gain = min(gap, state.best_gap), 0
         state.checked, state.primal, state.gap = state.epoch, certificate.primal, gap
         if self.method.exact:
-            state.passed_over, state.seen_all = PASSED_OVER * self.stop.tol * state.primal, state.epoch
+            state.passed_over, state.seen_all = (
+                NEGLIGIBLE_GAP_SHARE * self.stop.tol * state.primal,
+                state.epoch,
+            )
             state.moved[:] = state.gaps > state.passed_over
         return certificate
 
@@ -260,11 +270,11 @@ class Ascent:
         return float(np.log(gap / goal) / fall) if fall > 0.0 else np.inf
 
 
-TILE = 128  # samples whose steps share kernel rows
-PASSES = 2  # over a tile
-PIECE = 1 << 26  # operations of a piece of an epoch: about a twentieth of a second
-WHOLE_TILES = 32  # samples; pieces are multiples of it, so that they do not change a bit
-HELD = 1 << 25  # kernel values that are held, rather than computed in every epoch
+SAMPLES_PER_TILE = 128  # samples whose steps share kernel rows
+PASSES_PER_TILE = 2
+OPERATIONS_PER_PIECE = 1 << 26  # of an epoch: about a twentieth of a second
+PIECE_MULTIPLE = 32  # pieces are multiples of this many samples, so that they do not change a bit
+MAX_HELD_KERNEL_VALUES = 1 << 25  # larger kernel matrices are recomputed in every epoch
 
 
 class LinearScores:
@@ -275,7 +285,7 @@ class LinearScores:
         X = cast(Rows, problem.data).X
         length = X.shape[1] if isinstance(X, np.ndarray) else X.nnz / max(X.shape[0], 1)
         work = int((4.0 * length + 100.0) * problem.n_classes)
-        self.piece = max(1, PIECE // work // WHOLE_TILES) * WHOLE_TILES
+        self.piece = max(1, OPERATIONS_PER_PIECE // work // PIECE_MULTIPLE) * PIECE_MULTIPLE
 
     def start(self, state: State) -> None:
         """W(A)."""
@@ -295,21 +305,21 @@ class LinearScores:
             norm += float(state.offset @ state.offset) / problem.constant
         return problem.bounds(state.A, float(problem.mass @ state.gaps), norm)
 
-    def point(self, state: State) -> Point:
+    def point(self, state: State) -> TopKPoint:
         """W."""
-        return Point(state.W, state.offset)
+        return TopKPoint(state.W, state.offset)
 
 
 class KernelScores:
     """``state.scores`` holds those of all samples; each tile's kernel rows bring them up to date."""
 
-    piece = TILE
+    piece = SAMPLES_PER_TILE
 
     def __init__(self, problem: TopKProblem, cancel: np.ndarray) -> None:
         self.problem, self.cancel = problem, cancel
         self.data = cast(KernelData, problem.data)
         n = len(problem.labels)
-        self.K = self._rows(np.arange(n)) if n * n <= HELD else None
+        self.K = self._rows(np.arange(n)) if n * n <= MAX_HELD_KERNEL_VALUES else None
 
     def start(self, state: State) -> None:
         """K B."""
@@ -325,13 +335,13 @@ class KernelScores:
     def sweep(self, state: State, method: str, order: np.ndarray) -> None:
         """Steps for the samples of ``order``, by tiles."""
         with _native.one_blas_thread():
-            for first in range(0, len(order), TILE):
+            for first in range(0, len(order), SAMPLES_PER_TILE):
                 if self.cancel[0]:
                     raise RuntimeError("cancelled")
-                which = order[first : first + TILE]
+                which = order[first : first + SAMPLES_PER_TILE]
                 K = self.K[which] if self.K is not None else self._rows(which)
                 G, Z = np.ascontiguousarray(K[:, which]), state.scores[which]
-                change = _native.topk_tile(self.problem, state, method, which, (G, Z), PASSES)
+                change = _native.topk_tile(self.problem, state, method, which, (G, Z), PASSES_PER_TILE)
                 moved = np.flatnonzero(change.any(axis=1))
                 state.scores += K[moved].T @ change[moved]
 
@@ -343,6 +353,6 @@ class KernelScores:
         norm = float(problem.cost @ np.einsum("ij,ij->i", state.A, state.scores))
         return problem.bounds(state.A, float(problem.mass @ state.gaps), norm)
 
-    def point(self, state: State) -> Point:
+    def point(self, state: State) -> TopKPoint:
         """The coefficients."""
         return self.problem.point(state.A)

@@ -30,13 +30,13 @@ from ...solving import (
 from .ascent import (
     SAMPLING,
     SOLVERS,
-    Method,
+    AscentMethod,
     topk,
 )
 from .loss import TRUE_CLASS, TopKHinge
 from .problem import TopKProblem, TopKResult
 
-FITTED = ("coef_", "support_", "support_vectors_", "dual_coef_")
+OPTIONAL_ATTRIBUTES = ("coef_", "support_", "support_vectors_", "dual_coef_")
 
 
 class TopKSVC(KernelClassifier):
@@ -211,7 +211,7 @@ class TopKSVC(KernelClassifier):
             constant=1.0 if self.fit_intercept else 0.0,
         )
         start = self._earlier_shares(problem)
-        method = Method(self.solver, self.sampling, self.averaging)
+        method = AscentMethod(self.solver, self.sampling, self.averaging)
         result = topk(problem, solver=method, stop=stop, seed=self._seed, state=start, callback=callback)
         if self.warm_start:
             self._last = (problem.loss, problem.labels, result.dual_coef)
@@ -237,7 +237,7 @@ class TopKSVC(KernelClassifier):
 
     def _store(self, results: list[SolverResult], data: WeightedRows) -> None:
         result = cast(TopKResult, results[0])
-        for name in FITTED:
+        for name in OPTIONAL_ATTRIBUTES:
             self.__dict__.pop(name, None)
         coef, offset = result.coef, result.offset
         if len(self.classes_) == 2:

@@ -29,22 +29,28 @@ from .problem import TopKProblem
 
 Pair = tuple[np.ndarray, np.ndarray]
 
-LARGEST = 1 << 25  # entries of the rows, which are held in double
-MOST_FACTORED = 1500  # samples whose kernel matrix is factored into features
-CLOSE = 1e-3  # half the gradient's squared norm, as a share of the proximal term, where a step ends
-PER_STEP = 8  # iterations of Newton's method in a step; what they leave undone the next step goes on with
-MOST_ITERATIONS = 40  # of a proximal step, after which its tau was too small
-SMALL, CHEAP = 512, 1 << 24  # coefficients in W, and work, up to which the Hessian is formed
-MOST_PRODUCTS = 400  # of a Newton system
-MOST_TRIALS = 15  # lengths along a direction
-NO_PULL = 1e300  # a tau at which scores do not matter
-FASTER, SLOWER = 1.0 / 3.0, 10.0  # what becomes of tau where a step was or was not reached
+MAX_HELD_ENTRIES = 1 << 25  # of the rows, which are held in double
+MAX_FACTORED_SAMPLES = 1500  # samples whose kernel matrix is factored into features
+PROXIMAL_TOLERANCE = 1e-3  # half the gradient's squared norm over the proximal term where a step ends
+NEWTON_ITERATIONS_PER_STEP = 8  # an unfinished proximal step is resumed by the next call
+MAX_NEWTON_ITERATIONS = 40  # of a proximal step; more mean that its tau was too small
+MAX_HESSIAN_ORDER = 512  # coefficients in W up to which the Hessian may be formed
+MAX_HESSIAN_WORK = 1 << 24  # operations up to which the Hessian may be formed
+MAX_CG_PRODUCTS = 400  # of one Newton system
+MAX_LINE_SEARCH_TRIALS = 15
+TAU_WITHOUT_SCORES = 1e300  # so large that scores do not matter: a plain projection
+TAU_DECREASE = 1.0 / 3.0  # factor of tau after a step that converged quickly
+TAU_INCREASE = 10.0  # factor of tau after a step that did not converge
 
 
 def fits_newton(problem: TopKProblem) -> bool:
     """Whether the rows, or features of the kernel matrix, are small enough to be held."""
     n = len(problem.labels)
-    return n * problem.data.n_features <= LARGEST if isinstance(problem.data, Rows) else n <= MOST_FACTORED
+    return (
+        n * problem.data.n_features <= MAX_HELD_ENTRIES
+        if isinstance(problem.data, Rows)
+        else n <= MAX_FACTORED_SAMPLES
+    )
 
 
 def _features(problem: TopKProblem) -> np.ndarray:
@@ -89,24 +95,24 @@ class Newton:
         W = state.V
         Z = self.X @ W
         A, marks = self._prox(state, Z)
-        for _ in range(PER_STEP):
+        for _ in range(NEWTON_ITERATIONS_PER_STEP):
             gradient = W - self.lift(A)
             apart, moved = float(np.vdot(gradient, gradient)), self._moved(state, A)
-            if apart <= max(CLOSE * moved, 1e-30 * float(np.vdot(W, W))):
+            if apart <= max(PROXIMAL_TOLERANCE * moved, 1e-30 * float(np.vdot(W, W))):
                 return self._accept(state, A)
             along = self._direction(state, marks, gradient)
             if self._late():
                 break
             if not np.isfinite(along).all():
-                state.n_newton = MOST_ITERATIONS
+                state.n_newton = MAX_NEWTON_ITERATIONS
                 break
             change = self.X @ along
             length, A, marks = self._search(state, (W, Z), (along, change), gradient)
             W, Z = W + length * along, Z + length * change
             state.n_newton += 1
         state.V = W
-        if state.n_newton >= MOST_ITERATIONS:
-            self.start(state, state.tau * SLOWER)
+        if state.n_newton >= MAX_NEWTON_ITERATIONS:
+            self.start(state, state.tau * TAU_INCREASE)
         return False
 
     def _late(self) -> bool:
@@ -114,8 +120,10 @@ class Newton:
 
     def _accept(self, state: State, A: np.ndarray) -> bool:
         """The new A, once more projected: at a small tau it misses the domain by more than rounding."""
-        state.A[:], _, _ = _native.topk_prox(self.problem, A, np.zeros_like(A), NO_PULL, self.cancel)
-        self.start(state, state.tau * (FASTER if state.n_newton < MOST_ITERATIONS // 2 else 1.0))
+        state.A[:], _, _ = _native.topk_prox(
+            self.problem, A, np.zeros_like(A), TAU_WITHOUT_SCORES, self.cancel
+        )
+        self.start(state, state.tau * (TAU_DECREASE if state.n_newton < MAX_NEWTON_ITERATIONS // 2 else 1.0))
         return True
 
     def _moved(self, state: State, A: np.ndarray) -> float:
@@ -146,7 +154,7 @@ class Newton:
         goal = 0.1 * abs(at_low)
         if at_high <= goal or not at_low < 0.0:  # the latter by rounding
             return 1.0, A, marks
-        for trial in range(MOST_TRIALS):
+        for trial in range(MAX_LINE_SEARCH_TRIALS):
             t = low + (high - low) * (at_low / (at_low - at_high) if trial % 3 < 2 else 0.5)
             slope, A, marks = look(t)
             if abs(slope) <= goal:
@@ -161,7 +169,7 @@ class Newton:
         """Newton's direction, from the Hessian itself where it is small, else by conjugate gradients."""
         some, faces = Faces.of(marks, self.problem.labels, self.problem.loss.kappa)
         X, scale = self.X[some], (self.problem.cost[some] / state.tau)[:, None]
-        if gradient.size <= SMALL and len(some) * gradient.size**2 <= CHEAP:
+        if gradient.size <= MAX_HESSIAN_ORDER and len(some) * gradient.size**2 <= MAX_HESSIAN_WORK:
             try:
                 return -_solve(_hessian(X, scale, faces), gradient.T.ravel()).reshape(gradient.T.shape).T
             except np.linalg.LinAlgError:  # singular to rounding
@@ -177,7 +185,7 @@ class Newton:
         direction = inverse * residual
         product = float(np.vdot(residual, direction))
         goal = 1e-4 * float(np.vdot(gradient, gradient))
-        for _ in range(MOST_PRODUCTS):
+        for _ in range(MAX_CG_PRODUCTS):
             if self.cancel[0]:
                 raise RuntimeError("cancelled")
             if self._late():

@@ -29,12 +29,12 @@ from ...kernels import KernelData
 from ...solving import FLOAT_EPS, Certificate, SolverResult
 from .loss import TopKHinge
 
-NOT_ROUNDING = 1e-6  # of what is to be compared with P(0) = 1
-BLOCK = 1 << 19  # scores that a certificate holds at a time
+MIN_SIGNIFICANT_NORM = 1e-6  # smaller negative norms are rounding, since P(0) = 1
+SCORES_PER_BLOCK = 1 << 19  # scores that a certificate holds at a time
 
 
 @dataclass(frozen=True)
-class Point:
+class TopKPoint:
     """A primal point. ``coef`` is W (n_features, m), or with a kernel the coefficients c_i a_i (n, m).
 
     Scores are ``<x, coef> + offset``, or ``K coef + offset``.
@@ -94,21 +94,21 @@ class TopKProblem:
 
     def blocks(self) -> Iterator[slice]:
         """Samples, a block at a time; fixed by the problem."""
-        n, size = len(self.labels), max(16, BLOCK // self.n_classes)
+        n, size = len(self.labels), max(16, SCORES_PER_BLOCK // self.n_classes)
         return (slice(i, min(i + size, n)) for i in range(0, n, size))
 
-    def point(self, A: np.ndarray) -> Point:
+    def point(self, A: np.ndarray) -> TopKPoint:
         """W(A)."""
         offset = self.constant * (self.cost @ A)
         if not isinstance(self.data, Rows):
-            return Point(self.cost[:, None] * A, offset)
+            return TopKPoint(self.cost[:, None] * A, offset)
         W = np.zeros((self.data.n_features, self.n_classes))
         with one_blas_thread():
             for some in self.blocks():
                 W += self.data.X[self.data.index[some]].T @ (self.cost[some, None] * A[some])
-        return Point(W, offset)
+        return TopKPoint(W, offset)
 
-    def scores(self, point: Point, some: slice = slice(None)) -> np.ndarray:
+    def scores(self, point: TopKPoint, some: slice = slice(None)) -> np.ndarray:
         """S of some of the samples."""
         if isinstance(self.data, Rows):
             return self.data.take(some).dot(point.coef) + point.offset
@@ -119,7 +119,7 @@ class TopKProblem:
         if kernel.dtype == np.float64:
             return kernel.matmul(some, slice(None), B)
         which = np.arange(len(kernel))[some]
-        size = max(16, BLOCK // len(kernel))
+        size = max(16, SCORES_PER_BLOCK // len(kernel))
         with one_blas_thread():
             parts = [
                 kernel.between(which[i : i + size], slice(None)).astype(np.float64) @ B
@@ -133,7 +133,7 @@ class TopKProblem:
         own = np.take_along_axis(A, y[:, None], axis=1)[:, 0]
         return self.mass[some] * (self.loss.value(S, y) - own + np.einsum("ij,ij->i", A, S))
 
-    def certificate(self, A: np.ndarray, point: Point | None = None) -> Certificate:
+    def certificate(self, A: np.ndarray, point: TopKPoint | None = None) -> Certificate:
         """Both bounds at A and W(A); ``point``, where given, is ``self.point(A)`` up to rounding."""
         point = self.point(A) if point is None else point
         gap = sqnorm = 0.0
@@ -151,7 +151,7 @@ class TopKProblem:
         """
         own = np.take_along_axis(A, self.labels[:, None], axis=1)[:, 0]
         dual = float(self.mass @ own) - 0.5 * self.alpha * sqnorm
-        refuted = 0.5 * self.alpha * sqnorm < -NOT_ROUNDING
+        refuted = 0.5 * self.alpha * sqnorm < -MIN_SIGNIFICANT_NORM
         return Certificate(
             primal=dual + gap,
             dual=-np.inf if refuted else dual,
@@ -160,7 +160,7 @@ class TopKProblem:
             tiny=FLOAT_EPS,  # P(0) = 1
         )
 
-    def primal(self, point: Point) -> float:
+    def primal(self, point: TopKPoint) -> float:
         """P at any point."""
         sqnorm = loss = 0.0
         if isinstance(self.data, Rows):

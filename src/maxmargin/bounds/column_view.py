@@ -46,11 +46,11 @@ WITHOUT_INTERCEPT = (
     KernelPerceptron,
     SparseKernelClassifier,
 )
-AT_ZERO = {"hinge": 1.0, "squared-hinge": 0.5}  # the loss of f = 0
+LOSS_AT_ZERO = {"hinge": 1.0, "squared-hinge": 0.5}  # the loss of f = 0
 
 
 @dataclass(frozen=True)
-class FittedColumns:
+class ColumnView:
     """A fitted model on the rows of its fit: ``n`` canonical rows, ``T`` columns of outputs.
 
     ``outputs`` and ``targets`` are (n, T), with target 0 where a row takes no part in a column; ``counts``
@@ -133,7 +133,7 @@ class FittedColumns:
         ``1/2 ||f||^2`` is at most the objective at 0, ``C loss(0)`` times the sum of the class weights: the
         number of observations, times the largest class weight where these are numbers.
         """
-        value, weights = AT_ZERO[self.svm_loss()], self.model.class_weight
+        value, weights = LOSS_AT_ZERO[self.svm_loss()], self.model.class_weight
         largest = max([1.0, *map(float, weights.values())]) if isinstance(weights, dict) else 1.0
         return float(np.sqrt(2.0 * value * self.model.C * self.n_samples * largest))
 
@@ -183,7 +183,7 @@ class FittedColumns:
         return tuple(notes)
 
 
-def fitted_columns(model: Any, X: Any, y: Any, sample_weight: Any = None) -> FittedColumns:
+def column_view(model: Any, X: Any, y: Any, sample_weight: Any = None) -> ColumnView:
     """The view of a fitted classifier of ours on the rows that it was fitted to."""
     inner = _coded(model)
     X, labels, counts = labelled(inner, X, y, sample_weight, "sample_weight")
@@ -193,7 +193,7 @@ def fitted_columns(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Fit
     kernel = KernelData(kernel_of(inner), X, data.rows.index, n_threads)
     everyone = np.arange(len(data.labels))
     factors = class_weights(inner.class_weight, inner.classes_[labels], counts)
-    return FittedColumns(
+    return ColumnView(
         inner,
         kernel,
         data.labels,

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..kernels import RBF, Laplacian
 from .code_combination import combined_share
-from .fitted_columns import FittedColumns
+from .column_view import ColumnView
 from .kinds import (
     DoesNotApply,
     Entry,
@@ -24,15 +24,15 @@ from .leave_one_out import (
     support_vector_flags,
     xi_alpha_flags,
 )
-from .span import FREE, SupportProblem, margins_left_out
+from .span import BOUND_SLACK, SupportProblem, margins_left_out
 
 __all__ = ["column_flags", "column_shares", "combined_shares"]
 
 Flags = dict[str, FloatArray | Inapplicable]
-LARGEST_SPREAD = 20_000  # rows between which all kernel values are looked at
+MAX_SPREAD_ROWS = 20_000  # rows between which all kernel values are computed
 
 
-def column_flags(view: FittedColumns, t: int) -> Flags:
+def column_flags(view: ColumnView, t: int) -> Flags:
     """By each of the rules, 1.0 for rows of the column that may be wrong, or why the rule does not apply."""
     rules = {
         "support-vectors": lambda view, t: support_vector_flags(view.duals(t)[0]),
@@ -44,7 +44,7 @@ def column_flags(view: FittedColumns, t: int) -> Flags:
 
 
 def _tried(
-    name: str, rule: Callable[[FittedColumns, int], np.ndarray], view: FittedColumns, t: int
+    name: str, rule: Callable[[ColumnView, int], np.ndarray], view: ColumnView, t: int
 ) -> FloatArray | Inapplicable:
     try:
         if isinstance(view.model.class_weight, str):
@@ -54,7 +54,7 @@ def _tried(
         return Inapplicable(name, str(reason))
 
 
-def _xi_alpha(view: FittedColumns, t: int) -> np.ndarray:
+def _xi_alpha(view: ColumnView, t: int) -> np.ndarray:
     sample, (duals, _) = view.sample(t), view.duals(t)
     spread, margins = _spread(view), sample.margins
     if sample.intercept is None:  # then it is to be implied by Jaakkola and Haussler's rule
@@ -64,13 +64,13 @@ def _xi_alpha(view: FittedColumns, t: int) -> np.ndarray:
     return xi_alpha_flags(margins, duals, spread)
 
 
-def _jaakkola_haussler(view: FittedColumns, t: int) -> np.ndarray:
+def _jaakkola_haussler(view: ColumnView, t: int) -> np.ndarray:
     sample, (duals, _) = view.sample(t), view.duals(t)
     refuse_intercept(sample)
     return jaakkola_haussler_flags(sample.margins, duals, sample.diagonal)
 
 
-def _span(view: FittedColumns, t: int) -> np.ndarray:
+def _span(view: ColumnView, t: int) -> np.ndarray:
     sample, (duals, exact) = view.sample(t), view.duals(t)
     if not exact:
         raise DoesNotApply(f"{type(view.model).__name__} keeps no dual variables of the hinge.")
@@ -87,19 +87,19 @@ def _span(view: FittedColumns, t: int) -> np.ndarray:
     return span_flags(margins_left_out(problem))
 
 
-def _spread(view: FittedColumns) -> float:
+def _spread(view: ColumnView) -> float:
     """The largest minus the smallest kernel value between rows, or more."""
     if isinstance(view.kernel.kernel, RBF | Laplacian):
         return 1.0
     n, largest = len(view.kernel), float(view.diagonal.max())
-    if n > LARGEST_SPREAD:
+    if n > MAX_SPREAD_ROWS:
         return 2.0 * largest
     everyone, step = np.arange(n), max(1, (4 << 20) // n)
     blocks = (view.kernel.between(everyone[i : i + step], everyone) for i in range(0, n, step))
     return largest - min(float(block.min()) for block in blocks)
 
 
-def column_shares(view: FittedColumns, t: int, flags: Flags) -> dict[str, Entry]:
+def column_shares(view: ColumnView, t: int, flags: Flags) -> dict[str, Entry]:
     """The estimates of one column."""
     found: dict[str, Entry] = {}
     for name, own in flags.items():
@@ -110,7 +110,7 @@ def column_shares(view: FittedColumns, t: int, flags: Flags) -> dict[str, Entry]
     return found
 
 
-def combined_shares(view: FittedColumns, flags: list[Flags]) -> dict[str, Entry]:
+def combined_shares(view: ColumnView, flags: list[Flags]) -> dict[str, Entry]:
     """The estimates for the decoded class."""
     found: dict[str, Entry] = {}
     for name in flags[0]:
@@ -124,7 +124,7 @@ def combined_shares(view: FittedColumns, flags: list[Flags]) -> dict[str, Entry]
     return found
 
 
-def _together(view: FittedColumns, columns: list[FloatArray | Inapplicable]) -> FloatArray:
+def _together(view: ColumnView, columns: list[FloatArray | Inapplicable]) -> FloatArray:
     """The flags of all columns, (n_rows, n_columns)."""
     every = np.zeros_like(view.outputs)
     for t, own in enumerate(columns):
@@ -134,7 +134,7 @@ def _together(view: FittedColumns, columns: list[FloatArray | Inapplicable]) -> 
     return every
 
 
-def _notes(view: FittedColumns, t: int, name: str) -> tuple[str, ...]:
+def _notes(view: ColumnView, t: int, name: str) -> tuple[str, ...]:
     """What a rule takes for granted."""
     if name == "span":
         return ("span: the other samples are assumed to keep their kinds when one is left out",)
@@ -148,8 +148,8 @@ def _notes(view: FittedColumns, t: int, name: str) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _is_fixed(view: FittedColumns, t: int, duals: FloatArray) -> bool:
+def _is_fixed(view: ColumnView, t: int, duals: FloatArray) -> bool:
     """Whether free dual variables can make up for any one left out, without all ending at their bounds."""
     cost = view.cost(t)
     room = view.counts[view.rows(t)] @ np.minimum(duals, cost - duals).clip(min=0.0)
-    return bool(room > cost.max() * (1.0 + FREE))
+    return bool(room > cost.max() * (1.0 + BOUND_SLACK))

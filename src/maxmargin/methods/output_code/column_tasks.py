@@ -15,7 +15,7 @@ from sklearn.utils.validation import _check_method_params
 
 from ...checkpoints import FitRecord
 from ...codes import Code
-from .gathered_warnings import listening, recorded, warn_once
+from .warning_log import listening, recorded, warn_once
 
 __all__ = [
     "ColumnTask",
@@ -23,10 +23,10 @@ __all__ = [
     "TrainingData",
     "check_binary_classifier",
     "column_output",
-    "is_pairwise",
     "rows_of",
     "run_tasks",
     "seeded",
+    "takes_kernel_matrix",
     "weight_parameter",
 ]
 
@@ -117,7 +117,7 @@ def weight_parameter(estimator: Any, method: str) -> str:
     )
 
 
-def is_pairwise(estimator: Any) -> bool:
+def takes_kernel_matrix(estimator: Any) -> bool:
     """Whether X is a matrix of kernel values or distances, whose columns are the training rows."""
     return bool(get_tags(estimator).input_tags.pairwise)
 
@@ -170,7 +170,7 @@ def run_tasks(
 def _run(task: ColumnTask, X: Any, params: dict[str, Any]) -> Any:
     if task.held is not None and len(np.unique(task.targets)) < 2:  # the other side is in this fold alone
         return np.full(len(task.held), 2.0 * task.targets[0] - 1.0 if len(task.targets) else 0.0)
-    columns = task.rows if is_pairwise(task.estimator) else None
+    columns = task.rows if takes_kernel_matrix(task.estimator) else None
     given = rows_of(X, task.rows, columns), task.targets
     own = _check_method_params(X, params=params, indices=task.rows)
     if task.goes_on:
