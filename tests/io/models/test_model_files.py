@@ -36,7 +36,7 @@ METHODS = (
     "transform",
     "column_outputs",
 )
-STARTS = {"_last", "_last_kind", "_working_sets"}  # of a warm start, which a file does not hold
+STARTS = {"_last"}  # of a warm start, which a file does not hold
 
 
 @pytest.fixture

@@ -145,7 +145,7 @@ def _set_none(attribute: str) -> Callable[[Any], None]:
 # Attributes of the package that a file leaves out, and what sets them in a loaded model (None: nothing does).
 OMITTED: dict[str, dict[str, Callable[[Any], None] | None]] = {
     "LagrangianSVC": {"_last": _set_none("_last")},
-    "LinearProgramSVC": {"_eigen": _set_none("_eigen"), "_working_sets": None, "_last_kind": None},
+    "LinearProgramSVC": {"_last": None},
     "TopKSVC": {"_last": None},
     "OutputCodeClassifier": {"estimators_": _set_estimators},
     "PathCV": {"scorer_": _set_scorer},

@@ -6,10 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..._native import effective_n_threads
 from ...base import KernelClassifier
 from ...data import (
-    Rows,
     WeightedRows,
     check_choice,
     check_costs,
@@ -25,13 +23,15 @@ from ...solving import (
     solve_columns,
 )
 from ..eigen_map import find_eigen_features
-from ..linear import MAX_NEWTON_ORDER
+from ..linear import MAX_NEWTON_ORDER, count_support, linear_outputs
 from .iteration import row_mu
 from .spaces import (
     ColumnSolver,
     EigenSpace,
     KernelSpace,
     LinearSpace,
+    SpaceResult,
+    WarmStart,
 )
 
 MAX_AUTO_KERNEL_ROWS = 4000  # different rows whose kernel matrix "auto" holds
@@ -192,15 +192,14 @@ class LagrangianSVC(KernelClassifier):
         if isinstance(self._kernel_parameter(), Linear):
             check_scale(data.rows.X, data.rows.sqnorms(), self.C * float(data.weight.sum()))
             self.kernel_ = Linear()
-            self.__dict__.pop("gamma_", None)
+            for name in ("gamma_",):
+                self.__dict__.pop(name, None)
         else:
             super()._prepare(data)
         self.solver_ = self.solver
         if self.solver == "auto":
             wide = min(len(data.rows), data.rows.X.shape[-1]) > MAX_NEWTON_ORDER and self._is_linear()
             self.solver_ = "dual-cd" if wide else "newton"
-        given = self.mu if self.solver_ == "lagrangian" else None
-        self._row_mu = row_mu(given, self.C * data.weight, self.C * self._largest_weight)
 
     def _canonical(self, X: Any, labels: np.ndarray, weight: np.ndarray, n_threads: int) -> WeightedRows:
         self._largest_weight = float(weight.max())  # of a row as it is given, before equal ones are merged
@@ -230,26 +229,29 @@ class LagrangianSVC(KernelClassifier):
     def _solve_all(
         self, data: WeightedRows, stop: Stop, callback: Callback | None, n_threads: int
     ) -> list[SolverResult]:
-        space, mu = self._space(data), self.__dict__.pop("_row_mu")
-        self._solved_in = space
-        key = self._kind(space, data)
-        last, self._last = self.__dict__.get("_last"), None
-        starts = last[1] if self.warm_start and last is not None and last[0] == key else None
+        given = self.mu if self.solver_ == "lagrangian" else None
+        mu = row_mu(given, self.C * data.weight, self.C * self._largest_weight)
+        space = self._space(data)
+        starts = self._starts(space, data)
 
-        def solve(column: int, stop: Stop, n_inner: int) -> SolverResult:
+        def solve_column(column: int, stop: Stop, n_inner: int) -> SpaceResult:
             which, targets = self.code_.column(data.labels, column)
             start = None if starts is None else starts[column]
             seed = self._seed + column
             method = ColumnSolver(self.solver_, mu, stop, callback, start, seed)  # type: ignore[arg-type]
-            return space.solve(which, targets, n_inner, method)
+            return SpaceResult(**vars(space.solve(which, targets, n_inner, method)), space=space)
 
-        results = solve_columns(solve, self.code_.n_columns, stop, n_threads)
-        if self.warm_start:
-            self._last = (key, [space.start(result, self.solver_) for result in results])
-        return results
+        return list(solve_columns(solve_column, self.code_.n_columns, stop, n_threads))
+
+    def _starts(self, space: LinearSpace | KernelSpace, data: WeightedRows) -> list[np.ndarray] | None:
+        """Where the columns start: at the last fit's solutions, if there are any for such a problem."""
+        last: WarmStart | None = getattr(self, "_last", None)
+        if last is None or not self.warm_start or last.kind != self._kind(space, data):
+            return None
+        return last.starts
 
     def _kind(self, space: LinearSpace | KernelSpace, data: WeightedRows) -> tuple[Any, ...]:
-        """What two fits have in common where one can start from the other."""
+        """What two fits must have in common for one to start from the other."""
         return (
             space.name,
             space.n_features,
@@ -261,10 +263,14 @@ class LagrangianSVC(KernelClassifier):
             np.bincount(data.labels).tolist(),
         )
 
-    def _store(self, results: list[SolverResult], data: WeightedRows) -> None:
-        space = self.__dict__.pop("_solved_in")
-        for name in OPTIONAL_ATTRIBUTES:
+    def _store(self, results: list[Any], data: WeightedRows) -> None:
+        space = results[0].space
+        for name in (*OPTIONAL_ATTRIBUTES,):
             self.__dict__.pop(name, None)
+        self._last = None
+        if self.warm_start:
+            starts = [space.start(result, self.solver_) for result in results]
+            self._last = WarmStart(self._kind(space, data), starts)
         self.space_ = space.name
         if space.name == "kernel":
             self._keep_columns(results, data)
@@ -272,10 +278,10 @@ class LagrangianSVC(KernelClassifier):
             self._keep_eigen(space, results, data)
         else:
             self.coef_ = np.vstack([result.coef for result in results])
-            self.n_support_ = self._count_support(results, data)
+            self.n_support_ = count_support(results, self.code_, data.labels)
         self.intercept_ = np.array([result.intercept for result in results])
 
-    def _keep_eigen(self, space: EigenSpace, results: list[SolverResult], data: WeightedRows) -> None:
+    def _keep_eigen(self, space: EigenSpace, results: list[Any], data: WeightedRows) -> None:
         found = space.found
         self.n_components_, self.trace_captured_ = len(found.eigenvalues), found.trace_captured
         coef = found.projection @ np.column_stack([result.coef for result in results])
@@ -286,14 +292,7 @@ class LagrangianSVC(KernelClassifier):
             gaps = [space.kernel_gap(kernel, *column, r) for column, r in zip(columns, results, strict=True)]
             self.kernel_gap_ = max(gaps)
 
-    def _count_support(self, results: list[SolverResult], data: WeightedRows) -> int:
-        used = np.zeros(len(data.rows), dtype=bool)
-        for column, result in enumerate(results):
-            used[self.code_.column(data.labels, column)[0]] |= result.dual_coef != 0.0
-        return int(used.sum())
-
     def _column_outputs(self, X: Any) -> np.ndarray:
         if self.space_ != "linear":
             return super()._column_outputs(X)
-        rows = Rows(X, np.arange(X.shape[0]), effective_n_threads(self.n_jobs))
-        return rows.dot(self.coef_.T) + self.intercept_
+        return linear_outputs(X, self.coef_, self.intercept_, self.n_jobs)

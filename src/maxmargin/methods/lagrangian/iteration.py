@@ -1,31 +1,21 @@
-"""The Lagrangian SVM: the iteration as published, and the problem with its certificate.
+"""The iteration as published (Mangasarian and Musicant 2001), for the problem of `problem.py`.
 
-    min_{w,b}  1/2 (||w||^2 + b^2) + 1/2 sum_i c_i max(0, 1 - y_i f(x_i))^2,    f(x) = <w, phi(x)> + b
-
-has the dual
-
-    min_{a >= 0}  1/2 a' Q a - e'a,    Q = HH' + diag(1/c_i),    H = diag(y) [phi(X) e],
-
-whose optimality conditions say Qa - e = max(0, Qa - e - mu a) for every mu > 0. The iteration (Mangasarian
-and Musicant 2001)
+At the optimum Qa - e = max(0, Qa - e - mu a) for every mu > 0. The iteration
 
     a <- Q^{-1} (e + max(0, Qa - e - mu a))
 
 converges linearly from any start for 0 < mu < 2 / max_i c_i. Every row may have a mu_i of its own: with
 M = diag(mu_i) and a = M^{-1/2} z it is the iteration for M^{-1/2} Q M^{-1/2} and mu = 1, which converges
-where 2Q - M is positive definite, hence for 0 < mu_i < 2 / c_i. A row of cost k c with mu / k moves as k
-equal rows of cost c with mu do.
+if 2Q - M is positive definite, hence for 0 < mu_i < 2 / c_i. A row of cost k c with mu / k moves like k
+equal rows of cost c with mu.
 """
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import numpy as np
 
 from ..._native import one_blas_thread
 from ...solving import (
-    FLOAT_EPS,
     Callback,
     Certificate,
     SolverResult,
@@ -34,56 +24,10 @@ from ...solving import (
     drive,
     relative_gap,
 )
-from .systems import RidgeSystem
+from .problem import LagrangianProblem
 
 STEPS_PER_CERTIFICATE = 8  # a certificate costs as much as two steps
 DEFAULT_MU_TIMES_COST = 1.9  # mu_i c_i where no mu is given
-
-
-@dataclass(frozen=True)
-class LagrangianProblem:
-    """The system of the rows, and targets in {-1.0, +1.0}."""
-
-    system: RidgeSystem
-    y: np.ndarray
-
-    @property
-    def cost(self) -> np.ndarray:
-        """The c_i."""
-        return self.system.cost
-
-    @property
-    def tiny(self) -> float:
-        """What counts as zero among objective values: the objective at w = 0 times the unit roundoff."""
-        return 0.5 * float(self.cost.sum()) * FLOAT_EPS
-
-    def image(self, a: np.ndarray) -> np.ndarray:
-        """``Q a``."""
-        scores = self.system.scores(self.system.combine(self.y * a))
-        return self.y * scores + a / self.cost
-
-    def solve(self, right: np.ndarray) -> np.ndarray:
-        """``Q^{-1} right``."""
-        return self.y * self.system.solve(self.y * right)
-
-    def primal(self, coef: np.ndarray, scores: np.ndarray) -> float:
-        """The objective of a function and its scores."""
-        missing = np.maximum(0.0, 1.0 - self.y * scores)
-        return 0.5 * self.system.sqnorm(coef, scores) + 0.5 * float(self.cost @ missing**2)
-
-    def dual(self, a: np.ndarray, sqnorm: float) -> float:
-        """The dual value of multipliers ``a >= 0``, whose function has that squared norm."""
-        return float(a.sum() - 0.5 * (a / self.cost) @ a - 0.5 * sqnorm)
-
-    def best_multiple(self, a: np.ndarray) -> tuple[np.ndarray, float]:
-        """Of the multiples of ``a >= 0``, which are all feasible, the one with the largest dual value."""
-        coef = self.system.combine(self.y * a)
-        bend = self._sqnorm(coef) + float((a / self.cost) @ a) + self.system.rounding(a)
-        total = float(a.sum())
-        return (a * (total / bend), 0.5 * total * total / bend) if bend > 0.0 else (a, 0.0)
-
-    def _sqnorm(self, coef: np.ndarray) -> float:
-        return self.system.sqnorm(coef, self.system.scores(coef))
 
 
 def largest_mu(largest_cost: float) -> float:

@@ -25,7 +25,7 @@ from ...solving import (
     Stop,
     drive,
 )
-from .iteration import LagrangianProblem
+from .problem import LagrangianProblem
 from .systems import KernelSystem
 
 MIN_ROWS_FOR_SAMPLED_START = 500  # rows above which the start is solved on half of them

@@ -7,7 +7,7 @@ iteration. Its results have what the estimator keeps in ``coef``, and signed mul
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from ..eigen_map import EigenFeatures
 from ..linear import MarginProblem, dual_cd, newton
 from . import iteration as lagrangian
 from . import newton as kernel_newton
+from .problem import LagrangianProblem
 from .systems import (
     EigenSystem,
     FeatureSystem,
@@ -52,15 +53,30 @@ class ColumnSolver:
     seed: int = 0
 
 
+@dataclass(frozen=True)
+class SpaceResult(SolverResult):
+    """A column's solution, and the space that it was found in."""
+
+    space: LinearSpace | KernelSpace = None  # type: ignore[assignment]
+
+
+@dataclass(frozen=True)
+class WarmStart:
+    """Where a later fit of the same ``kind`` can start: what ``space.start`` returned for each column."""
+
+    kind: tuple[Any, ...]
+    starts: list[np.ndarray]
+
+
 def _shared(system: RidgeSystem) -> RidgeSystem:
-    """That of all rows, which all columns share; factorised here, where Ctrl-C is raised at once."""
+    """The system of all rows, which all columns share; factorised here, where Ctrl-C is raised at once."""
     with one_blas_thread():
         system.factorise()
     return system
 
 
 def _iterate(system: RidgeSystem, which: np.ndarray, y: np.ndarray, method: ColumnSolver) -> SolverResult:
-    problem, mu = lagrangian.LagrangianProblem(system, y), method.mu[which]
+    problem, mu = LagrangianProblem(system, y), method.mu[which]
     begin = method.start
     state = None if begin is None else lagrangian.start(problem, y * begin, mu)
     return lagrangian.lagrangian(problem, stop=method.stop, mu=mu, state=state, callback=method.callback)

@@ -12,7 +12,6 @@ from sklearn.base import clone
 from ..._native import effective_n_threads
 from ...base import CodedClassifier
 from ...data import (
-    Rows,
     WeightedRows,
     check_costs,
     check_flag,
@@ -27,6 +26,7 @@ from ...solving import (
     Stop,
     solve_columns,
 )
+from ..linear import linear_outputs
 from .columns import SquaresAtCost, SquaresOnRows
 from .data import SquaresData
 from .path import (
@@ -244,8 +244,7 @@ class LeastSquaresClassifier(CodedClassifier):
         return scores, np.nan if withheld.any() else error
 
     def _column_outputs(self, X: Any) -> np.ndarray:
-        rows = Rows(X, np.arange(X.shape[0]), effective_n_threads(self.n_jobs))
-        return rows.dot(self.coef_.T) + self.intercept_
+        return linear_outputs(X, self.coef_, self.intercept_, self.n_jobs)
 
     def path(self, X: Any, y: Any, Cs: Any = None, sample_weight: Any = None) -> LeastSquaresPath:
         """Coefficients for a grid of C, each with its certificate.

@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..._native import effective_n_threads, is_sparse
+from ..._native import is_sparse
 from ...base import CodedClassifier
 from ...data import (
-    Rows,
     WeightedRows,
     check_choice,
     check_costs,
@@ -21,6 +20,7 @@ from ...losses import loss_from_name
 from ...solving import Callback, SolverResult, Stop
 from .dual_cd import dual_cd
 from .newton import newton
+from .outputs import count_support, linear_outputs
 from .problem import Intercept, MarginProblem
 from .truncated_newton import truncated_newton
 
@@ -184,12 +184,7 @@ class LinearSVC(CodedClassifier):
     def _store(self, results: list[SolverResult], data: WeightedRows) -> None:
         self.coef_ = np.vstack([result.coef for result in results])
         self.intercept_ = np.array([result.intercept for result in results])
-        support = np.zeros(len(data.rows), dtype=bool)
-        for column, result in enumerate(results):
-            which, _ = self.code_.column(data.labels, column)
-            support[which] |= result.dual_coef != 0.0
-        self.n_support_ = int(support.sum())
+        self.n_support_ = count_support(results, self.code_, data.labels)
 
     def _column_outputs(self, X: Any) -> np.ndarray:
-        rows = Rows(X, np.arange(X.shape[0]), effective_n_threads(self.n_jobs))
-        return rows.dot(self.coef_.T) + self.intercept_
+        return linear_outputs(X, self.coef_, self.intercept_, self.n_jobs)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ..._native import effective_n_threads
 from ...base import KernelClassifier
 from ...data import (
     Rows,
@@ -26,8 +26,9 @@ from ...solving import (
     solve_columns,
 )
 from ..eigen_map import EIGEN_METHODS, EigenFeatures, find_eigen_features
+from ..linear import linear_outputs
 from .features import Features, KernelColumns, RawFeatures
-from .generation import WorkingSet, generate
+from .generation import ProgramResult, WarmSets, WorkingSet, generate
 from .program import (
     HingeProgram,
     Pairs,
@@ -210,37 +211,37 @@ class LinearProgramSVC(KernelClassifier):
             check_scale(data.rows.X, data.rows.sqnorms(), 1.0)
         else:
             super()._prepare(data)
-        self._eigen: EigenFeatures | None = None
-        if self.kernel is not None and not self._in_columns:
-            self._eigen = find_eigen_features(
-                self._kernel_data(data),
-                self.n_components,
-                method=self.eigen_method,
-                rng=self._rng(2),
-                weight=data.weight,
-            )
 
     # ---- solving ----
+
+    def _eigen_features(self, data: WeightedRows) -> EigenFeatures | None:
+        """The features that the program is solved on, where these are eigen features."""
+        if self.kernel is None or self._in_columns:
+            return None
+        kernel, rng = self._kernel_data(data), self._rng(2)
+        return find_eigen_features(
+            kernel, self.n_components, method=self.eigen_method, rng=rng, weight=data.weight
+        )
 
     def _solve_all(
         self, data: WeightedRows, stop: Stop, callback: Callback | None, n_threads: int
     ) -> list[SolverResult]:
-        given = data
-        if self._eigen is not None:
-            rows = Rows(self._eigen.features, np.arange(len(data.rows)))
+        given, eigen = data, self._eigen_features(data)
+        if eigen is not None:
+            rows = Rows(eigen.features, np.arange(len(data.rows)))
             given = WeightedRows(rows, data.labels, data.weight)
-        last = self._last_working_sets(data) if self.warm_start else []
+        last = self._earlier_working_sets(data, eigen)
 
-        def solve(column: int, stop: Stop, n_inner: int) -> SolverResult:
+        def solve_column(column: int, stop: Stop, n_inner: int) -> ProgramResult:
             which, pairs = self._column(data, column)
             part = given.take(which, n_inner, stop.cancel)
             features = KernelColumns(self._kernel_data(part)) if self._in_columns else RawFeatures(part.rows)
             program = self._program(features, pairs, part.weight)
             state = last[column].state(program, data.rows.index[which]) if last else None
-            return generate(program, stop=stop, state=state, callback=callback)
+            return replace(generate(program, stop=stop, state=state, callback=callback), eigen=eigen)
 
         n_columns = 1 if self._joint else self.code_.n_columns
-        return list(solve_columns(solve, n_columns, stop, n_threads))
+        return list(solve_columns(solve_column, n_columns, stop, n_threads))
 
     def _column(self, data: WeightedRows, column: int) -> tuple[np.ndarray, Pairs]:
         """The rows of a column, and its constraints."""
@@ -256,22 +257,23 @@ class LinearProgramSVC(KernelClassifier):
     # ---- what is kept ----
 
     def _store(self, results: Sequence[Any], data: WeightedRows) -> None:
-        coef = self._joined(results, data)
-        for name in OPTIONAL_ATTRIBUTES:
+        coef, eigen = self._joined(results, data), results[0].eigen
+        for name in (
+            "_last",
+            *OPTIONAL_ATTRIBUTES,
+        ):
             self.__dict__.pop(name, None)
         used = np.flatnonzero(coef.any(axis=1))
         if self._in_columns:
             self._keep(self._kernel_data(data).points(used), coef[used], data.rows.index[used])
         else:
             self.coef_ = np.ascontiguousarray(coef.T)
-        if self._eigen is not None:
-            self._keep_landmarks(self._eigen, coef, data)
+        if eigen is not None:
+            self._keep_landmarks(eigen, coef, data)
         self.n_nonzero_ = len(used)
         self.intercept_ = np.concatenate([result.intercepts for result in results])
-        self.__dict__.pop("_working_sets", None)
         if self.warm_start:
-            self._keep_working_sets(results, data)
-        self._eigen = None
+            self._last = WarmSets(self._kind(data, eigen), self._working_sets(results, data))
 
     def _joined(self, results: Sequence[Any], data: WeightedRows) -> np.ndarray:
         """Coefficients of all columns, (n_features, n_outputs)."""
@@ -289,31 +291,34 @@ class LinearProgramSVC(KernelClassifier):
         self._keep(eigen.points, eigen.projection @ coef, support)
         self.trace_captured_ = eigen.trace_captured
 
-    def _keep_working_sets(self, results: Sequence[Any], data: WeightedRows) -> None:
-        self._working_sets = []
+    def _working_sets(self, results: Sequence[Any], data: WeightedRows) -> list[WorkingSet]:
+        """What the columns ended with, for a warm start."""
+        sets = []
         for column, result in enumerate(results):
             which, pairs = self._column(data, column)
             index, by_row = data.rows.index[which], self._in_columns
-            self._working_sets.append(WorkingSet.of(result.state, index, pairs.width, by_row))
-        self._last_kind = self._kind(data)
+            sets.append(WorkingSet.of(result.state, index, pairs.width, by_row))
+        return sets
 
-    def _kind(self, data: WeightedRows) -> tuple[Any, ...]:
-        """What two fits must have in common for one to begin where the other ended."""
-        n_eigen = 0 if self._eigen is None else self._eigen.features.shape[1]
+    def _kind(self, data: WeightedRows, eigen: EigenFeatures | None) -> tuple[Any, ...]:
+        """What two fits must have in common for one to start from the other."""
+        n_eigen = 0 if eigen is None else eigen.features.shape[1]
         columns = "joint" if self._joint else self.code_
         kind = (self.kernel is None, self._in_columns, n_eigen, bool(self.fit_intercept), columns)
         return (data.rows.X.shape, self.classes_.tolist(), *kind)
 
-    def _last_working_sets(self, data: WeightedRows) -> list[WorkingSet]:
-        same = self.__dict__.get("_last_kind") == self._kind(data)
-        return self.__dict__.get("_working_sets", []) if same else []
+    def _earlier_working_sets(self, data: WeightedRows, eigen: EigenFeatures | None) -> list[WorkingSet]:
+        """Those of the last fit, if it was of the same kind; none without ``warm_start``."""
+        last: WarmSets | None = getattr(self, "_last", None)
+        if last is None or not self.warm_start or last.kind != self._kind(data, eigen):
+            return []
+        return last.sets
 
     # ---- prediction ----
 
     def _column_outputs(self, X: Any) -> np.ndarray:
         if self.kernel is None:
-            rows = Rows(X, np.arange(X.shape[0]), effective_n_threads(self.n_jobs))
-            outputs = rows.dot(self.coef_.T) + self.intercept_
+            outputs = linear_outputs(X, self.coef_, self.intercept_, self.n_jobs)
         else:
             outputs = super()._column_outputs(X)
         if outputs.shape[1] > self.code_.n_columns:  # a joint program of two classes

@@ -12,6 +12,7 @@ from __future__ import annotations
 import time
 import warnings
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from scipy.linalg import LinAlgWarning, lu_factor, lu_solve
@@ -26,6 +27,7 @@ from ...solving import (
     Stop,
     drive,
 )
+from ..eigen_map import EigenFeatures
 from .master import HingeMaster
 from .program import HingeProgram
 
@@ -41,10 +43,14 @@ VIOLATION_SLACK = 1e-9  # smaller violations are rounding
 
 @dataclass(frozen=True)
 class ProgramResult(SolverResult):
-    """``coef`` is (n_outputs, n_features); ``intercepts`` of all outputs; ``state`` is the last one."""
+    """``coef`` is (n_outputs, n_features); ``intercepts`` of all outputs; ``state`` is the last one.
+
+    ``eigen`` are the features that the program was solved on, where these are eigen features.
+    """
 
     intercepts: np.ndarray = field(default_factory=lambda: np.zeros(1))
     state: State = field(default_factory=State, repr=False)
+    eigen: EigenFeatures | None = field(default=None, repr=False)
 
 
 def generate(
@@ -334,6 +340,14 @@ class WorkingSet:
         if known.all() and known_pairs.all() and exists[pairs].all():
             state.pair_status, state.row_status = self.pair_status, self.row_status
         return state
+
+
+@dataclass(frozen=True)
+class WarmSets:
+    """The working sets that all columns of a fit ended with; ``kind`` says which fits can use them."""
+
+    kind: tuple[Any, ...]
+    sets: list[WorkingSet]
 
 
 def _renumbered(numbers: np.ndarray, place: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
 from sklearn.utils import column_or_1d
 
-from ..._native import effective_n_threads
 from ...base import KernelClassifier
 from ...data import (
-    Rows,
     WeightedRows,
     check_alpha,
     check_choice,
@@ -27,6 +26,7 @@ from ...solving import (
     Stop,
     without_bound_words,
 )
+from ..linear import linear_outputs
 from .ascent import (
     SAMPLING,
     SOLVERS,
@@ -34,7 +34,7 @@ from .ascent import (
     topk,
 )
 from .loss import TRUE_CLASS, TopKHinge
-from .problem import TopKProblem, TopKResult
+from .problem import TopKProblem, TopKResult, WarmShares
 
 OPTIONAL_ATTRIBUTES = ("coef_", "support_", "support_vectors_", "dual_coef_")
 
@@ -213,9 +213,7 @@ class TopKSVC(KernelClassifier):
         start = self._earlier_shares(problem)
         method = AscentMethod(self.solver, self.sampling, self.averaging)
         result = topk(problem, solver=method, stop=stop, seed=self._seed, state=start, callback=callback)
-        if self.warm_start:
-            self._last = (problem.loss, problem.labels, result.dual_coef)
-        return [result]
+        return [replace(result, problem=problem)]
 
     def _double_kernel(self, data: WeightedRows) -> KernelData:
         """Kernel values in double: rounded to single, their matrix is not positive and a gap has a floor."""
@@ -226,10 +224,9 @@ class TopKSVC(KernelClassifier):
         return KernelData(self.kernel_, X, np.arange(len(kernel)), kernel.n_threads, cancel=kernel.cancel)
 
     def _earlier_shares(self, problem: TopKProblem) -> State | None:
-        """Those of the last fit, where they are feasible here; they are kept for one fit only."""
-        loss, labels, A = self.__dict__.pop("_last", (None, None, None))
-        fits = self.warm_start and loss == problem.loss and np.array_equal(labels, problem.labels)
-        return State(A=A.copy()) if fits else None
+        """A start at the last fit's shares, where they are feasible here."""
+        last = getattr(self, "_last", None)
+        return last.state(problem) if self.warm_start and last is not None else None
 
     def _remedy(self) -> str:
         unbounded = self.dual_gap_ == np.inf and self.status_ != str(Status.FAILED)
@@ -237,8 +234,13 @@ class TopKSVC(KernelClassifier):
 
     def _store(self, results: list[SolverResult], data: WeightedRows) -> None:
         result = cast(TopKResult, results[0])
-        for name in OPTIONAL_ATTRIBUTES:
+        for name in (
+            "_last",
+            *OPTIONAL_ATTRIBUTES,
+        ):
             self.__dict__.pop(name, None)
+        if self.warm_start:
+            self._last = WarmShares(result.problem.loss, result.problem.labels, cast(Any, result.dual_coef))
         coef, offset = result.coef, result.offset
         if len(self.classes_) == 2:
             coef, offset = np.diff(coef, axis=1), np.diff(offset)
@@ -254,8 +256,7 @@ class TopKSVC(KernelClassifier):
     def _column_outputs(self, X: Any) -> np.ndarray:
         if not isinstance(self.kernel_, Linear):
             return super()._column_outputs(X)
-        rows = Rows(X, np.arange(X.shape[0]), effective_n_threads(self.n_jobs))
-        return rows.dot(self.coef_.T) + self.intercept_
+        return linear_outputs(X, self.coef_, self.intercept_, self.n_jobs)
 
     def predict_top_k(self, X: Any, k: int | None = None) -> tuple[np.ndarray, np.ndarray]:
         """The k classes with the largest scores, the best one first.

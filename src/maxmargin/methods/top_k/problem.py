@@ -26,7 +26,7 @@ import numpy as np
 from ..._native import one_blas_thread
 from ...data import Rows
 from ...kernels import KernelData
-from ...solving import FLOAT_EPS, Certificate, SolverResult
+from ...solving import FLOAT_EPS, Certificate, SolverResult, State
 from .loss import TopKHinge
 
 MIN_SIGNIFICANT_NORM = 1e-6  # smaller negative norms are rounding, since P(0) = 1
@@ -46,9 +46,24 @@ class TopKPoint:
 
 @dataclass(frozen=True)
 class TopKResult(SolverResult):
-    """``coef`` and ``offset`` are those of a :class:`Point`, ``dual_coef`` are the shares A."""
+    """``coef`` and ``offset`` are those of a :class:`TopKPoint`, ``dual_coef`` are the shares A."""
 
     offset: np.ndarray = None  # type: ignore[assignment]
+    problem: TopKProblem = None  # type: ignore[assignment]
+
+
+@dataclass(frozen=True)
+class WarmShares:
+    """Shares A of a fit, which are feasible for every problem with the same loss and labels."""
+
+    loss: TopKHinge
+    labels: np.ndarray
+    A: np.ndarray
+
+    def state(self, problem: TopKProblem) -> State | None:
+        """A start of another problem at these shares, or None where they are not feasible."""
+        fits = self.loss == problem.loss and np.array_equal(self.labels, problem.labels)
+        return State(A=self.A.copy()) if fits else None
 
 
 @dataclass(frozen=True)

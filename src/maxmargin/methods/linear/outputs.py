@@ -1,0 +1,27 @@
+"""Outputs of linear functions, and the support vectors that their columns have in common."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..._native import effective_n_threads
+from ...codes import Code
+from ...data import Rows
+from ...solving import SolverResult
+
+
+def linear_outputs(X: Any, coef: np.ndarray, intercept: np.ndarray, n_jobs: int | None) -> np.ndarray:
+    """``X coef' + intercept``, (n_samples, n_columns), for ``coef`` of shape (n_columns, n_features)."""
+    rows = Rows(X, np.arange(X.shape[0]), effective_n_threads(n_jobs))
+    return rows.dot(coef.T) + intercept
+
+
+def count_support(results: list[SolverResult], code: Code, labels: np.ndarray) -> int:
+    """The number of rows with a dual coefficient in some column."""
+    support = np.zeros(len(labels), dtype=bool)
+    for column, result in enumerate(results):
+        which, _ = code.column(labels, column)
+        support[which] |= result.dual_coef != 0.0
+    return int(support.sum())
