@@ -60,6 +60,8 @@ __all__ = ["HeldData", "HeldKernel", "HeldMatrix", "KernelFolds", "can_share"]
 
 MAX_CONCURRENT_FOLDS = 4  # fixed, because a fold's memory must not depend on the number of threads
 KERNEL_MEMORY_SHARE = 0.5  # of cache_mb, for the kernel matrix of all rows
+ROWS_PER_BLOCK = 64
+MAX_SQUARINGS = 4  # of a kernel matrix in place: each doubles the relative rounding error
 
 
 def can_share(estimator: KernelSVC, grid: Grid) -> bool:
@@ -267,10 +269,6 @@ class KernelFolds:
                 ConvergenceWarning,
                 stacklevel=5,
             )
-
-
-ROWS_PER_BLOCK = 64
-MAX_SQUARINGS = 4  # of a kernel matrix in place: each doubles the relative rounding error
 
 
 @dataclass(frozen=True)

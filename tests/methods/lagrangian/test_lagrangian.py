@@ -459,7 +459,7 @@ def test_many_rows_go_to_eigen_features_by_themselves(monkeypatch):
     model = LagrangianSVC(kernel="rbf", random_state=0).fit(X, y)
     assert (model.space_, model.n_components_) == ("eigen", 30)
     assert LagrangianSVC(kernel="rbf").fit(X[::2], y[::2]).space_ == "kernel"
-    with pytest.raises(ValueError, match=r"at most 150 different rows; got 178\. Give the number of eigen"):
+    with pytest.raises(ValueError, match=r"at most 150 different rows; got 178\. Set n_components to"):
         LagrangianSVC(kernel="rbf", n_components=None).fit(X, y)
 
 

@@ -379,7 +379,7 @@ def test_many_columns_share_one_factorisation(monkeypatch):
 @pytest.mark.parametrize("penalty", PENALTIES)
 def test_a_resumed_solver_goes_on_bit_for_bit(penalty):
     from maxmargin.methods.least_squares.lasso import lasso
-    from maxmargin.methods.least_squares.problem import least_squares
+    from maxmargin.methods.least_squares.refinement import least_squares
 
     X, y, weight = noisy(10, 200, 30)
     data = SquaresData(Rows(X, np.arange(len(y))), weight)

@@ -32,6 +32,7 @@ SWEEPS_PER_UPDATE = 5  # of the multipliers
 UPDATES_PER_CERTIFICATE = 2  # of the multipliers
 SLOW_GAP_RATIO = 0.7  # a round that leaves more than this share of the gap is slow
 MAX_SLOW_ROUNDS = 3  # groups of sweeps before a working set, and working sets before the solver gives up
+BOUND_TOLERANCES = (1e-2, 1e-5, 1e-9)  # how close a pair must be to a bound to be placed there
 
 
 @dataclass(frozen=True)
@@ -134,8 +135,6 @@ class Descent:
         )
         state.a[:], state.bias[:], state.outputs[:] = self.point.a, self.point.b, self.point.F.T
 
-
-BOUND_TOLERANCES = (1e-2, 1e-5, 1e-9)  # how close a pair must be to a bound to be placed there
 
 Pairs = tuple[np.ndarray, np.ndarray]  # rows and classes
 

@@ -10,6 +10,9 @@ from ...numerics import FeaturePanel, tall, times_triangle
 from ...solving import row_blocks
 
 MIN_FINISHED_COLUMNS = 64  # columns finished at once, which take the large eigenvalues out of the rest
+MIN_CANDIDATES, MAX_CANDIDATES = 16, 768  # candidates at a time
+FIRST_CANDIDATES = 96  # in the first block: later residuals are smaller, so fewer candidates are rejected
+PIVOT_MARGIN = 2.0  # rows with a residual within this factor of the least pivot count as spanned
 
 
 class LandmarkPanel(FeaturePanel):
@@ -60,11 +63,6 @@ class LandmarkPanel(FeaturePanel):
             right = right.astype(columns.dtype)
             self.pool.map(work, row_blocks(len(columns)))
             self._right = None
-
-
-MIN_CANDIDATES, MAX_CANDIDATES = 16, 768  # candidates at a time
-FIRST_CANDIDATES = 96  # in the first block: later residuals are smaller, so fewer candidates are rejected
-PIVOT_MARGIN = 2.0  # rows with a residual within this factor of the least pivot count as spanned
 
 
 def add_random_pivots(

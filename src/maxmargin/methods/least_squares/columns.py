@@ -12,24 +12,16 @@ from ...solving import Callback, SolverResult, Stop
 from .data import SquaresData
 from .lasso import FeatureProducts, lasso
 from .lasso import start as lasso_start
-from .problem import (
-    Penalty,
-    SquaresProblem,
-    least_squares,
-    start,
-)
+from .problem import Penalty, SquaresProblem
+from .refinement import least_squares, start
 from .system import (
     MAX_SPECTRAL_ORDER,
-    CholeskySystem,
     KrylovSystem,
     SpectralSystem,
     System,
-    Unleveraged,
     spectral_system,
     system_for,
 )
-
-MAX_LOO_ERROR = 1e-3  # relative error above which a leave-one-out output is withheld
 
 
 @dataclass(frozen=True)
@@ -59,39 +51,12 @@ class SquaresAtCost:
         """The effective rank of the rows, where it was found."""
         return self.system.rank if isinstance(self.system, SpectralSystem) else None
 
-    @cached_property
-    def leaving_out(self) -> CholeskySystem | None:
-        """The system that leave-one-out outputs come from; None where nothing was factorised.
 
-        The rows' coefficients are its unknowns wherever ridge may interpolate: at one row, with an intercept,
-        or none more than features.
-        """
-        if self.penalty != "ridge" or not isinstance(self.system, CholeskySystem):
-            return None
-        interpolates = len(self.data.rows) <= self.data.rows.n_features + self.data.free
-        return self.system if self.system.wide == interpolates else CholeskySystem(self.data, 1.0, wide=True)
+@dataclass(frozen=True)
+class SquaresResult(SolverResult):
+    """A column's solution, and the problems that shared its factorisation."""
 
-    @cached_property
-    def _unleveraged(self) -> Unleveraged:
-        assert self.leaving_out is not None
-        return self.leaving_out.unleveraged()
-
-    def left_out(self, result: SolverResult, y: np.ndarray, part: np.ndarray) -> np.ndarray:
-        """Each row's output without a part of its weight; NaN where nothing but rounding is known of it."""
-        system, data = self.leaving_out, self.data
-        assert system is not None
-        assert result.dual_coef is not None
-        r = result.dual_coef / data.cost
-        if system is not self.system:
-            r = system.solve(data.root * data.centred(y)) / data.root
-        r = data.centred(r)
-        size = np.linalg.norm(data.root * r / system.scale) if system.wide else np.abs(y) + np.abs(y - r)
-        rest = (1.0 - part) + part * self._unleveraged.rest
-        with np.errstate(divide="ignore", invalid="ignore"):
-            apart = r / rest
-            error = (size * self._unleveraged.residual + np.abs(apart) * part * self._unleveraged.blur) / rest
-        known = (rest > 0.0) & (error <= MAX_LOO_ERROR * np.maximum(1.0, np.abs(apart)))
-        return np.asarray(np.where(known, y - apart, np.nan))
+    problems: SquaresAtCost = None  # type: ignore[assignment]
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,6 @@ from ...data import (
     check_sample_weight,
     check_scale,
 )
-from ...decoders import decision_values, predicted_classes
 from ...solving import (
     Callback,
     SolverResult,
@@ -27,14 +26,10 @@ from ...solving import (
     solve_columns,
 )
 from ..linear import linear_outputs
-from .columns import SquaresAtCost, SquaresOnRows
+from .columns import SquaresAtCost, SquaresOnRows, SquaresResult
 from .data import SquaresData
-from .path import (
-    LeastSquaresPath,
-    follow,
-    places,
-    units,
-)
+from .leave_one_out import GivenRows, leave_one_out
+from .path import LeastSquaresPath, follow
 from .problem import Penalty
 
 PENALTIES: dict[Any, Penalty] = {None: "none", "ridge": "ridge", "lasso": "lasso"}
@@ -159,7 +154,7 @@ class LeastSquaresClassifier(CodedClassifier):
 
     def _labelled(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, np.ndarray]:
         X, labels, weight = super()._labelled(X, y, sample_weight)
-        self._given = labels, check_sample_weight(sample_weight, X.shape[0]), weight
+        self._given = GivenRows(labels, check_sample_weight(sample_weight, X.shape[0]), weight)
         return X, labels, weight
 
     def _prepare(self, data: WeightedRows) -> None:
@@ -175,26 +170,24 @@ class LeastSquaresClassifier(CodedClassifier):
         self, data: WeightedRows, stop: Stop, callback: Callback | None, n_threads: int
     ) -> list[SolverResult]:
         deadline = time.perf_counter() + stop.max_seconds
-        patterns = [column.tobytes() for column in (self.code_.matrix.T != 0)]
         earlier = self._earlier_coefficients(data)
-        self._solved: dict[int, SquaresAtCost] = {}
+        patterns = [column.tobytes() for column in (self.code_.matrix.T != 0)]
         shared: dict[bytes, SquaresAtCost] = {}
         for column, pattern in enumerate(patterns):
             if patterns.count(pattern) > 1 and pattern not in shared:
                 which, _ = self.code_.column(data.labels, column)
                 shared[pattern] = self._on_rows(data.take(which, n_threads, stop.cancel)).at(self.C)
 
-        def solve(column: int, stop: Stop, n_inner: int) -> SolverResult:
+        def solve_column(column: int, stop: Stop, n_inner: int) -> SquaresResult:
             which, targets = self.code_.column(data.labels, column)
             problems = shared.get(patterns[column])
             if problems is None:
                 problems = self._on_rows(data.take(which, n_inner, stop.cancel)).at(self.C)
-            self._solved[column] = problems
             start = None if earlier is None else earlier[column]
-            return problems.solve(targets, start, stop, callback)
+            return SquaresResult(**vars(problems.solve(targets, start, stop, callback)), problems=problems)
 
         left = replace(stop, max_seconds=max(deadline - time.perf_counter(), 0.0))
-        return solve_columns(solve, self.code_.n_columns, left, n_threads)
+        return list(solve_columns(solve_column, self.code_.n_columns, left, n_threads))
 
     def _earlier_coefficients(self, data: WeightedRows) -> np.ndarray | None:
         """The last fit's, where they are those of the same columns and features."""
@@ -203,45 +196,21 @@ class LeastSquaresClassifier(CodedClassifier):
         fits = self.warm_start and same and self.coef_.shape == shape
         return self.coef_ if fits else None
 
-    def _store(self, results: list[SolverResult], data: WeightedRows) -> None:
+    def _store(self, results: list[Any], data: WeightedRows) -> None:
         self.coef_ = np.vstack([result.coef for result in results])
         self.intercept_ = np.array([result.intercept for result in results])
         self._last_classes = self.classes_.tolist()
         for name in ("loo_scores_", "loo_error_", "rank_"):
             self.__dict__.pop(name, None)
-        ranks = [problems.rank for problems in self._solved.values()]
+        ranks = [result.problems.rank for result in results]
         if self.penalty is None and None not in ranks:
             self.rank_ = int(min(rank for rank in ranks if rank is not None))
-        given, solved = self.__dict__.pop("_given", None), self._solved.values()
+        given = self.__dict__.pop("_given", None)
         # A decoder that learns has learned from the row, too; a fit without a fold is asked for nothing.
-        if self._learner is None and given and all(p.leaving_out is not None for p in solved):
-            self.loo_scores_, self.loo_error_ = self._leave_one_out(data, results, *given)
-        del self._solved
-
-    def _leave_one_out(
-        self,
-        data: WeightedRows,
-        results: list[SolverResult],
-        labels: np.ndarray,
-        given: np.ndarray,
-        weight: np.ndarray,
-    ) -> tuple[np.ndarray, float]:
-        """Scores of all given rows, each without one unit of its weight, and the error they make."""
-        unit = units(labels, given, weight, len(self.classes_))
-        part = np.minimum(1.0, unit[data.labels] / data.weight)
-        place = places(data, labels, weight)
-        outputs = self._column_outputs(data.rows.X)
-        for column, result in enumerate(results):
-            which, targets = self.code_.column(data.labels, column)
-            plain = outputs[data.rows.index, column]
-            plain[which] = self._solved[column].left_out(result, targets, part[which])
-            outputs[:, column] = np.where(place >= 0, plain[place], outputs[:, column])
-        withheld = np.isnan(outputs).any(axis=1)
-        scores = decision_values(np.nan_to_num(outputs), self.code_, self.decoder_)
-        wrong, counted = predicted_classes(scores) != labels, weight > 0.0
-        scores[withheld] = np.nan
-        error = float(given[counted & wrong].sum() / given[counted].sum())
-        return scores, np.nan if withheld.any() else error
+        if self._learner is None and given:
+            found = leave_one_out(self, results, data, given)
+            if found is not None:
+                self.loo_scores_, self.loo_error_ = found
 
     def _column_outputs(self, X: Any) -> np.ndarray:
         return linear_outputs(X, self.coef_, self.intercept_, self.n_jobs)

@@ -39,6 +39,8 @@ MAX_SIGN_CHANGES = 30  # on the way to an exact solution
 MAX_IDLE_CERTIFICATES = 20  # certificates without progress before the solver gives up
 PROGRESS_RATIO = 0.999  # a gap above this share of the best one is no progress
 SLOPE_ROUNDING = 1e-10  # a slope that exceeds the penalty's by less does so by rounding
+MAX_WHOLE_GRAM_FEATURES = 1000  # features whose products are all computed at once
+ROWS_PER_BLOCK = 8192
 
 
 def lasso(
@@ -149,10 +151,6 @@ def polish(G: np.ndarray, w: np.ndarray, slope: np.ndarray) -> np.ndarray:
             break
         w[support[first]] = 0.0
     return np.asarray(q - G @ w)
-
-
-MAX_WHOLE_GRAM_FEATURES = 1000  # features whose products are all computed at once
-ROWS_PER_BLOCK = 8192
 
 
 class FeatureProducts:

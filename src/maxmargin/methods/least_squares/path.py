@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from ...data import WeightedRows, canonical, check_grid
+from ...data import WeightedRows, check_grid
 from ...solving import (
     SolverResult,
     Status,
@@ -107,22 +107,3 @@ def _gathered(costs: np.ndarray, rows: list[tuple[SolverResult, ...]]) -> LeastS
             stacklevel=4,
         )
     return path
-
-
-def places(data: WeightedRows, labels: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """For every given row its place among the canonical ones, -1 for a row of weight 0."""
-    apart = canonical(
-        data.rows.X, labels, weight, merge_duplicates=False, n_threads=data.rows.n_threads
-    ).rows.index
-    place = np.full(len(labels), -1)
-    place[apart] = np.cumsum(np.isin(apart, data.rows.index)) - 1
-    return place
-
-
-def units(labels: np.ndarray, given: np.ndarray, weight: np.ndarray, n_classes: int) -> np.ndarray:
-    """The weight of one unit of each class: its class weight. ``weight`` is ``given`` times that."""
-    unit = np.ones(n_classes)
-    for label in range(n_classes):
-        rows = np.flatnonzero((labels == label) & (weight > 0.0))
-        unit[label] = weight[rows[0]] / given[rows[0]]
-    return unit

@@ -39,6 +39,7 @@ START_TOL = 1e-2  # the relative duality gap of such a start
 FIRST_COEFFICIENTS = 50  # of a program without such a start
 MIN_NEW_COEFFICIENTS = 50  # that join in a round, if so many are attractive
 VIOLATION_SLACK = 1e-9  # smaller violations are rounding
+MAX_REFINED_ORDER = 2000  # of a basis matrix that is factorised
 
 
 @dataclass(frozen=True)
@@ -270,8 +271,6 @@ class ColumnGeneration:
         chosen = np.argsort(-flat, kind="stable")[: max(MIN_NEW_COEFFICIENTS, len(master.coefficients))]
         return _coefficients(np.sort(chosen[flat[chosen] > VIOLATION_SLACK]), worth.shape[1])
 
-
-MAX_REFINED_ORDER = 2000  # of a basis matrix that is factorised
 
 ProgramPoint = tuple[np.ndarray, np.ndarray, np.ndarray]
 

@@ -21,6 +21,8 @@ from .features import Features
 MARGIN_ROUNDING = 1e-6  # margins this little below 1 are rounding if all of them are
 BOUND_RADIUS = 10.0  # a bound that allows for rounding covers coefficients this many times as large
 PRICE_ROUNDING = 1e-9  # error of prices on features of one scale, as a share of all multipliers
+MAX_BALANCING_SWEEPS = 200  # over the flows between classes
+BALANCE_TOLERANCE = 1e-13  # imbalance left, relative to all multipliers
 
 
 @dataclass(frozen=True)
@@ -85,10 +87,6 @@ class HingeProgram:
             return scaled if largest > 0.0 else total
         reach = BOUND_RADIUS * max(1.0, float(np.abs(W * scale).max(initial=0.0)))
         return max(scaled, total - reach * float(excess.sum()))
-
-
-MAX_BALANCING_SWEEPS = 200  # over the flows between classes
-BALANCE_TOLERANCE = 1e-13  # imbalance left, relative to all multipliers
 
 
 class Pairs(Protocol):

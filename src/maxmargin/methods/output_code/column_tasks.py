@@ -15,7 +15,7 @@ from sklearn.utils.validation import _check_method_params
 
 from ...checkpoints import FitRecord
 from ...codes import Code
-from .warning_log import listening, recorded, warn_once
+from .warning_log import record_warnings, thread_warnings, warn_summary
 
 __all__ = [
     "ColumnTask",
@@ -161,9 +161,9 @@ def run_tasks(
 
     ``params`` go to ``fit`` or ``partial_fit``; those with an entry for each row of X are cut to the task's.
     """
-    with listening():
-        outcomes = Parallel(n_jobs=n_jobs)(delayed(recorded)(_run, task, X, params) for task in tasks)
-    warn_once(who, [(task.name, warned) for task, (_, warned) in zip(tasks, outcomes)])
+    with thread_warnings():
+        outcomes = Parallel(n_jobs=n_jobs)(delayed(record_warnings)(_run, task, X, params) for task in tasks)
+    warn_summary(who, [(task.name, warned) for task, (_, warned) in zip(tasks, outcomes)])
     return [result for result, _ in outcomes]
 
 

@@ -1,4 +1,4 @@
-"""Warnings of many fits, wherever they run, gathered into one that says whose they are."""
+"""Warnings of many fits, on threads or processes, summarised as one that names the fits."""
 
 from __future__ import annotations
 
@@ -8,52 +8,52 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-__all__ = ["Warned", "listening", "recorded", "warn_once"]
+__all__ = ["WarningRecord", "record_warnings", "thread_warnings", "warn_summary"]
 
 
-class Warned(NamedTuple):
-    """A warning that was recorded: it can be pickled, whatever its message holds."""
+class WarningRecord(NamedTuple):
+    """A recorded warning; it can be pickled, whatever its message holds."""
 
     category: type[Warning]
     text: str
 
 
-class _Ear(threading.local):
-    """What the task that runs on this thread has warned of, or None where no task runs."""
+class _ThreadLog(threading.local):
+    """The warnings of the task that runs on this thread, or None if no task runs."""
 
-    heard: list[Warned] | None = None
+    records: list[WarningRecord] | None = None
 
 
-_ear = _Ear()
+_thread_log = _ThreadLog()
 
 
 def _on_main_thread() -> bool:
     return threading.current_thread() is threading.main_thread()
 
 
-def recorded(function: Callable[..., Any], *args: Any) -> tuple[Any, list[Warned]]:
-    """What ``function(*args)`` returns, and the warnings that it gave.
+def record_warnings(function: Callable[..., Any], *args: Any) -> tuple[Any, list[WarningRecord]]:
+    """What ``function(*args)`` returns, and the warnings that it issued.
 
-    ``warnings.catch_warnings`` swaps one global for another, which only one thread may do. So the main thread
-    of a process records by itself, and threads rely on :func:`listening` around all of them.
+    ``warnings.catch_warnings`` replaces a global, which only one thread may do. So the main thread of a
+    process records by itself, and other threads rely on :func:`thread_warnings` around all of them.
     """
     if _on_main_thread():
         with warnings.catch_warnings(record=True) as log:
             warnings.simplefilter("always")
             result = function(*args)
-        return result, [Warned(w.category, str(w.message)) for w in log]
-    heard = _ear.heard = []
+        return result, [WarningRecord(w.category, str(w.message)) for w in log]
+    records = _thread_log.records = []
     try:
-        return function(*args), heard
+        return function(*args), records
     finally:
-        _ear.heard = None
+        _thread_log.records = None
 
 
 @contextmanager
-def listening() -> Iterator[None]:
-    """While it lasts, :func:`recorded` works on other threads of this process too.
+def thread_warnings() -> Iterator[None]:
+    """Inside this context :func:`record_warnings` works on other threads of this process too.
 
-    Entered on a thread that is not the main one it does nothing: warnings then go where they always go.
+    Entered on a thread other than the main one, it does nothing: warnings are then shown as usual.
     """
     if not _on_main_thread():
         yield
@@ -61,10 +61,10 @@ def listening() -> Iterator[None]:
     others: list[tuple[Any, ...]] = []
 
     def show(message: Any, category: Any, filename: str, lineno: int, *_: Any, **__: Any) -> None:
-        if _ear.heard is None:
+        if _thread_log.records is None:
             others.append((message, category, filename, lineno))
         else:
-            _ear.heard.append(Warned(category, str(message)))
+            _thread_log.records.append(WarningRecord(category, str(message)))
 
     try:
         with warnings.catch_warnings():
@@ -72,12 +72,12 @@ def listening() -> Iterator[None]:
             warnings.showwarning = show
             yield
     finally:
-        for other in others:  # of no task: under the filters that hold outside
+        for other in others:  # not of a task: the filters outside apply
             warnings.warn_explicit(*other)
 
 
-def warn_once(who: str, named: list[tuple[str, list[Warned]]]) -> None:
-    """One warning for each category, with the names of all fits that gave it and the first one's words."""
+def warn_summary(who: str, named: list[tuple[str, list[WarningRecord]]]) -> None:
+    """One warning for each category, with the names of all fits that issued it and the first message."""
     by_category: dict[type[Warning], list[tuple[str, str]]] = {}
     for name, given in named:
         for category in dict.fromkeys(warned.category for warned in given):
@@ -86,11 +86,11 @@ def warn_once(who: str, named: list[tuple[str, list[Warned]]]) -> None:
     for category, fits in by_category.items():
         names = ", ".join(name for name, _ in fits[:10]) + (", ..." if len(fits) > 10 else "")
         message = f"{who}: {len(fits)} of {len(named)} fits warned ({names}). The first: {fits[0][1]}"
-        warnings.warn(_warning(category, message), stacklevel=6)  # where a user has called fit
+        warnings.warn(_warning(category, message), stacklevel=6)  # the user's call of fit
 
 
 def _warning(category: type[Warning], message: str) -> Warning:
-    """A warning of that category, or of the nearest that is made from a message alone."""
+    """A warning of that category, or of its nearest base class that takes a message alone."""
     for kind in category.__mro__:
         try:
             return kind(message)
