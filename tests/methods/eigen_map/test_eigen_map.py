@@ -545,9 +545,9 @@ def test_exact_says_when_there_are_too_many_rows(monkeypatch):
     ("method", "owner", "name"),
     [
         ("exact", np.linalg, "eigh"),
-        ("randomized", eigen_features, "eigh_descending"),
+        ("randomized", features, "eigh_descending"),
         ("randomized", KernelData, "matmul"),
-        ("pivoted-cholesky", eigen_features, "add_random_pivots"),
+        ("pivoted-cholesky", features, "add_random_pivots"),
         ("pivoted-cholesky", LandmarkPanel, "append"),
     ],
 )
