@@ -157,7 +157,7 @@ def test_auto_looks_at_cost_and_tol_where_both_sides_of_sparse_rows_are_large(C,
 
 def test_truncated_newton_is_not_for_the_hinge():
     X, y = TWO_CLASS["iris"]()
-    with pytest.raises(ValueError, match=r"loss='squared-hinge'; got loss='hinge'. Take solver='auto'"):
+    with pytest.raises(ValueError, match=r"loss='squared-hinge'; got loss='hinge'. Use solver='auto'"):
         LinearSVC(solver="truncated-newton").fit(X, y)
 
 

@@ -320,7 +320,7 @@ def test_rows_that_are_all_zero_lose_what_they_must():
 @pytest.mark.parametrize(
     ("parameters", "match"),
     [
-        ({"k": 3}, "k must be less than the number of classes.*got k=3 and 3 classes. Take k=2 or less"),
+        ({"k": 3}, "k must be less than the number of classes.*got k=3 and 3 classes. Use k=2 or less"),
         ({"k": 0}, "k must be an integer >= 1; got 0"),
         ({"k": 1.5}, "k must be an integer >= 1; got 1.5"),
         ({"alpha": 0.0}, "alpha must be a finite number > 0; got 0"),

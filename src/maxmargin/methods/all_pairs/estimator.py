@@ -29,7 +29,7 @@ class AllPairsSVC(KernelClassifier):
         1/2 sum_g ||f_g||^2 + C sum_i s_i sum_{g != y_i} max(0, 1 - (F_{y_i}(x_i) - F_g(x_i))),
 
     where F_g(x) = f_g(x) + b_g, f_g(x) = sum_j a_jg k(x, x_j) and s_i is the sample's weight times its
-    class's: every wrong class should score less than the right one by 1. The intercepts are not penalised;
+    class's: every wrong class should score at least 1 less than the true one. Intercepts are not penalised;
     they sum to zero, as the f_g do at the optimum. With G classes the penalty
     ``1/2 sum_{g<h} ||f_g - f_h||^2`` is G times this one, so its problem for a cost c is ``C=c/G`` here; with
     two classes f_1 - f_0 is the :class:`KernelSVC` of cost 2 C.
@@ -55,7 +55,7 @@ class AllPairsSVC(KernelClassifier):
         Groups of sweeps, and working sets.
     max_seconds : float, default=3600.0
     n_jobs : int, optional
-        Threads, for kernel values. Results do not depend on it, bit for bit.
+        Number of threads for kernel values. It does not change the result, bit for bit.
     random_state : int, RandomState or None
         The order of the sweeps, and ``gamma="median"``.
 
@@ -76,7 +76,7 @@ class AllPairsSVC(KernelClassifier):
         The relative duality gap.
     history_ : list of one tuple of Check
     status_ : str
-        "converged", or why it stopped before.
+        "converged", or why the fit stopped early.
     classes_, n_iter_, gamma_, kernel_, code_, decoder_, n_features_in_
         As in :class:`KernelSVC`.
 
@@ -130,7 +130,7 @@ class AllPairsSVC(KernelClassifier):
             raise ValueError(
                 f"AllPairsSVC holds the whole kernel matrix and a variable for each sample and class: up to "
                 f"{MAX_SAMPLES} different samples, and {MAX_PAIRS} samples times classes; got {n_samples} "
-                f"samples of {n_classes} classes. Fit a part of them, or use KernelSVC."
+                f"samples of {n_classes} classes. Fit a subsample, or use KernelSVC."
             )
         check_costs(self.C, data.weight)
         super()._prepare(data)
@@ -158,7 +158,7 @@ class AllPairsSVC(KernelClassifier):
 
 
 def _make_symmetric(K: np.ndarray, tile: int = 256) -> None:
-    """The mean of K and its transpose, in place and by tiles, as rounding may have left them different."""
+    """Replace K by the mean of K and its transpose, tile by tile, in case rounding made them differ."""
     for i in range(0, len(K), tile):
         for j in range(0, i + 1, tile):
             below, above = K[i : i + tile, j : j + tile], K[j : j + tile, i : i + tile]

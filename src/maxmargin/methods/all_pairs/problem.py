@@ -1,4 +1,4 @@
-"""The all-pairs M-SVM: one problem for all classes, its bounds, and dual points made feasible.
+"""The all-pairs M-SVM: one problem for all classes, its certificate, and the nearest feasible dual point.
 
     min_{f,b}  1/2 sum_g ||f_g||^2 + sum_i c_i sum_{g != y_i} max(0, z_ig),
     z_ig = 1 - (f_{y_i} - f_g)(x_i) - (b_{y_i} - b_g).
@@ -8,8 +8,8 @@ Its dual has a variable for each pair of a sample and a wrong class,
     max_a  sum_ig a_ig - 1/2 sum_g B_g' K B_g     s.t.  0 <= a_ig <= c_i,  sum_i B_ig = 0 for every g,
 
 with the coefficients B_ig = [g = y_i] sum_h a_ih - a_ig, so that f_g = sum_i B_ig k(., x_i). Their rows sum
-to zero, hence sum_g f_g = 0. For a feasible a, primal minus dual is sum_ig (c_i max(0, z_ig) - a_ig z_ig), a
-sum of terms none of which is negative.
+to zero, hence sum_g f_g = 0. For a feasible a the duality gap is sum_ig (c_i max(0, z_ig) - a_ig z_ig), a sum
+of non-negative terms.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from ...solving import FLOAT_EPS, Certificate
 class AllPairsPoint:
     """A feasible a and intercepts b, the outputs F = K B and the shortfalls z.
 
-    ``gap`` is from the dual value to the primal value at ``scale`` times F and b: where all margins can be
-    met, large costs make the slightest shortfall dear, and a scale just above 1 ends it.
+    ``gap`` is the primal value at ``scale`` times F and b, minus the dual value. If all margins can be met,
+    large costs make the smallest shortfall expensive, and a scale just above 1 removes it.
     """
 
     a: np.ndarray
@@ -43,7 +43,7 @@ class AllPairsPoint:
 class AllPairsProblem:
     """The kernel matrix in double, labels ``0 .. n_classes-1`` and costs ``c_i > 0``.
 
-    Arrays over pairs are (n_samples, n_classes); what they hold at a sample's own class is not looked at.
+    Arrays over pairs are (n_samples, n_classes); entries at a sample's own class are ignored.
     """
 
     K: np.ndarray
@@ -63,7 +63,7 @@ class AllPairsProblem:
 
     @property
     def tiny(self) -> float:
-        """What counts as zero among objective values: the objective at f = 0 times the unit roundoff."""
+        """The size below which objective values are zero: the objective at f = 0 times the unit roundoff."""
         return float(self.upper.sum() * FLOAT_EPS)
 
     def coefficients(self, a: np.ndarray) -> np.ndarray:
@@ -77,7 +77,7 @@ class AllPairsProblem:
         return np.where(self.own, -1.0, 1.0 - own + scores)
 
     def gaps(self, a: np.ndarray, z: np.ndarray) -> np.ndarray:
-        """What each pair adds to primal minus dual of a feasible a."""
+        """The contribution of each pair to the duality gap of a feasible a."""
         return np.where(z > 0.0, (self.upper - a) * z, -a * z)
 
     def point(self, a: np.ndarray, b: np.ndarray) -> AllPairsPoint:
@@ -131,11 +131,11 @@ class AllPairsProblem:
         return float(max(np.max(z[up], initial=0.0), np.max(-z[down], initial=0.0)))
 
     def balanced(self, a: np.ndarray) -> np.ndarray:
-        """A feasible point near one that misses the equations.
+        """A feasible point near one that violates the equations.
 
-        Sums over the samples of each class make a a flow between classes, and the equations ask that what
-        leaves a class enters it. Excess is led along widest paths from classes that have too much to those
-        that have too little: first by pairs strictly between their bounds, both ways, then by taking off any.
+        Summed over the samples of each class, a is a flow between classes, and the equations require that
+        inflow equals outflow. Excess is sent along widest paths from classes with too much to classes with
+        too little: first by changing pairs strictly between their bounds, then by reducing any pair.
         """
         for free in (True, False):
             a = self._rerouted(a, free)

@@ -1,8 +1,8 @@
 """The all-pairs M-SVM: sweeps over the samples, then working sets of pairs.
 
-A sweep makes exact steps for one sample's pairs after the other on an augmented Lagrangian of the equations,
-whose multipliers are the intercepts; after each group of sweeps the point is made feasible. Where sweeps gain
-little, and from the start where there are few pairs, a working set is solved by an interior-point method.
+A sweep takes an exact step for the pairs of each sample in turn, on an augmented Lagrangian of the equations
+whose multipliers are the intercepts; after each group of sweeps the point is made feasible. Once sweeps get
+slow, or from the start if there are few pairs, working sets are solved by an interior-point method.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def _start(problem: AllPairsProblem, seed: int) -> State:
 
 
 class Descent:
-    """Groups of sweeps and working sets from a feasible point to the next; the best one is kept."""
+    """Groups of sweeps and working sets, each from one feasible point to the next; stores the best point."""
 
     def __init__(self, problem: AllPairsProblem, stop: Stop, state: State) -> None:
         self.problem, self.stop, self.state = problem, stop, state
@@ -88,14 +88,14 @@ class Descent:
     def certify(self) -> Certificate:
         """The bounds of the best point so far.
 
-        Where an earlier dual value is above its primal value, by rounding, the primal rises by twice that.
+        If rounding puts an earlier dual value above its primal value, the primal is raised by twice that.
         """
         bounds = self.problem.certificate(self.best)
         excess = max(0.0, self.state.get("best_dual", -np.inf) - bounds.primal)
         return replace(bounds, primal=bounds.primal + 2.0 * excess)
 
     def step(self) -> bool:
-        """A group of sweeps, or a working set where they gain little; True where neither does."""
+        """A group of sweeps, or a working set once sweeps are slow; True if neither makes progress."""
         state = self.state
         by_set = self.few or state.n_slow >= MAX_SLOW_ROUNDS
         before = self.point
@@ -114,7 +114,7 @@ class Descent:
         return bool(state.n_idle >= MAX_SLOW_ROUNDS)
 
     def _sweeps(self) -> None:
-        """The point is a feasible one near where the sweeps are, which go on from there."""
+        """Sweeps and multiplier updates; ``point`` is a feasible point near the current one."""
         problem, state = self.problem, self.state
         rng = np.random.default_rng([state.seed, state.n_iter])
         for _ in range(UPDATES_PER_CERTIFICATE):
@@ -140,7 +140,7 @@ Pairs = tuple[np.ndarray, np.ndarray]  # rows and classes
 
 
 def pair_set(problem: AllPairsProblem, point: AllPairsPoint, most: int) -> Pairs:
-    """At most so many pairs: those between their bounds, then by what they add to the gap."""
+    """At most ``most`` pairs: those between their bounds, then those that add most to the gap."""
     between = (point.a > 0.0) & (point.a < problem.upper)
     gaps = problem.gaps(point.a, point.z)
     first = between.sum() <= most // 2
@@ -173,7 +173,7 @@ def optimal_pairs(
         if outside.gap <= limit:
             return outside
         between = (x > 0.0) & (x < program.u)
-        if between.any():  # once more, with the others held at their bounds
+        if between.any():  # again, with the others fixed at their bounds
             some = pairs[0][between], pairs[1][between]
             refined = interior_point(_program(problem, outside, some), accuracy, x[between])
             outside = _moved(problem, outside, some, refined.x, refined.equations)

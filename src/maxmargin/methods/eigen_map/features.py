@@ -1,4 +1,4 @@
-"""Features in which a kernel is nearly a product: leading eigenvectors, exact, or of an approximation of K.
+"""Eigen features, whose products approximate a kernel: leading eigenvectors of K or of an approximation.
 
 For rows with weights w (a weight of 2 is a row given twice) the features D, (n, S), have
 
@@ -36,7 +36,7 @@ LANDMARKS_PER_BLOCK = 512  # added to the panel at a time
 
 @dataclass(frozen=True)
 class EigenFeatures:
-    """Features of the rows of a fit, and how those of other points are computed.
+    """Features of the training rows, and the projection that gives those of other points.
 
     Eigenvalues below 1e-13 of the largest (1e-6 for float32 data) are dropped with their features, so there
     may be fewer than asked for, and none at all where the kernel matrix is zero.
@@ -48,7 +48,7 @@ class EigenFeatures:
     projection: np.ndarray  # (n_landmarks, S), in double
     trace_captured: float  # sum(l) / sum_i w_i k(x_i, x_i)
     points: Any  # the landmarks
-    method: str  # which it was
+    method: str  # the one that was used
 
 
 def find_eigen_features(
@@ -79,7 +79,7 @@ def find_eigen_features(
     weight : array, optional
         Weights of the rows, positive.
     place : (n_rows, index), optional
-        The features of row i are wanted in row ``index[i]`` of n_rows; other rows are not set.
+        Store the features of row i in row ``index[i]`` of n_rows; other rows are not set.
     """
     given = landmarks is not None and not isinstance(landmarks, Integral)
     method = _chosen(method, landmarks, given, len(kernel))
@@ -106,7 +106,7 @@ def find_eigen_features(
 
 
 def _chosen(method: str, landmarks: Any, given: bool, n_rows: int) -> str:
-    """The method that "auto" stands for; refused where landmarks do not go with it."""
+    """The method that "auto" stands for; raises if it does not take the given landmarks."""
     if method == "auto":
         few = n_rows <= MAX_AUTO_EXACT_ROWS and landmarks is None
         method = "landmarks" if given else "exact" if few else "pivoted-cholesky"
@@ -117,7 +117,7 @@ def _chosen(method: str, landmarks: Any, given: bool, n_rows: int) -> str:
 
 
 def _checked_trace(weight: np.ndarray, diagonal: np.ndarray, dtype: Any) -> float:
-    """``sum_i w_i k(x_i, x_i)``, which bounds all sums that follow; refused where these would overflow."""
+    """``sum_i w_i k(x_i, x_i)``, which bounds all later sums; raises if these would overflow."""
     with np.errstate(over="ignore"):
         trace = float(weight @ diagonal)
         check_kernel_sums(dtype, np.asarray(100.0 * trace).astype(dtype))
@@ -125,7 +125,7 @@ def _checked_trace(weight: np.ndarray, diagonal: np.ndarray, dtype: Any) -> floa
 
 
 def _default_landmarks(method: str, n_components: int) -> int:
-    """For pivots a tenth more than components: what is left out at the end is then worth leaving out."""
+    """As many as components; for pivots a tenth more, so that the weakest directions can be dropped."""
     return n_components if method == "landmarks" else -(-11 * n_components // 10)
 
 
@@ -226,7 +226,7 @@ def _from_points(kernel: KernelData, points: Any, pool: RowPool) -> _Basis:
 
 
 def _appended(panel: LandmarkPanel, points: Any) -> np.ndarray:
-    """Add points some at a time; a mask of those that were added."""
+    """Add points block by block; returns a mask of those that were added."""
     n = n_points(points)
     starts = [0, *range(min(n, MIN_FINISHED_COLUMNS), n, LANDMARKS_PER_BLOCK)]
     return np.concatenate([panel.append(points[i:j]) for i, j in zip(starts, [*starts[1:], n])])

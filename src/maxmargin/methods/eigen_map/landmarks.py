@@ -1,4 +1,4 @@
-"""A panel that is filled once and then turned: its last columns need no triangular product of their own."""
+"""Landmarks of a kernel: their features, and random pivots that choose them where the error is largest."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ PIVOT_MARGIN = 2.0  # rows with a residual within this factor of the least pivot
 class LandmarkPanel(FeaturePanel):
     """``Phi = stored @ finish``, where ``finish`` is the identity but for the block that fills the panel.
 
-    The last block is stored as ``R = K_new - Phi below'``, and its product with ``pivots^{-T}`` is left to
-    the product that turns all features. In exact arithmetic that changes nothing; in floating point the Gram
-    matrix of R is less precise than that of the features, by the condition of the pivots. Where it is not
-    precise enough, ``finish`` computes it after all.
+    The last block is stored as ``R = K_new - Phi below'``, and its product with ``pivots^{-T}`` is combined
+    with the final rotation of all features. In exact arithmetic that changes nothing; in floating point the
+    Gram matrix of R is less precise than that of the features, by the condition number of the pivots. If it
+    is not precise enough, ``finish`` computes the product.
     """
 
     def __init__(self, *arguments: Any) -> None:
@@ -43,7 +43,7 @@ class LandmarkPanel(FeaturePanel):
         return np.concatenate([A[: self._first], self._right @ A[self._first :]])
 
     def whole_gram(self, weight: np.ndarray) -> tuple[np.ndarray, float]:
-        """``Phi' diag(weight) Phi`` in double, and how large the rounding of its entries is about."""
+        """``Phi' diag(weight) Phi`` in double, and an estimate of the rounding error of its entries."""
         G, first, right = tall.gram(self.phi, weight, self.pool), self._first, self._right
         if right is None:
             return G, 0.0
@@ -53,7 +53,7 @@ class LandmarkPanel(FeaturePanel):
         return 0.5 * (G + G.T), rounding
 
     def finish(self) -> None:
-        """Compute the last block's product after all."""
+        """Compute the product of the last block."""
         columns, right = self.phi[:, self._first :], self._right
 
         def work(rows: slice) -> None:
@@ -68,9 +68,9 @@ class LandmarkPanel(FeaturePanel):
 def add_random_pivots(
     panel: FeaturePanel, diagonal: np.ndarray, weight: np.ndarray, rng: np.random.Generator
 ) -> np.ndarray:
-    """Fill the panel with random pivots, until it is full or every row is in their span; which rows they are.
+    """Add random pivots until the panel is full or every row is in their span; returns their row numbers.
 
-    ``diagonal`` is that of K, ``weight`` says how often each row counts.
+    ``diagonal`` is that of K, ``weight`` the multiplicity of each row.
     """
     residual = np.maximum(diagonal, 0.0)
     least = PIVOT_MARGIN * panel.least_pivot * residual
@@ -94,6 +94,6 @@ def add_random_pivots(
         if len(chosen):
             residual -= panel.sqnorms(panel.size - len(chosen))
             np.maximum(residual, 0.0, out=residual)
-        # A pivot has no residual. Where none was kept, the first has none that rounding has not made.
+        # A pivot has no residual. If none was accepted, the residuals of the candidates are rounding errors.
         residual[chosen if len(chosen) else drawn] = 0.0
     return np.concatenate([np.zeros(0, dtype=np.int64), *pivots])

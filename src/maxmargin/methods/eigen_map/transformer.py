@@ -69,16 +69,16 @@ class KernelEigenMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         "pivoted-cholesky": from landmarks that are drawn one after the other, with probability proportional
         to the error left at each row.
         "landmarks": from landmarks drawn uniformly, or given.
-        "auto": "landmarks" where these are given as points; else "exact" for up to 1,000 different rows,
-        and "pivoted-cholesky" for more.
+        "auto": "landmarks" if these are given as points, else "exact" for up to 1,000 different rows and
+        "pivoted-cholesky" for more.
     landmarks : int or array-like, default=None
         How many landmarks, for "pivoted-cholesky" (by default a tenth more than components) and "landmarks"
         (by default as many): the more, the closer are the features to the exact ones. Or the landmarks
         themselves: points, or for a precomputed kernel the numbers of its columns.
     n_jobs : int, default=None
-        Threads; they change no bit of the result.
+        Number of threads; it does not change the result.
     random_state : int, RandomState or None, default=None
-        Of the landmarks, or the random basis.
+        Determines the landmarks, or the random basis.
 
     Attributes
     ----------
@@ -94,16 +94,16 @@ class KernelEigenMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         Their numbers in the X of the fit.
     projection_ : ndarray of shape (n_landmarks, n_components_)
     method_ : str
-        What "auto" has chosen.
+        The method that was used.
     kernel_, gamma_, n_features_in_, feature_names_in_
         As in :class:`KernelSVC`.
 
     Notes
     -----
-    The signs of the features are arbitrary. Equal rows are merged and rows of weight 0 leave first, and
-    randomness goes by the content of the rows: so a weight of 2 is a row given twice, and the order of the
-    rows does not matter (for objects and precomputed kernels it does). For kernels that are not positive
-    semi-definite only positive eigenvalues count.
+    The signs of the features are arbitrary. Equal rows are merged, rows of weight 0 are dropped, and random
+    draws depend on the content of the rows: so a weight of 2 is a row given twice, and the order of the rows
+    does not matter (except for objects and precomputed kernels). For kernels that are not positive
+    semi-definite only positive eigenvalues are used.
 
     Examples
     --------
@@ -160,7 +160,7 @@ class KernelEigenMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         return self
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
-        """Find the features, and give those of X: ``fit(X).transform(X)`` without computing them twice.
+        """Find the features, and return those of X: ``fit(X).transform(X)`` without computing them twice.
 
         Parameters
         ----------
@@ -274,7 +274,7 @@ class KernelEigenMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         if len(found.eigenvalues) == 0:
             raise ValueError(
                 "the kernel matrix of these rows has no positive eigenvalue, so there are no features. A "
-                "linear or polynomial kernel is zero between rows of zeros: use 'rbf', or give a coef0 > 0."
+                "linear or polynomial kernel is zero between rows of zeros: use 'rbf', or set coef0 > 0."
             )
         self.eigenvalues_ = found.eigenvalues
         self.trace_captured_ = found.trace_captured

@@ -55,8 +55,8 @@ class LagrangianSVC(KernelClassifier):
 
         1/2 (||w||^2 + b^2) + C/2 sum_i s_i max(0, 1 - y_i f(x_i))^2,    f(x) = <w, phi(x)> + b,
 
-    where s_i is the sample's weight times its class's. The dual has no constraint but a >= 0, which makes
-    a very simple method possible: the published iteration solves one linear system again and again.
+    where s_i is the sample's weight times its class's. The only constraint of the dual is a >= 0, which
+    allows a very simple method: the published iteration solves one linear system again and again.
     scikit-learn's ``LinearSVC(C=c, loss="squared_hinge")``, which has no 1/2, is ``C=2*c`` here.
 
     Parameters
@@ -64,26 +64,27 @@ class LagrangianSVC(KernelClassifier):
     C : float, default=1.0
         Cost of the losses against the norm.
     kernel : str, callable or Kernel, default="linear"
-        "linear" works with the features themselves, for any number of rows, dense or CSR. Others, as in
-        :class:`KernelSVC`, with a kernel matrix that is held, or with eigen features.
+        "linear" uses the features themselves, for any number of rows, dense or CSR. Other kernels, as in
+        :class:`KernelSVC`, use a kernel matrix in memory, or eigen features.
     gamma, degree, coef0
         As in :class:`KernelSVC`.
     solver : {"auto", "newton", "lagrangian"}, default="auto"
         "newton" takes a handful of steps, each with a factorisation for the violated margins. "lagrangian" is
-        the iteration as published, with one factorisation in all and hundreds of steps, more with a larger
-        C. "auto" takes the first, but for linear problems whose rows and features both number more than
-        2,000 "dual-cd", the coordinate descent of :class:`LinearSVC`. ``solver_`` says which it was; all end
-        at the same certificate.
+        the published iteration, with a single factorisation and hundreds of steps, more for a larger C.
+        "auto" chooses "newton", except for linear problems with more than 2,000 rows and more than 2,000
+        features: there it is "dual-cd", the coordinate descent of :class:`LinearSVC`. ``solver_`` is the one
+        that was used; all reach the same certificate.
     mu : float, optional
-        Step of the published iteration, between 0 and 2 / max C_i, where C_i is C times a sample's weight;
-        other solvers have none. Equal samples are merged, and k of them move as they would one by one: with
-        mu / k. By default each sample has its own step, 1.9 / C_i.
+        Step size of the published iteration, between 0 and 2 / max C_i, where C_i is C times a sample's
+        weight; other solvers ignore it. Equal samples are merged, and k of them have the step mu / k, which
+        moves them as if they were separate. By default each sample has its own step, 1.9 / C_i.
     n_components : int, "auto" or None, default="auto"
-        How many eigen features of the kernel stand for it. None holds the kernel matrix, of at most 20,000
-        different rows. "auto" is None for the linear kernel and up to 4,000 different rows, and 500 beyond.
+        The number of eigen features that approximate the kernel. None keeps the whole kernel matrix in
+        memory, of at most 20,000 different rows. "auto" is None for the linear kernel and up to 4,000
+        different rows, and 500 beyond.
     kernel_gap : bool, default=False
-        With eigen features, also bound the distance from the optimum with the kernel itself:
-        ``kernel_gap_``. It costs kernel values between all support vectors.
+        With eigen features, also compute ``kernel_gap_``, a bound on the distance from the optimum for the
+        kernel itself. It needs the kernel values between all support vectors.
     code : str or Code, default="one-vs-rest"
     decoder : str or Decoder, default="auto"
     class_weight : dict or "balanced", optional
@@ -94,7 +95,7 @@ class LagrangianSVC(KernelClassifier):
     max_seconds : float, default=3600.0
         For the whole fit.
     n_jobs : int, optional
-        Threads; None leaves the choice to the environment. The result does not depend on it.
+        Number of threads; None leaves the choice to the environment. It does not change the result.
     warm_start : bool, default=False
         Start from the last fit, where it had the same classes and code, as many rows of each class and as
         many features, or the same eigen features' kernel; not "dual-cd".
@@ -114,11 +115,11 @@ class LagrangianSVC(KernelClassifier):
     space_ : {"linear", "kernel", "eigen"}
         Where the problem was solved. The certificate of "eigen" is for the problem on the eigen features.
     n_components_ : int
-        Eigen features that were found; with "eigen" only, as is
+        The number of eigen features found; only if ``space_`` is "eigen", like the next two.
     trace_captured_ : float
-        the share of the kernel matrix's trace that they have,
+        Their share of the kernel matrix's trace.
     kernel_gap_ : float
-        and the largest relative gap of a column with the kernel itself, where asked for.
+        The largest relative gap of a column for the kernel itself; only with ``kernel_gap=True``.
     solver_ : str
     dual_gap_, objective_, status_, n_iter_, history_, classes_, code_, decoder_, n_features_in_
         As in :class:`LinearSVC`.
@@ -206,7 +207,7 @@ class LagrangianSVC(KernelClassifier):
         return super()._canonical(X, labels, weight, n_threads)
 
     def _is_linear(self) -> bool:
-        """Whether the features of X are worked with."""
+        """Whether the problem is solved in the features of X."""
         return isinstance(self.kernel_, Linear) and not isinstance(self.n_components, int | np.integer)
 
     def _space(self, data: WeightedRows) -> LinearSpace | KernelSpace:

@@ -31,15 +31,15 @@ DEFAULT_MU_TIMES_COST = 1.9  # mu_i c_i where no mu is given
 
 
 def largest_mu(largest_cost: float) -> float:
-    """The iteration converges for every positive mu below this."""
+    """The upper limit of mu, below which the iteration converges."""
     return 2.0 / largest_cost
 
 
 def row_mu(mu: float | None, cost: np.ndarray, largest_cost: float | None = None) -> np.ndarray:
     """The mu_i of rows: 1.9 / c_i, or a given ``mu``, which must lie in the range of ``largest_cost``.
 
-    That is of the rows as they were given, by default max_i c_i. Rows that cost more than this are made of
-    several: a row of k times the largest cost has mu / k, as k such rows together.
+    That is the largest cost of a row as given, by default max_i c_i. Rows of a larger cost are merged from
+    several: a row of k times the largest cost has mu / k, like k such rows together.
     """
     if mu is None:
         return DEFAULT_MU_TIMES_COST / cost
@@ -53,9 +53,9 @@ def row_mu(mu: float | None, cost: np.ndarray, largest_cost: float | None = None
 
 
 def start(problem: LagrangianProblem, a: np.ndarray | None = None, mu: np.ndarray | None = None) -> State:
-    """Before the first step: at any ``a``, or where the published method starts, whose first a is Q^{-1} e.
+    """A start at any ``a``, or at that of the published method, whose first a is Q^{-1} e.
 
-    ``surplus`` is max(0, Qa - e - mu a): at the optimum, by how much a margin is larger than 1.
+    ``surplus`` is max(0, Qa - e - mu a): at the optimum, the amount by which a margin exceeds 1.
     """
     n = len(problem.y)
     if a is None:
@@ -99,7 +99,7 @@ class Iteration:
         self.problem, self.mu, self.tol, self.state = problem, mu, tol, state
 
     def step(self) -> bool:
-        """The published step; true where it changes nothing."""
+        """The published step; True if it changes nothing."""
         state, before = self.state, self.state.a
         state.a = self.problem.solve(1.0 + state.surplus)
         state.surplus = np.maximum(0.0, state.surplus - self.mu * state.a)
@@ -108,8 +108,8 @@ class Iteration:
     def certify(self) -> Certificate:
         """The dual at the nearest feasible multipliers, the primal at w = H'a.
 
-        Off the optimum some a are negative, and none is 0. Setting to 0 those that are negative, or beyond
-        the margin, gives feasible ones. They are the primal point as well, once that is good enough.
+        Before the optimum some a are negative and none is 0. Setting those to 0 that are negative, or whose
+        margin exceeds 1, gives a feasible point. It also gives the primal point, once that is good enough.
         """
         problem, state = self.problem, self.state
         dropped = np.where(state.surplus > 0.0, 0.0, np.maximum(state.a, 0.0))

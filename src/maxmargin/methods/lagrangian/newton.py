@@ -6,8 +6,8 @@ is a quadratic as long as the set A of violated margins does not change, and its
 
     u_A = (G_AA + diag(1/c_A))^{-1} y_A,    u = 0 elsewhere.
 
-A step goes there, or part of the way; a few end at the optimum. The first steps are taken on half of the
-rows (and theirs on a quarter of them), since a factorisation costs the third power of the rows in A.
+A step goes there, or part of the way; a few steps reach the optimum. The start is solved on half of the rows
+(and its own start on a quarter), since a factorisation costs the third power of the rows in A.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ def kernel_newton(
 
 
 def start(system: KernelSystem, u: np.ndarray) -> State:
-    """At some coefficients."""
+    """The state of a solver that starts at given coefficients."""
     return State(u=u.copy(), scores=system.scores(u), lowest=np.inf, idle=0)
 
 
 def _sampled(system: KernelSystem, y: np.ndarray, stop: Stop) -> State:
-    """At the rough solution for the first half of the rows, or at zero where they are few."""
+    """A start at a rough solution for the first half of the rows, or at zero if there are few."""
     n, u = len(y), np.zeros(len(y))
     half = n // 2
     if n < MIN_ROWS_FOR_SAMPLED_START or len(np.unique(y[:half])) < 2:
@@ -65,7 +65,7 @@ def _sampled(system: KernelSystem, y: np.ndarray, stop: Stop) -> State:
 
 
 class KernelNewton:
-    """One step at a time; the factor is kept as long as the set of violated margins stays."""
+    """One step at a time; the factor is reused while the set of violated margins does not change."""
 
     def __init__(self, system: KernelSystem, y: np.ndarray, state: State) -> None:
         self.problem, self.system, self.y, self.state = LagrangianProblem(system, y), system, y, state
@@ -85,7 +85,7 @@ class KernelNewton:
         )
 
     def step(self) -> bool:
-        """Towards the optimum of the present set; true once rounding decides."""
+        """A step towards the optimum of the current set; True once rounding errors dominate."""
         state, cost = self.state, self.system.cost
         violated = np.flatnonzero(self.y * state.scores < 1.0)
         if self.factor is None or not np.array_equal(violated, self.violated):
@@ -104,7 +104,7 @@ class KernelNewton:
         return state.idle >= MAX_IDLE_STEPS or not len(violated)
 
     def _target(self, violated: np.ndarray) -> np.ndarray:
-        """The optimum of the set, as u (without what lies outside the set) and a correction."""
+        """The optimum of the set: u restricted to the set, plus a correction."""
         state, factor = self.state, self.factor
         target = np.zeros_like(state.u)
         target[violated] = state.u[violated]

@@ -1,7 +1,7 @@
-"""Where a Lagrangian SVM lives: in the features of X, in those of a kernel matrix, or in eigen features.
+"""The spaces of a Lagrangian SVM: the features of X, a kernel matrix, or eigen features.
 
 A space solves the problem of one column for some of the rows, by Newton's method or by the published
-iteration. Its results have what the estimator keeps in ``coef``, and signed multipliers in ``dual_coef``.
+iteration. Results have the estimator's coefficients in ``coef`` and signed multipliers in ``dual_coef``.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ MAX_ITERATED_ORDER = 10_000  # of the matrix that the published iteration factor
 
 @dataclass(frozen=True)
 class ColumnSolver:
-    """How a column is solved, and from where: ``start`` is what ``LinearSpace.start`` returned, or None.
+    """How a column is solved, and where it starts: ``start`` is what ``LinearSpace.start`` returned, or None.
 
     ``mu`` are the steps of the published iteration, one for each row of the space.
     """
@@ -93,7 +93,7 @@ class LinearSpace:
         if solver == "lagrangian" and order > MAX_ITERATED_ORDER:
             raise ValueError(
                 "solver='lagrangian' factorises a matrix of order min(n_samples, n_features + 1), at most "
-                f"{MAX_ITERATED_ORDER:,}; got {order:,}. Use solver='newton', which goes on without a factor."
+                f"{MAX_ITERATED_ORDER:,}; got {order:,}. Use solver='newton', which needs no such matrix."
             )
         self._whole = _shared(self._system(self.rows, self.cost)) if solver == "lagrangian" else None
 
@@ -124,7 +124,7 @@ class LinearSpace:
         return replace(result, coef=w)
 
     def start(self, result: SolverResult, solver: str) -> np.ndarray:
-        """What a later fit by the same solver can start from."""
+        """The start of a later fit by the same solver."""
         return np.append(result.coef, result.intercept) if solver == "newton" else _multipliers(result)
 
 
@@ -147,8 +147,8 @@ class EigenSpace(LinearSpace):
     def kernel_gap(self, kernel: KernelData, which: np.ndarray, y: np.ndarray, result: SolverResult) -> float:
         """The relative gap of the problem with the kernel itself.
 
-        A function of the eigen features has in the kernel's space the same norm and values, so its primal
-        value stands. The dual value of multipliers t a, of the best t, needs u'Ku.
+        A function of the eigen features has the same norm and values in the kernel's space, and so the same
+        primal value. The dual value of multipliers t a, for the best t, needs u'Ku.
         """
         u = _multipliers(result)
         support = np.flatnonzero(u)
@@ -188,7 +188,7 @@ class KernelSpace:
         return kernel_newton.kernel_newton(system, y, stop=method.stop, state=state, callback=method.callback)
 
     def start(self, result: SolverResult, solver: str) -> np.ndarray:
-        """What a later fit can start from."""
+        """The start of a later fit."""
         return _multipliers(result)
 
 

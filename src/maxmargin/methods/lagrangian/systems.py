@@ -30,7 +30,7 @@ class RidgeSystem(Protocol):
         """The c_i."""
 
     def factorise(self) -> None:
-        """Do now what ``solve`` would do at its first call, so that threads can share it."""
+        """Factorise now rather than at the first call of ``solve``, so that threads can share the factor."""
 
     def solve(self, z: np.ndarray) -> np.ndarray:
         """``(G + R)^{-1} z``."""
@@ -45,7 +45,7 @@ class RidgeSystem(Protocol):
         """``u' G u``, which is ||w||^2 + b^2."""
 
     def rounding(self, u: np.ndarray) -> float:
-        """By how much rounding may falsify a bound that is computed from u, about."""
+        """An estimate of the rounding error of a bound computed from u."""
 
 
 class FeatureSystem:
@@ -108,7 +108,7 @@ class EigenSystem(FeatureSystem):
         self.tip = 1.0 + float(cost.sum()) - float(self.border @ self.ratio)
 
     def factorise(self) -> None:
-        """There is nothing to do."""
+        """Nothing to factorise."""
 
     def _invert(self, right: np.ndarray) -> np.ndarray:
         b = (right[-1] - self.ratio @ right[:-1]) / self.tip
@@ -141,9 +141,9 @@ class KernelSystem:
                 return Factor(build, pool)
         except np.linalg.LinAlgError:
             raise ValueError(
-                "the kernel matrix has eigenvalues below -1 / (C times a weight): then the problem has no "
-                "solution. Lower C, take a positive kernel, or give n_components, which leaves eigenvectors "
-                "with negative eigenvalues out."
+                "the kernel matrix has eigenvalues below -1 / (C times a weight), so the problem has no "
+                "solution. Lower C, use a positive kernel, or set n_components, which drops eigenvectors "
+                "with negative eigenvalues."
             ) from None
 
     def factorise(self) -> None:
@@ -151,7 +151,7 @@ class KernelSystem:
         _ = self._all
 
     def first(self, n: int) -> KernelSystem:
-        """That of the first rows, costs raised so that they stand for all; G is not copied."""
+        """The system of the first rows, with costs scaled up so that they represent all; G is not copied."""
         cost = self.cost[:n] * (self.cost.sum() / self.cost[:n].sum())
         return KernelSystem(self.G[:n, :n], cost, self.n_threads, self.cancel)
 
@@ -172,9 +172,9 @@ class KernelSystem:
         return float(coef @ scores)
 
     def rounding(self, u: np.ndarray) -> float:
-        """That of ``u' G u``, whose terms cancel where u is large and the function is not.
+        """The error of ``u' G u``, whose terms cancel where u is large and the function is small.
 
-        An estimate, as if the errors of the terms were independent: their sum would be far too large.
+        The errors of the terms are taken to be independent: their sum would be far too pessimistic.
         """
         return FLOAT_EPS * float(u @ u) * self._largest
 

@@ -63,8 +63,8 @@ def _start(problem: MarginProblem, seed: int) -> State:
 def _far_mean(problem: MarginProblem) -> np.ndarray:
     """The mean of dense rows that lie far from the origin, else 0.
 
-    With a free intercept the problem is the same wherever the rows are measured from, and its coordinates are
-    as good as independent of the offset only from the mean.
+    With a free intercept the problem does not depend on the origin, but only centred rows give coordinates
+    that are nearly independent of the offset.
     """
     if problem.intercept == "free" and isinstance(problem.rows.X, np.ndarray):
         mean = problem.rows.mean(problem.cost)
@@ -77,7 +77,7 @@ class DualDescent:
     """Epochs of coordinate descent on the multipliers ``a`` of a ``MarginProblem``."""
 
     def __init__(self, problem: MarginProblem, state: State, cancel: np.ndarray) -> None:
-        # Epochs read the rows in nearly the order of memory, which is several times as fast as any other.
+        # Epochs read the rows nearly in memory order, which is several times as fast as any other order.
         self.mean = _far_mean(problem)
         rows = problem.rows.moved(self.mean) if self.mean.any() else problem.rows.compacted()
         self.problem, self.state, self.cancel = replace(problem, rows=rows), state, cancel
@@ -99,14 +99,14 @@ class DualDescent:
         state.epoch += 1
 
     def certify(self) -> Certificate:
-        """Bounds at the present iterate, from freshly computed margins."""
+        """Bounds at the current iterate, from freshly computed margins."""
         state, problem = self.state, self.problem
         self.margins = problem.y * (problem.rows.dot(state.w) + state.bias[0])
         shares = np.minimum(state.a / problem.cost, 1.0) if self.ridge[0] == 0.0 else state.a / problem.cost
         return problem.certificate(state.w, float(state.bias[0]), self.margins, shares, state.w)
 
     def _move_centre(self) -> float:
-        """The centre goes to b, which then moves by as much again; returns that move."""
+        """Move the centre to b, which shifts b by the same amount again; returns that amount."""
         if self.problem.intercept != "free":
             return 0.0
         moved = self.bias_weight * float(self.state.a @ self.problem.y)
@@ -114,7 +114,7 @@ class DualDescent:
         return moved
 
     def _activate(self, margins: np.ndarray) -> None:
-        """The active samples stay, and those left out that are violated after all come back."""
+        """Keep the active samples, and reactivate inactive ones that violate their conditions."""
         state = self.state
         gradient = margins - 1.0 + self.ridge * state.a
         content = ((state.a == 0.0) & (gradient >= 0.0)) | ((state.a == self.upper) & (gradient <= 0.0))

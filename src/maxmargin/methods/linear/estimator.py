@@ -56,13 +56,14 @@ class LinearSVC(CodedClassifier):
     decoder : str or Decoder, default="auto"
         How the columns' outputs become class scores: margins for one-vs-rest, votes for one-vs-one.
     class_weight : dict or "balanced", optional
-        Factors of the sample weights.
+        Factors applied to the sample weights.
     solver : {"auto", "newton", "dual-cd", "truncated-newton"}, default="auto"
-        "newton" costs one factorisation of order min(n_samples, n_features) a step and few steps; "dual-cd"
-        many cheap epochs, and a copy of the rows; "truncated-newton", for the squared hinge only, products
-        with the rows. "auto" takes the first up to order 2000 (wide data with the squared hinge: 500 rows),
-        and beyond it the second, or, for sparse rows that are at least as many as the features, with a large
-        C or a ``tol`` of at most 1e-5, the third; ``solver_`` says which.
+        "newton" takes few steps, each with a factorisation of order min(n_samples, n_features). "dual-cd"
+        takes many cheap epochs and copies the rows. "truncated-newton", for the squared hinge only, needs
+        nothing but products with the rows. "auto" chooses "newton" up to order 2000 (wide data with the
+        squared hinge: 500 rows). Beyond that it chooses "truncated-newton" for sparse data with at least as
+        many rows as features and a large C or a ``tol`` of at most 1e-5, and "dual-cd" otherwise.
+        ``solver_`` is the one that was used.
     tol : float, default=1e-4
         Bound on the relative duality gap ``(primal - dual) / max(|primal|, |dual|)``.
     max_iter : int, default=1000
@@ -70,9 +71,9 @@ class LinearSVC(CodedClassifier):
     max_seconds : float, default=3600
         For the whole fit.
     n_jobs : int, optional
-        Threads; None leaves the choice to the environment. The result does not depend on it.
+        Number of threads; None leaves the choice to the environment. It does not change the result.
     random_state : int, RandomState or None
-        Order of the coordinates in "dual-cd".
+        Determines the order of the coordinates in "dual-cd".
 
     Attributes
     ----------
@@ -84,7 +85,7 @@ class LinearSVC(CodedClassifier):
     objective_ : float
         The primal value, summed over the columns.
     status_ : str
-        Why it stopped: "converged", or the worst of the columns' reasons.
+        Why the fit stopped: "converged", or the worst status of a column.
     n_iter_ : int
     n_support_ : int
         Distinct rows with a dual coefficient in some column.
@@ -145,7 +146,7 @@ class LinearSVC(CodedClassifier):
         if self.solver == "truncated-newton" and self.loss == "hinge":
             raise ValueError(
                 "solver='truncated-newton' needs a loss with a curvature, loss='squared-hinge'; got "
-                "loss='hinge'. Take solver='auto', 'newton' or 'dual-cd'."
+                "loss='hinge'. Use solver='auto', 'newton' or 'dual-cd'."
             )
         self._check_stopping()
 
@@ -155,7 +156,7 @@ class LinearSVC(CodedClassifier):
         self.solver_ = self._chosen(data) if self.solver == "auto" else self.solver
 
     def _chosen(self, data: WeightedRows) -> str:
-        """The solver that was fastest on such data; docs/theory/linear-svm.md has the measurements."""
+        """The fastest solver for such data; docs/theory/linear-svm.md has the measurements."""
         n, d = len(data.rows), data.rows.n_features
         if self.loss == "hinge":
             return "newton" if min(n, d) <= MAX_NEWTON_ORDER else "dual-cd"

@@ -1,8 +1,8 @@
 """Linear max-margin problems by a semismooth Newton method inside an augmented Lagrangian.
 
-The squared hinge is smooth enough for Newton's method as it stands: a full step lands on the optimum of the
-present set of violated margins, and a few steps end at the optimum. The hinge is not, so its dual is solved
-by the proximal point method (Rockafellar 1976): with shares v of the last round and a sharpness s,
+The squared hinge is smooth enough for Newton's method itself: a full step reaches the optimum for the current
+set of violated margins, and a few steps reach the optimum. The hinge is not, so its dual is solved by the
+proximal point method (Rockafellar 1976): with the shares v of the previous round and a sharpness s,
 
     min_{w,b}  1/2 ||w||^2 + p/2 b^2 + sum_i c_i max_{0 <= t <= 1} [ t z_i - (t - v_i)^2 / (2 s) ],
     z_i = 1 - y_i f(x_i),
@@ -44,7 +44,7 @@ START_SAMPLE_DIVISOR = 8  # starts use one eighth of the samples, if that is man
 
 
 def exact_direction(iteration: NewtonIteration) -> tuple[np.ndarray, float]:
-    """The step to the minimum of the present quadratic."""
+    """The step to the minimum of the current quadratic."""
     curvature = iteration.curvature(iteration.shares)
     return newton_direction(iteration.problem, curvature, iteration.gradient, iteration.gradient_b)
 
@@ -71,7 +71,7 @@ def newton(
 
 
 def start_at(problem: MarginProblem, w: np.ndarray, b: float) -> State:
-    """A state to begin with, at some primal point."""
+    """The state of a solver that starts at a primal point."""
     n = len(problem.y)
     return State(
         w=np.array(w, dtype=np.float64),
@@ -85,7 +85,7 @@ def start_at(problem: MarginProblem, w: np.ndarray, b: float) -> State:
 
 
 def _start(problem: MarginProblem, stop: Stop, direction: Direction) -> State:
-    """At zero, or at the solution for a random sample of the rows when there are many."""
+    """A start at zero or, with many rows, at the solution for a random sample of them."""
     n, d = len(problem.y), problem.rows.n_features
     state = start_at(problem, np.zeros(d), 0.0)
     n_sample = n // START_SAMPLE_DIVISOR
@@ -107,7 +107,7 @@ def _start(problem: MarginProblem, stop: Stop, direction: Direction) -> State:
 
 
 class NewtonIteration:
-    """One Newton step at a time on the present round's piecewise quadratic function."""
+    """One Newton step at a time on the current round's piecewise quadratic function."""
 
     def __init__(self, problem: MarginProblem, state: State, direction: Direction) -> None:
         self.problem, self.state, self.direction = problem, state, direction
@@ -142,7 +142,7 @@ class NewtonIteration:
         return float((self.problem.cost * self.shares) @ self.problem.y)
 
     def _balance(self) -> None:
-        """One more step of b, made in the shares: sharp rounds need it finer than b can be rounded."""
+        """One more step of b, applied to the shares: sharp rounds need more digits than b has."""
         curvature = self.curvature(self.shares)
         total = float(curvature.sum())
         if total > 0.0:
@@ -155,13 +155,13 @@ class NewtonIteration:
         return np.maximum(shortfall, 0.0)
 
     def curvature(self, shares: np.ndarray) -> np.ndarray:
-        """The second derivative of each sample's part of the present round."""
+        """The second derivative of each sample's term in the current round."""
         if self.hinge:
             return self.problem.cost * self.state.sharpness * ((shares > 0.0) & (shares < 1.0))
         return self.problem.cost * (shares > 0.0)
 
     def _best_intercept(self, middle: bool) -> float:
-        """The b at which both signs' shares balance; of an interval of such b its middle, if asked."""
+        """The b at which the shares of both signs balance; with ``middle``, the middle of all such b."""
         root = _native.best_intercept(self, float(self.state.b[0]))
         return self._middle(root) if middle else root
 
@@ -176,7 +176,7 @@ class NewtonIteration:
         return middle_of_interval(balanced, float(kinks.min()) - width, float(kinks.max()) + width, root)
 
     def certify(self, tol: float) -> Certificate:
-        """Bounds at the present iterate; from fresh scores every few steps, and before they may meet."""
+        """Bounds at the current iterate; from fresh scores every few steps, and before the fit may end."""
         state = self.state
         stale = state.n_iter - state.get("fresh", state.n_iter)
         bounds = self._bounds()
@@ -199,7 +199,7 @@ class NewtonIteration:
         return bounds
 
     def step(self) -> bool:
-        """One Newton step, after the next round is opened when this one is solved."""
+        """One Newton step, in the next round if the current one is solved."""
         if self.hinge and self._round_is_solved():
             if self.state.sharpness >= MAX_SHARPNESS:
                 return True

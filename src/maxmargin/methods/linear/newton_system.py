@@ -2,9 +2,9 @@
 
     min_{p,q}  <g, p> + g_b q + 1/2 ||p||^2 + penalty/2 q^2 + 1/2 sum_i k_i (<x_i, p> + q)^2,    k = curvature
 
-Only rows of positive curvature enter. A free intercept (no penalty) is eliminated by measuring the rows from
-their mean, weighted by k: then q' = q + <mean, p> stands alone, and rows far from the origin cost no digits.
-A penalised one is a feature whose value is 1, eliminated as a border.
+Only rows of positive curvature take part. A free intercept (no penalty) is eliminated by centring the rows at
+their mean, weighted by k: then q' = q + <mean, p> is independent of p, and rows far from the origin lose no
+digits. A penalised one is a feature of value 1, eliminated as a border.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def _cholesky_solve(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 
 def scaled_cholesky(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """L and scales with ``L L' = scale matrix scale`` of unit diagonal; rounding is met with a shift."""
+    """L and scales with ``L L' = scale matrix scale`` of unit diagonal; a shift absorbs rounding errors."""
     scale = 1.0 / np.sqrt(matrix.diagonal())
     matrix *= scale
     matrix *= scale[:, None]
@@ -86,7 +86,7 @@ def scaled_cholesky(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _conjugate_gradients(
     rows: Rows, weight: np.ndarray, right: np.ndarray, mean: np.ndarray | None
 ) -> np.ndarray:
-    """The same solution by conjugate gradients, to three digits: a direction needs no more."""
+    """The same solution by conjugate gradients, to three digits, which are enough for a direction."""
     x, residual = np.zeros_like(right), right.copy()
     direction, residual_sq = residual.copy(), float(residual @ residual)
     target = 1e-6 * residual_sq

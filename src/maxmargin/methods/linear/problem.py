@@ -7,7 +7,7 @@ with p = 0 (a free intercept), p = 1 (a penalised one) or b = 0 (none). Its dual
     max_v  - sum_i c_i loss*(-v_i) - 1/2 ||w(v)||^2 - p/2 s(v)^2,   w(v) = sum_i c_i v_i y_i x_i,
                                                                     s(v) = sum_i c_i v_i y_i,
 
-asks for s(v) = 0 when the intercept is free.
+requires s(v) = 0 if the intercept is free.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ class MarginProblem:
 
     @property
     def tiny(self) -> float:
-        """What counts as zero among objective values: the objective at w = 0 times the unit roundoff."""
+        """The size below which objective values are zero: the objective at w = 0 times the unit roundoff."""
         return float(self.cost.sum() * self.loss.value(np.zeros(1))[0] * FLOAT_EPS)
 
     def first(self, n: int) -> MarginProblem:
-        """The problem of the first ``n`` samples, costs raised so that they stand for all."""
+        """The problem of the first ``n`` samples, with costs scaled up so that they represent all."""
         cost = self.cost[:n] * (self.cost.sum() / self.cost[:n].sum())
         return MarginProblem(self.rows.take(slice(n)), self.y[:n], cost, self.loss, self.intercept)
 

@@ -1,13 +1,13 @@
-"""The squared hinge by truncated Newton steps: no matrix is formed, only products with violated rows.
+"""The squared hinge by truncated Newton steps: products with the violated rows, and no matrix.
 
     min_{w,b}  1/2 ||w||^2 + p/2 b^2 + 1/2 sum_i c_i max(0, 1 - y_i (<w, x_i> + b))^2
 
 The iteration is that of `newton.py`, with its exact intercept and its search along the step. The direction
 comes from conjugate gradients on (I + X'KX) q = -gradient, K the costs of rows with a loss and 0 for others.
-The matrix is at least I, so half the square of the residual bounds how far the quadratic is above its
-minimum; they stop once that is a small share of the quadratic's value, the smaller the nearer the optimum
-is (in the manner of Dembo, Eisenstat and Steihaug 1982, with a duality gap for the gradient's norm). A free
-intercept is eliminated by measuring the rows from their mean, weighted by K; a penalised one is one more
+The matrix is at least I, so half the squared residual bounds how far the quadratic is above its minimum.
+Conjugate gradients stop once that is a small share of the quadratic's value, and the share shrinks near the
+optimum (as in Dembo, Eisenstat and Steihaug 1982, with the duality gap instead of the gradient's norm). A
+free intercept is eliminated by centring the rows at their mean, weighted by K; a penalised one is one more
 feature, of value 1.
 """
 
@@ -39,7 +39,7 @@ def truncated_newton(
     if problem.loss.name != "squared-hinge":
         raise ValueError(
             "solver 'truncated-newton' needs a loss with a curvature, 'squared-hinge'; got "
-            f"{problem.loss.name!r}. Take solver='newton' or 'dual-cd'."
+            f"{problem.loss.name!r}. Use solver='newton' or 'dual-cd'."
         )
     direction = TruncatedDirection(feature_squares(problem.rows, problem.cost), RESIDUAL_PER_TOL * stop.tol)
     return newton(problem, stop=stop, state=state, callback=callback, direction=direction)
@@ -106,7 +106,7 @@ class CentredProduct:
 
 
 class BorderedProduct:
-    """The same with a feature more, whose value is 1, in place of a mean."""
+    """The same product with one more feature, of value 1, instead of a mean."""
 
     def __init__(self, rows: Rows, weight: np.ndarray) -> None:
         self.rows, self.weight = rows, weight
@@ -125,8 +125,8 @@ def conjugate_gradients(
 ) -> np.ndarray:
     """An approximate solution of ``product(x) = right``, preconditioned by a diagonal.
 
-    ``goal`` is the quadratic's value at x = 0, and the share of its present value that may be left to gain;
-    one product is taken however little that is, since x = 0 is no step.
+    ``goal`` is the quadratic's value at x = 0, and the share of its present value that may remain to be
+    gained. At least one product is computed, since x = 0 is not a step.
     """
     value, share = goal
     x, residual = np.zeros_like(right), right.copy()

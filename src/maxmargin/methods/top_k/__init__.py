@@ -1,4 +1,4 @@
-"""``TopKSVC``: the right class among the k best, in one problem for all classes.
+"""``TopKSVC``: the true class among the k best, in one problem for all classes.
 
 Dual variables are shares of a sample's cost: their domain does not depend on the sample, its weight or
 alpha, so a fit can start from those of another.

@@ -1,7 +1,7 @@
-"""The top-k SVM by block-coordinate ascent on its dual: a step for one sample's variables after the other.
+"""The top-k SVM by block-coordinate ascent on its dual: one step for the variables of each sample in turn.
 
-Steps are exact, by projection ("dual-ascent"), or those of Frank and Wolfe towards a vertex. Exact epochs
-visit samples in random order and leave out those whose last step changed nothing; every fifth visits all.
+Steps are exact, by projection ("dual-ascent"), or Frank-Wolfe steps towards a vertex. Exact epochs visit
+samples in random order and skip those whose last step changed nothing; every fifth epoch visits all.
 Where they gain little, the second-order steps of `newton.py` take over.
 """
 
@@ -44,7 +44,7 @@ UNIFORM_SAMPLING_SHARE = 0.1  # share of uniform draws in sampling by gaps, so t
 
 @dataclass(frozen=True)
 class AscentMethod:
-    """One of ``SOLVERS``; how Frank and Wolfe's samples are drawn, and whether its iterates are averaged."""
+    """One of ``SOLVERS``; for Frank-Wolfe, how samples are drawn and whether iterates are averaged."""
 
     solver: str = "auto"
     sampling: str = "uniform"
@@ -52,12 +52,12 @@ class AscentMethod:
 
     @property
     def exact(self) -> bool:
-        """Whether block steps are exact; the other options are for those that are not."""
+        """Whether block steps are exact; the other options are for Frank-Wolfe steps."""
         return self.solver != "frank-wolfe"
 
     @property
     def step(self) -> str:
-        """What the native code calls it."""
+        """The name of the step in the compiled core."""
         return "exact" if self.exact else "frank-wolfe"
 
 
@@ -86,7 +86,7 @@ def topk(
 
 
 def refutes(problem: TopKProblem, A: np.ndarray) -> bool:
-    """Whether a kernel of which nothing is known is indefinite, by the rows that count most in W."""
+    """Whether the rows with the largest weight in W prove that an unknown kernel is indefinite."""
     if isinstance(problem.data, Rows) or problem.data.kernel.positive or not np.isfinite(A).all():
         return False
     which = most_important(np.abs(problem.cost[:, None] * A).sum(axis=1))
@@ -118,7 +118,7 @@ class Ascent:
             self.scores.start(state)
 
     def step(self) -> bool:
-        """One epoch, as much of it as there is time for, or a second-order step. True: no way on."""
+        """One epoch, as far as time allows, or a second-order step; True if no progress is possible."""
         state = self.state
         if state.refuted:
             return True
@@ -139,7 +139,7 @@ class Ascent:
         return self._at_rest()
 
     def _at_rest(self) -> bool:
-        """Whether no sample moves any more; second-order steps may still find a way."""
+        """Whether no sample moves any more; if second-order steps are possible, they come next."""
         state = self.state
         if not self.method.exact or len(state.order) < len(state.A) or state.moved.any():
             return False
@@ -147,7 +147,7 @@ class Ascent:
         return not state.second_order
 
     def _average(self) -> None:
-        """Iterates count in proportion to their number."""
+        """Update the mean, in which later iterates have more weight."""
         state = self.state
         if self.averaging:
             state.mean += 2.0 / (state.epoch + 1.0) * (state.A - state.mean)
@@ -161,7 +161,7 @@ class Ascent:
         return mean
 
     def _keep_best(self, primal: float, shown: State) -> None:
-        """The best primal point is kept for fits that end on their way: later ones may be far worse."""
+        """Store the best primal point, for fits that stop early: later points may be far worse."""
         if primal < self.state.best_primal:
             point = self.scores.point(shown)
             self.state.best_primal = primal
@@ -180,7 +180,7 @@ class Ascent:
             self.scores.start(state)
 
     def _order(self) -> np.ndarray:
-        """Whom to visit: with Frank and Wolfe any at random, else those that may move."""
+        """The samples to visit: any at random for Frank-Wolfe, else those that may move."""
         state, n = self.state, len(self.state.A)
         rng = np.random.default_rng([state.seed, state.epoch])
         if not self.method.exact:
@@ -201,7 +201,7 @@ class Ascent:
         return np.minimum(np.searchsorted(ends, rng.random(n) * ends[-1], side="right"), n - 1)
 
     def due(self) -> bool:
-        """Whether a second-order step ended, or the gaps seen in an epoch make an end likely."""
+        """Whether a certificate is due: after a second-order step, or if the gaps seen are small enough."""
         state = self.state
         if state.second_order:
             return bool(state.accepted)
@@ -242,7 +242,7 @@ class Ascent:
         return certificate
 
     def _epochs_left(self, gap: float) -> float:
-        """How many more it takes to the tolerance if the gap goes on falling as it did."""
+        """The number of epochs to the tolerance if the gap keeps falling at the same rate."""
         state = self.state
         if gap <= self.stop.tol:
             return 0.0

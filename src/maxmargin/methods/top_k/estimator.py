@@ -1,4 +1,4 @@
-"""The top-k SVM: all classes in one problem, trained so that the right one is among the k best."""
+"""The top-k SVM: all classes in one problem, trained so that the true class is among the k best."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ class TopKSVC(KernelClassifier):
         alpha/2 ||W||^2 + (1/N) sum_i s_i Phi(W'x_i; y_i),     N = sum_i s_i,
 
     where s_i is the sample's weight times its class's and Phi the mean of the k largest violations
-    ``1 + <w_g, x> - <w_y, x>``, where that is positive. With k = 1 this is the SVM of Crammer and Singer,
-    with C = 1 / (alpha N). A larger k does not ask that the right class is first, but among the first k.
+    ``1 + <w_g, x> - <w_y, x>``, if that is positive. With k = 1 this is the SVM of Crammer and Singer, with
+    C = 1 / (alpha N). A larger k asks only that the true class is among the first k.
 
     Parameters
     ----------
@@ -57,16 +57,16 @@ class TopKSVC(KernelClassifier):
     alpha : float, default=1e-3
         Weight of the norm against the mean loss.
     true_class : {"include", "exclude"}, default="include"
-        Whether the right class, with violation 0, may be one of the k. "include" is the loss as it was
-        published, "exclude" what its authors' code computes; for k = 1 they are one.
+        Whether the true class, with violation 0, may be one of the k. "include" is the published loss,
+        "exclude" the one that its authors' code computes; for k = 1 they are the same.
     solver : {"auto", "dual-ascent", "frank-wolfe"}, default="auto"
-        "dual-ascent" takes exact block steps, and second-order ones where these gain little; "auto" is the
-        same. "frank-wolfe" takes the steps of the block-coordinate Frank-Wolfe method.
+        "dual-ascent" takes exact block steps, and second-order steps once these become slow; "auto" is the
+        same. "frank-wolfe" is the block-coordinate Frank-Wolfe method.
     sampling : {"uniform", "gaps"}, default="uniform"
-        For "frank-wolfe": how the sample of a step is drawn, any alike or in proportion to the gap it was
-        last seen with.
+        For "frank-wolfe": how the sample of a step is drawn, uniformly or in proportion to its last known
+        duality gap.
     averaging : bool, default=False
-        For "frank-wolfe": return the mean of the iterates, later ones with more weight.
+        For "frank-wolfe": return the mean of the iterates, with more weight on later ones.
     kernel : str, callable or Kernel, default="linear"
         "linear" works with the features themselves, dense or CSR. Others as in :class:`KernelSVC`.
     gamma, degree, coef0
@@ -182,8 +182,8 @@ class TopKSVC(KernelClassifier):
         n_classes = len(self.classes_)
         if self.k >= n_classes:
             raise ValueError(
-                f"k must be less than the number of classes, or no answer is wrong; got k={self.k} and "
-                f"{n_classes} classes. Take k={n_classes - 1} or less."
+                f"k must be less than the number of classes, or no prediction is wrong; got k={self.k} and "
+                f"{n_classes} classes. Use k={n_classes - 1} or less."
             )
         super()._prepare(data)
         check_alpha(self.alpha, self._largest_product(data))
@@ -265,7 +265,7 @@ class TopKSVC(KernelClassifier):
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
         k : int, optional
-            At most the number of classes; by default the k that was trained for.
+            At most the number of classes; by default the k of the fit.
 
         Returns
         -------
@@ -285,14 +285,14 @@ class TopKSVC(KernelClassifier):
         return self.classes_[best], np.take_along_axis(scores, best, axis=1)
 
     def score(self, X: Any, y: Any, k: int | None = None, sample_weight: Any = None) -> float:
-        """The share of samples whose class is among the k that score highest.
+        """The share of samples whose class is among the k with the highest scores.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         k : int, optional
-            By default 1, the accuracy, whatever k was trained for: so that models for different k compare.
+            By default 1, the accuracy, whatever the k of the fit, so that models with different k compare.
         sample_weight : array-like of shape (n_samples,), optional
 
         Returns

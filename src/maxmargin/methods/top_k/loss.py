@@ -25,7 +25,7 @@ class ScoreLoss(Protocol):
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """The name of the loss."""
 
     def value(self, S: FloatArray, y: IntArray) -> FloatArray:
         """The loss of each row, (n,)."""
@@ -44,9 +44,9 @@ class ScoreLoss(Protocol):
 class TopKHinge:
     """``(1/k) max(0, sum of the k largest violations)``, violations being ``1 + s_j - s_y`` for j != y.
 
-    With ``true_class="include"`` the true class stands among them, with a violation of 0, and may be one of
-    the k; with "exclude" it does not. Both bound the top-k error, "exclude" is never the larger one, and for
-    k = 1 both are the loss of Crammer and Singer. ``k`` is less than the number of classes.
+    With ``true_class="include"`` the true class is among them, with a violation of 0, and may be one of the
+    k; with "exclude" it is not. Both are upper bounds of the top-k error, and "exclude" is never larger than
+    "include". For k = 1 both are the loss of Crammer and Singer. ``k`` is less than the number of classes.
 
     The conjugate is ``v_y`` on its domain. With ``p`` the other entries of v and ``sigma`` their sum, that is
 
@@ -60,7 +60,7 @@ class TopKHinge:
     name: str = field(default="top-k-hinge", init=False)
 
     def __post_init__(self) -> None:
-        """Refuse what is no such loss."""
+        """Check the parameters."""
         check_number("k", self.k, at_least=1, integer=True)
         check_choice("true_class", self.true_class, TRUE_CLASS)
 

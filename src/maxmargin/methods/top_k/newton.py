@@ -11,8 +11,8 @@ how far W and A(Z) are from each other's optimum, and a generalised Hessian
     V -> V + 1/tau sum_i c_i x_i (J_i V'x_i)',
 
 J_i being the projector onto the directions of the face that a_i lies on. Few samples have such directions,
-and conjugate gradients need products with their rows only. Where an optimum is well approached by proximal
-steps, a small tau leads to it in a few of them, and to any accuracy.
+and conjugate gradients need products with their rows only. With a small tau a few proximal steps reach the
+optimum to any accuracy.
 """
 
 from __future__ import annotations
@@ -88,9 +88,9 @@ class Newton:
         return out
 
     def step(self, state: State) -> bool:
-        """Some iterations of Newton's method; True where they end a proximal step, and A has changed.
+        """A few iterations of Newton's method; True if they complete a proximal step and change A.
 
-        A proximal step that is not reached leaves A as it was, and the next has a larger tau.
+        A proximal step that does not converge leaves A unchanged, and the next one has a larger tau.
         """
         W = state.V
         Z = self.X @ W
@@ -119,7 +119,7 @@ class Newton:
         return time.perf_counter() >= self.deadline
 
     def _accept(self, state: State, A: np.ndarray) -> bool:
-        """The new A, once more projected: at a small tau it misses the domain by more than rounding."""
+        """Accept A after one more projection: with a small tau it misses the domain by more than rounding."""
         state.A[:], _, _ = _native.topk_prox(
             self.problem, A, np.zeros_like(A), TAU_WITHOUT_SCORES, self.cancel
         )
@@ -138,7 +138,7 @@ class Newton:
     def _search(
         self, state: State, at: Pair, along: Pair, gradient: np.ndarray
     ) -> tuple[float, np.ndarray, np.ndarray]:
-        """How far to go: 1, or where phi is as good as flat along a direction of descent; A and marks there.
+        """The step length, 1 or where phi is nearly flat along a descent direction; A and marks there.
 
         ``at`` and ``along`` are W and Z, and their directions.
         """
@@ -204,7 +204,7 @@ class Newton:
 
 
 def _solve(H: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """``H^{-1} right``, by the H whose diagonal is 1: features may be of very different sizes."""
+    """``H^{-1} right``, with H scaled to a unit diagonal: features may have very different sizes."""
     scale = 1.0 / np.sqrt(np.diagonal(H))
     solution: np.ndarray = scale * np.linalg.solve(scale[:, None] * H * scale, scale * right)
     return solution

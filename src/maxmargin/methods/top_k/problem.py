@@ -7,7 +7,7 @@ slope -a_i lies in the domain of Phi*, whatever the weight of sample i. With cos
 
     D(A) = (1/N) sum_i w_i a_{i,y_i} - alpha/2 ||W(A)||^2,     W(A) = sum_i c_i x_i a_i',
 
-and P(W(A)) - D(A) is a sum of terms none of which is negative, one for each sample:
+and P(W(A)) - D(A), the duality gap, is a sum of non-negative terms, one for each sample:
 
     (w_i / N) (Phi(s_i; y_i) - a_{i,y_i} + <a_i, s_i>).
 
@@ -130,7 +130,7 @@ class TopKProblem:
         return self._products(self.data, point.coef, some) + point.offset
 
     def _products(self, kernel: KernelData, B: np.ndarray, some: slice) -> np.ndarray:
-        """``K B`` for some samples, summed in double whatever the precision of K: the bounds depend on it."""
+        """``K B`` for some samples, summed in double whatever the precision of K, as the bounds need."""
         if kernel.dtype == np.float64:
             return kernel.matmul(some, slice(None), B)
         which = np.arange(len(kernel))[some]
@@ -143,7 +143,7 @@ class TopKProblem:
         return np.concatenate(parts)
 
     def gaps(self, A: np.ndarray, S: np.ndarray, some: slice = slice(None)) -> np.ndarray:
-        """What each of some samples, of shares A and scores S, adds to P - D."""
+        """The contribution of each of some samples, with shares A and scores S, to the duality gap P - D."""
         y = self.labels[some]
         own = np.take_along_axis(A, y[:, None], axis=1)[:, 0]
         return self.mass[some] * (self.loss.value(S, y) - own + np.einsum("ij,ij->i", A, S))
@@ -159,10 +159,10 @@ class TopKProblem:
         return self.bounds(A, gap, sqnorm)
 
     def bounds(self, A: np.ndarray, gap: float, sqnorm: float) -> Certificate:
-        """Both bounds at A from P - D and ||W(A)||^2.
+        """Both bounds at A from the duality gap P - D and ||W(A)||^2.
 
-        A squared norm below 0 by more than rounding shows that the kernel is not positive semi-definite: then
-        nothing is a lower bound.
+        A squared norm that is negative by more than rounding proves that the kernel is not positive
+        semi-definite: then there is no lower bound.
         """
         own = np.take_along_axis(A, self.labels[:, None], axis=1)[:, 0]
         dual = float(self.mass @ own) - 0.5 * self.alpha * sqnorm
