@@ -12,6 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_y, _num_samples, check_consistent_length, check_is_fitted
 
+from ..base import forget
 from ..data import check_choice, check_flag, check_sample_weight
 from ..methods.kernel_svm import KernelSVC
 from .grid import (
@@ -156,7 +157,7 @@ class PathCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         -------
         self
         """
-        self.__dict__.pop("best_params_", None)  # not fitted until this fit ends
+        forget(self, "best_params_")  # not fitted until this fit ends
         self._check_parameters()
         seed = int(check_random_state(self.random_state).randint(2**31))
         estimator = self._new_estimator(seed)
@@ -169,7 +170,7 @@ class PathCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         given = None if sample_weight is None else weight
         table = search(grid, len(splits), self._runner(estimator, X, y, given, splits, grid), self.eliminate)
         chosen = chosen_point(grid, table.scores, self.rule)
-        self.__dict__.pop("best_estimator_", None)
+        forget(self, "best_estimator_")
         if self.refit:
             self._keep_best(self._refitted(estimator, grid, chosen, X, y, given))
         self.cv_results_ = table.results(grid)
@@ -253,9 +254,8 @@ class PathCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _keep_best(self, model: Any) -> None:
         self.best_estimator_ = model
+        forget(self, "n_features_in_", "feature_names_in_")
         for name in ("n_features_in_", "feature_names_in_", "classes_"):
-            if name != "classes_":
-                self.__dict__.pop(name, None)
             if hasattr(model, name):
                 setattr(self, name, getattr(model, name))
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...base import KernelClassifier
+from ...base import KernelClassifier, forget
 from ...data import (
     WeightedRows,
     check_choice,
@@ -193,8 +193,7 @@ class LagrangianSVC(KernelClassifier):
         if isinstance(self._kernel_parameter(), Linear):
             check_scale(data.rows.X, data.rows.sqnorms(), self.C * float(data.weight.sum()))
             self.kernel_ = Linear()
-            for name in ("gamma_",):
-                self.__dict__.pop(name, None)
+            forget(self, "gamma_")
         else:
             super()._prepare(data)
         self.solver_ = self.solver
@@ -266,8 +265,7 @@ class LagrangianSVC(KernelClassifier):
 
     def _store(self, results: list[Any], data: WeightedRows) -> None:
         space = results[0].space
-        for name in (*OPTIONAL_ATTRIBUTES,):
-            self.__dict__.pop(name, None)
+        forget(self, *OPTIONAL_ATTRIBUTES)
         self._last = None
         if self.warm_start:
             starts = [space.start(result, self.solver_) for result in results]

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from ..._native import effective_n_threads
-from ...base import CodedClassifier
+from ...base import CodedClassifier, forget
 from ...data import (
     WeightedRows,
     check_costs,
@@ -28,7 +28,7 @@ from ...solving import (
 from ..linear import linear_outputs
 from .columns import SquaresAtCost, SquaresOnRows, SquaresResult
 from .data import SquaresData
-from .leave_one_out import GivenRows, leave_one_out
+from .leave_one_out import SquaresInput, leave_one_out
 from .path import LeastSquaresPath, follow
 from .problem import Penalty
 
@@ -152,10 +152,9 @@ class LeastSquaresClassifier(CodedClassifier):
         check_flag("warm_start", self.warm_start)
         self._check_stopping()
 
-    def _labelled(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, np.ndarray]:
-        X, labels, weight = super()._labelled(X, y, sample_weight)
-        self._given = GivenRows(labels, check_sample_weight(sample_weight, X.shape[0]), weight)
-        return X, labels, weight
+    def _begin(self, X: Any, y: Any, sample_weight: Any, *more: Any, **named: Any) -> SquaresInput:
+        fit = super()._begin(X, y, sample_weight, *more, **named)
+        return SquaresInput(**vars(fit), sample_weight=check_sample_weight(sample_weight, len(fit.labels)))
 
     def _prepare(self, data: WeightedRows) -> None:
         check_costs(self.C, data.weight)
@@ -200,17 +199,16 @@ class LeastSquaresClassifier(CodedClassifier):
         self.coef_ = np.vstack([result.coef for result in results])
         self.intercept_ = np.array([result.intercept for result in results])
         self._last_classes = self.classes_.tolist()
-        for name in ("loo_scores_", "loo_error_", "rank_"):
-            self.__dict__.pop(name, None)
+        forget(self, "loo_scores_", "loo_error_", "rank_")
         ranks = [result.problems.rank for result in results]
         if self.penalty is None and None not in ranks:
             self.rank_ = int(min(rank for rank in ranks if rank is not None))
-        given = self.__dict__.pop("_given", None)
-        # A decoder that learns has learned from the row, too; a fit without a fold is asked for nothing.
-        if self._learner is None and given:
-            found = leave_one_out(self, results, data, given)
-            if found is not None:
-                self.loo_scores_, self.loo_error_ = found
+
+    def _report(self, results: list[Any], fit: Any) -> None:
+        """Leave-one-out scores; a decoder that learns has learned from the row that is left out, too."""
+        found = leave_one_out(self, results, fit) if self._learner is None else None
+        if found is not None:
+            self.loo_scores_, self.loo_error_ = found
 
     def _column_outputs(self, X: Any) -> np.ndarray:
         return linear_outputs(X, self.coef_, self.intercept_, self.n_jobs)
@@ -241,5 +239,4 @@ class LeastSquaresClassifier(CodedClassifier):
         model._draw_seed()
         n_threads = effective_n_threads(self.n_jobs)
         data = model._weighted_rows(X, y, sample_weight, n_threads)
-        del model._given
         return follow(model, data, Cs, n_threads)

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...data import WeightedRows, canonical
+from ...base import FitInput
+from ...data import canonical
 from ...decoders import decision_values, predicted_classes
 from ...solving import SolverResult
 from .columns import SquaresAtCost, SquaresResult
@@ -24,12 +25,10 @@ MAX_LOO_ERROR = 1e-3  # relative error above which a leave-one-out output is wit
 
 
 @dataclass(frozen=True)
-class GivenRows:
-    """The rows as given: labels ``0, 1, ...``, sample weights, and sample weights times class weights."""
+class SquaresInput(FitInput):
+    """What a fit starts from, and the sample weights as given, without class weights."""
 
-    labels: np.ndarray
     sample_weight: np.ndarray
-    weight: np.ndarray
 
     def units(self, n_classes: int) -> np.ndarray:
         """The weight of one row of each class: its class weight."""
@@ -39,12 +38,12 @@ class GivenRows:
             unit[label] = self.weight[rows[0]] / self.sample_weight[rows[0]]
         return unit
 
-    def places(self, data: WeightedRows) -> np.ndarray:
+    def places(self) -> np.ndarray:
         """For every given row its place among the canonical ones, -1 for a row of weight 0."""
-        X, n_threads = data.rows.X, data.rows.n_threads
+        X, n_threads = self.data.rows.X, self.data.rows.n_threads
         apart = canonical(X, self.labels, self.weight, merge_duplicates=False, n_threads=n_threads).rows.index
         place = np.full(len(self.labels), -1)
-        place[apart] = np.cumsum(np.isin(apart, data.rows.index)) - 1
+        place[apart] = np.cumsum(np.isin(apart, self.data.rows.index)) - 1
         return place
 
 
@@ -89,14 +88,14 @@ class LeaveOneOut:
 
 
 def leave_one_out(
-    model: LeastSquaresClassifier, results: list[SquaresResult], data: WeightedRows, given: GivenRows
+    model: LeastSquaresClassifier, results: list[SquaresResult], fit: SquaresInput
 ) -> tuple[np.ndarray, float] | None:
     """Scores of all given rows, each without one unit of its weight, and their error; None where unknown."""
     shared = {id(result.problems): LeaveOneOut.of(result.problems) for result in results}
     if any(own is None for own in shared.values()):
         return None
-    part = np.minimum(1.0, given.units(len(model.classes_))[data.labels] / data.weight)
-    place = given.places(data)
+    data, place = fit.data, fit.places()
+    part = np.minimum(1.0, fit.units(len(model.classes_))[data.labels] / data.weight)
     outputs = model._column_outputs(data.rows.X)
     for column, result in enumerate(results):
         which, targets = model.code_.column(data.labels, column)
@@ -106,7 +105,7 @@ def leave_one_out(
         outputs[:, column] = np.where(place >= 0, plain[place], outputs[:, column])
     withheld = np.isnan(outputs).any(axis=1)
     scores = decision_values(np.nan_to_num(outputs), model.code_, model.decoder_)
-    wrong, counted = predicted_classes(scores) != given.labels, given.weight > 0.0
+    wrong, counted = predicted_classes(scores) != fit.labels, fit.weight > 0.0
     scores[withheld] = np.nan
-    error = float(given.sample_weight[counted & wrong].sum() / given.sample_weight[counted].sum())
+    error = float(fit.sample_weight[counted & wrong].sum() / fit.sample_weight[counted].sum())
     return scores, np.nan if withheld.any() else error

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...base import KernelClassifier
+from ...base import KernelClassifier, forget
 from ...data import (
     Rows,
     WeightedRows,
@@ -258,11 +258,11 @@ class LinearProgramSVC(KernelClassifier):
 
     def _store(self, results: Sequence[Any], data: WeightedRows) -> None:
         coef, eigen = self._joined(results, data), results[0].eigen
-        for name in (
+        forget(
+            self,
             "_last",
             *OPTIONAL_ATTRIBUTES,
-        ):
-            self.__dict__.pop(name, None)
+        )
         used = np.flatnonzero(coef.any(axis=1))
         if self._in_columns:
             self._keep(self._kernel_data(data).points(used), coef[used], data.rows.index[used])

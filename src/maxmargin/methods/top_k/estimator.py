@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 from sklearn.utils import column_or_1d
 
-from ...base import KernelClassifier
+from ...base import KernelClassifier, forget
 from ...data import (
     WeightedRows,
     check_alpha,
@@ -234,11 +234,11 @@ class TopKSVC(KernelClassifier):
 
     def _store(self, results: list[SolverResult], data: WeightedRows) -> None:
         result = cast(TopKResult, results[0])
-        for name in (
+        forget(
+            self,
             "_last",
             *OPTIONAL_ATTRIBUTES,
-        ):
-            self.__dict__.pop(name, None)
+        )
         if self.warm_start:
             self._last = WarmShares(result.problem.loss, result.problem.labels, cast(Any, result.dual_coef))
         coef, offset = result.coef, result.offset
