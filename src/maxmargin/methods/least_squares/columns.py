@@ -1,4 +1,4 @@
-"""Least-squares problems on the same rows: what they share at any C and at one, and a column's solver."""
+"""Least-squares problems on the same rows: what they share for all C and for one C, and their solver."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class SquaresOnRows:
         return spectral_system(self.unit, 1.0)
 
     def at(self, C: float, *, of_many: bool = False) -> SquaresAtCost:
-        """The problems at one C; where it is one of many, from one decomposition for all of them."""
+        """The problems at one C; ``of_many`` C share one decomposition."""
         if self.penalty == "none":
             return SquaresAtCost(self.unit, "none", system_for(self.unit, 0.0), None)
         data = replace(self.unit, cost=C * self.unit.cost)

@@ -1,4 +1,4 @@
-"""What all least-squares problems on the same rows share: costs, centre, products and their matrices.
+"""The data that least-squares problems on the same rows share: costs, centre, products and their matrices.
 
     A = diag(sqrt(c)) (X - 1 centre'),    centre = the mean of the rows weighted by c, or 0 without b
 
@@ -37,7 +37,7 @@ class SquaresData:
     moved_by: np.ndarray | None = None
 
     def near_origin(self) -> SquaresData:
-        """The same problem by a copy, where features lie so far from 0 that sums would round.
+        """The same problem with a shifted copy of the rows, if features are so far from 0 that digits are lost.
 
         Its b is the former one plus ``<w, moved_by>``.
         """
@@ -96,12 +96,12 @@ class SquaresData:
         return self.rows.sum(weighted) - float(weighted.sum()) * self.centre
 
     def rounding(self, w: np.ndarray, shares: np.ndarray) -> float:
-        """What ``sum_i c_i v_i <w, x_i>`` loses because rows are not centred before the product."""
+        """The rounding error of ``sum_i c_i v_i <w, x_i>``, since rows are not centred before the product."""
         offset = float(np.abs(self.centre) @ np.abs(w))
         return FLOAT_EPS * offset * float(self.cost @ np.abs(shares)) if self.free else 0.0
 
     def scale(self) -> np.ndarray:
-        """The lengths of the columns of A; of a constant one that of its offset, beside which it is 0."""
+        """The lengths of the columns of A; for a constant column, which is 0 in A, that of its offset."""
         squares = np.zeros(self.rows.n_features)
         for block in self.row_blocks():
             squares += np.einsum("ij,ij->j", block, block)
@@ -166,7 +166,7 @@ class SquaresData:
         return R
 
     def poll(self) -> None:
-        """Raise an error once somebody has set ``rows.cancel``."""
+        """Raise an error if ``rows.cancel`` is set."""
         if self.rows.cancel[0]:
             raise RuntimeError("cancelled")
 
@@ -176,7 +176,7 @@ def _triangle_of(A: np.ndarray) -> np.ndarray:
 
 
 def far_features(sample: Any) -> np.ndarray:
-    """Those whose mean is many times their spread; a sparse one has no zero then."""
+    """The features whose mean is many times their spread; a sparse one then has no zeros."""
     features = np.arange(sample.shape[1])
     if is_sparse(sample):
         features = np.flatnonzero(np.bincount(sample.indices, minlength=len(features)) == sample.shape[0])

@@ -51,30 +51,30 @@ class LeastSquaresClassifier(CodedClassifier):
     Parameters
     ----------
     C : float, default=1.0
-        Cost of the squares against the penalty; without a penalty it plays no part.
+        Cost of the squares against the penalty; ignored without a penalty.
     penalty : {"ridge", "lasso", None}, default="ridge"
-        "lasso" sets coefficients to exactly 0. Without a penalty the shortest of several solutions is taken,
-        and ``rank_`` says how many directions the features span.
+        "lasso" sets coefficients to exactly 0. Without a penalty the shortest of several solutions is
+        returned, and ``rank_`` is the number of directions that the features span.
     fit_intercept : bool, default=True
     code : str or Code, default="one-vs-rest"
         How several classes become two-class problems. Columns on the same rows share one factorisation.
     decoder : str or Decoder, default="auto"
         How the columns' outputs become class scores.
     class_weight : dict or "balanced", optional
-        Factors of the sample weights.
+        Factors applied to the sample weights.
     tol : float, default=1e-4
         Bound on the relative duality gap ``(primal - dual) / max(|primal|, |dual|)``.
     max_iter : int, default=1000
         Corrections of a solution, or rounds of the lasso, for each column.
     max_seconds : float, default=3600
-        For the whole fit. A factorisation that has begun is completed, for ridge with its leave-one-out
-        scores: some seconds at the largest order of 3000.
+        For the whole fit. A factorisation in progress is completed, for ridge with its leave-one-out scores:
+        a few seconds at the largest order of 3000.
     warm_start : bool, default=False
-        Start from the last fit's coefficients, where the method is an iterative one.
+        Start from the coefficients of the previous fit, if the method is iterative.
     n_jobs : int, optional
-        Threads; None leaves the choice to the environment. The result does not depend on it.
+        Number of threads; None leaves the choice to the environment. It does not change the result.
     random_state : int, RandomState or None
-        Accepted for the sake of the interface: nothing here is random.
+        Accepted for compatibility: nothing here is random.
 
     Attributes
     ----------
@@ -87,17 +87,17 @@ class LeastSquaresClassifier(CodedClassifier):
     objective_ : float
         The primal value, summed over the columns.
     loo_scores_ : ndarray of shape (n_samples,) or (n_samples, n_classes)
-        With a ridge: each row's scores from a fit without it, exactly, classes' weights as they are. A row of
-        weight s > 1 counts as s rows, of which one is left out. NaN where rounding leaves less than three
-        digits of a score: of rows nearly alike at a very large C. Not there where no matrix was factorised
+        With a ridge: the exact scores of each row from a fit without it, with unchanged class weights. A row
+        of weight s > 1 counts as s rows, of which one is left out. NaN if rounding leaves fewer than three
+        digits of a score, as for nearly equal rows at a very large C. Not set if no matrix was factorised
         (both n_samples and n_features above 3000).
     loo_error_ : float
-        The share of the sample weight that ``loo_scores_`` gets wrong; NaN where one of them is.
+        The share of the sample weight that ``loo_scores_`` gets wrong; NaN if any score is NaN.
     rank_ : int
         Without a penalty: the effective rank of the features, about their means where there is an intercept;
-        the smallest over the columns. Not there where no matrix was factorised (above 1000).
+        the smallest over the columns. Not set if no matrix was factorised (above 1000).
     status_ : str
-        Why it stopped: "converged", or the worst of the columns' reasons.
+        Why the fit stopped: "converged", or the worst status of a column.
     n_iter_ : int
     history_ : list of tuple of Check
         The certificates of each column.
@@ -189,7 +189,7 @@ class LeastSquaresClassifier(CodedClassifier):
         return list(solve_columns(solve_column, self.code_.n_columns, left, n_threads))
 
     def _earlier_coefficients(self, data: WeightedRows) -> np.ndarray | None:
-        """The last fit's, where they are those of the same columns and features."""
+        """The coefficients of the last fit, if it had the same columns and features."""
         shape = (self.code_.n_columns, data.rows.n_features)
         same = getattr(self, "_last_classes", None) == self.classes_.tolist()
         fits = self.warm_start and same and self.coef_.shape == shape
@@ -216,8 +216,9 @@ class LeastSquaresClassifier(CodedClassifier):
     def path(self, X: Any, y: Any, Cs: Any = None, sample_weight: Any = None) -> LeastSquaresPath:
         """Coefficients for a grid of C, each with its certificate.
 
-        Ridge comes from one decomposition for all C; the lasso goes from the C where all coefficients are 0
-        upwards, each from the solution before. The answer is arrays, where ``KernelSVC.path`` has models.
+        Ridge uses one decomposition for all C. The lasso starts at the largest C with all coefficients 0 and
+        goes upwards, each solution starting from the previous one. The result holds arrays, whereas
+        ``KernelSVC.path`` yields models.
 
         Parameters
         ----------
@@ -233,7 +234,7 @@ class LeastSquaresClassifier(CodedClassifier):
         LeastSquaresPath
         """
         if self.penalty is None:
-            raise ValueError("penalty=None has no C, so no path; take penalty='ridge' or 'lasso'.")
+            raise ValueError("penalty=None has no C, so no path; use penalty='ridge' or 'lasso'.")
         model = clone(self)
         model._check_parameters()
         model._draw_seed()

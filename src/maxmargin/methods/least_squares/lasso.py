@@ -3,8 +3,8 @@
     min_{w,b}  ||w||_1 + 1/2 sum_i c_i (y_i - <w, x_i> - b)^2
 
 A step takes the features that are not 0 and those that violate the optimality conditions most, runs epochs of
-coordinate descent on their products, and then solves for the minimum with the present signs, going there as
-far as no sign changes: where the support is right that is the optimum. The bound comes from the residuals,
+coordinate descent on their products, and then solves for the minimum with the current signs, moving towards
+it until a sign changes: with the right support that is the optimum. The bound comes from the residuals,
 scaled until no feature's product with them exceeds 1.
 """
 
@@ -80,7 +80,7 @@ class LassoDescent:
         self.r, self.b = self.problem.data.residual(self.problem.y, self.state.w)
 
     def certify(self) -> Certificate:
-        """Bounds at the present coefficients; no reason to stop at a first w = 0 that is not the optimum."""
+        """Bounds at the current coefficients; provisional at a first w = 0 that is not the optimum."""
         state, bounds = self.state, self.problem.certificate(self.state.w, self.r)
         self.primal, gap = bounds.primal, bounds.primal - max(bounds.dual, state.get("best_dual", -np.inf))
         n_iter = state.get("n_iter", 0)
@@ -94,7 +94,7 @@ class LassoDescent:
         return bool(np.abs(self.problem.data.combine(self.r)).max() > 1.0 + SLOPE_ROUNDING)
 
     def step(self) -> bool:
-        """Rounds on one working set; True once there has been no progress for a while."""
+        """Rounds on one working set; True after many certificates without progress."""
         if self.state.idle >= MAX_IDLE_CERTIFICATES:
             return True
         gradient = self.problem.data.combine(self.r)
@@ -105,7 +105,7 @@ class LassoDescent:
         for _ in range(ROUNDS_PER_CERTIFICATE):
             signs = np.sign(w)
             move = _native.lasso_epochs(G, w, slope, EPOCHS_PER_POLISH, still, self.stop.cancel)
-            if move <= still or np.array_equal(signs, np.sign(w)):  # else the support is not settled yet
+            if move <= still or np.array_equal(signs, np.sign(w)):  # else the support still changes
                 slope = polish(G, w, slope)
             if move <= still:
                 break
@@ -114,7 +114,7 @@ class LassoDescent:
         return False
 
     def _working_set(self, gradient: np.ndarray) -> np.ndarray:
-        """Features that are not 0, and as many again that most deserve to be."""
+        """Features with a coefficient, and as many again with the largest gradients."""
         d, support = len(gradient), np.flatnonzero(self.state.w)
         n_more = max(MIN_WORKING_SET, len(support))
         if d <= MAX_WHOLE_GRAM_FEATURES:
@@ -127,7 +127,7 @@ class LassoDescent:
 
 
 def polish(G: np.ndarray, w: np.ndarray, slope: np.ndarray) -> np.ndarray:
-    """Go to the minimum with the present signs, or to where the first of them changes, and on from there.
+    """Go to the minimum with the current signs, or to the first sign change, and continue from there.
 
     Changes w in place and returns ``q - Gw``.
     """
@@ -156,8 +156,8 @@ def polish(G: np.ndarray, w: np.ndarray, slope: np.ndarray) -> np.ndarray:
 class FeatureProducts:
     """``A'A`` between chosen features of a ``SquaresData``, in double.
 
-    Columns of a code that share their rows share ``whole`` and ``columns``; the products of a working set
-    belong to one `WorkingProducts`, so that no other column's course changes their bits.
+    Columns of a code on the same rows share ``whole`` and ``columns``. The products of a working set belong
+    to one `WorkingProducts`, so that their bits do not depend on other columns.
     """
 
     def __init__(self, data: SquaresData) -> None:
@@ -189,7 +189,7 @@ class FeatureProducts:
 
 
 class WorkingProducts:
-    """The products of one working set, of which the next one keeps what it can."""
+    """The products of one working set; the next one reuses what it can."""
 
     def __init__(self, products: FeatureProducts) -> None:
         self.products = products

@@ -37,7 +37,7 @@ class SquaresProblem:
 
     @property
     def tiny(self) -> float:
-        """What counts as zero among objective values: that of w = 0 times the unit roundoff."""
+        """The size below which objective values are zero: the objective at w = 0 times the unit roundoff."""
         y = self.data.centred(self.y)
         return float(0.5 * FLOAT_EPS * (self.data.cost @ y**2))
 
@@ -49,7 +49,7 @@ class SquaresProblem:
     def certificate(
         self, w: np.ndarray, r: np.ndarray, shares: np.ndarray | None = None, dual_w: np.ndarray | None = None
     ) -> Certificate:
-        """Both bounds of ridge or lasso; shares that are not given are the residuals'; dual_w is w(v)."""
+        """Both bounds of ridge or lasso; ``shares`` default to the residuals, and ``dual_w`` is w(v)."""
         v = self.data.centred(r if shares is None else shares)
         dual_w = self.data.combine(v) if dual_w is None else dual_w
         linear, square = float(self.data.cost @ (v * self.y)), float(self.data.cost @ v**2)
@@ -63,7 +63,7 @@ class SquaresProblem:
         return self._bounds(w, r, dual - self.data.rounding(w, r))
 
     def bounded_by(self, w: np.ndarray, r: np.ndarray, gain: float) -> Certificate:
-        """Both bounds without a penalty, where no coefficients considered gain more than ``gain``."""
+        """Both bounds without a penalty, if no coefficients within the radius gain more than ``gain``."""
         return self._bounds(w, r, max(self.primal(w, r) - gain, 0.0))
 
     def _bounds(self, w: np.ndarray, r: np.ndarray, dual: float) -> Certificate:

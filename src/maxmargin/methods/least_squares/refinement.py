@@ -66,7 +66,7 @@ class Refinement:
         return self.state.a / self.problem.data.root if self.system.wide else self.r
 
     def step(self) -> bool:
-        """One correction; True once there has been no progress for a while."""
+        """One correction; True after several certificates without progress."""
         state, data, ridge = self.state, self.problem.data, self.problem.ridge
         if state.idle >= MAX_IDLE_CERTIFICATES:
             return True
@@ -79,9 +79,9 @@ class Refinement:
         return False
 
     def certify(self) -> Certificate:
-        """Bounds at the present coefficients, from freshly computed residuals.
+        """Bounds at the current coefficients, from freshly computed residuals.
 
-        They are no reason to stop before the first step from w = 0, which a small C would let pass.
+        They are provisional before the first step from w = 0, which a small C would accept.
         """
         problem, state = self.problem, self.state
         if problem.penalty == "ridge":

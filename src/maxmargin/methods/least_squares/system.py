@@ -1,7 +1,7 @@
 """The linear system of least squares and ridge: factorised once for all columns that share their rows.
 
-With A of `squares_data.py` and a ridge of 1 or 0, tall data ask for ``(A'A + ridge)^{-1}``, wide data for
-``(AA' + ridge)^{-1}``. Three ways, each an object with `solve` for such a system of the smaller order:
+With A of `data.py` and a ridge of 1 or 0, tall data need ``(A'A + ridge)^{-1}`` and wide data
+``(AA' + ridge)^{-1}``. There are three ways, each an object with `solve` for the system of the smaller order:
 
     CholeskySystem    ridge, up to MAX_CHOLESKY_ORDER
     SpectralSystem    singular values and vectors: no penalty, where the rank must be known; paths over C
@@ -33,7 +33,7 @@ CG_GRADIENT_REDUCTION = 3e-2  # the factor by which conjugate gradients reduce t
 
 @dataclass(frozen=True)
 class Unleveraged:
-    """``rest = 1 - h``, h the part of its own target in each row's output, and what rounding does to it.
+    """``rest = 1 - h``, h the leverage of each row, and its rounding errors.
 
     ``blur`` is its error; that of the row's residual is ``residual`` times ``||a / scale||`` for wide data,
     and times the sizes of target and output for tall data.
@@ -70,9 +70,9 @@ def system_for(data: SquaresData, ridge: float) -> System:
 class CholeskySystem:
     """The factor of a matrix scaled to a unit diagonal, so that features may be of any size.
 
-    Where the rows' coefficients are the unknowns and there is an intercept, no right side has the direction
-    ``sqrt(c)``. Its eigenvalue is the ridge; it is given the trace beside, lest it be all that a large C
-    leaves of the inverse.
+    If the rows' coefficients are the unknowns and there is an intercept, no right-hand side has a component
+    along ``sqrt(c)``. The eigenvalue of that direction is the ridge; the trace is added to it, because
+    otherwise it would dominate the inverse at a large C.
     """
 
     def __init__(self, data: SquaresData, ridge: float, wide: bool | None = None) -> None:
@@ -91,11 +91,11 @@ class CholeskySystem:
         return np.asarray(self.scale * dpotrs(self.factor, self.scale * g, lower=1)[0])
 
     def gain(self, w: np.ndarray, g: np.ndarray, e: np.ndarray, reach: float) -> float:
-        """Not asked for: a ridge has a dual bound."""
+        """Not needed: a ridge has a dual bound."""
         raise NotImplementedError
 
     def unleveraged(self) -> Unleveraged:
-        """From the diagonal of the inverse, or from what each row leaves of 1."""
+        """From the diagonal of the inverse, or as 1 minus the leverages."""
         share = self.data.cost / self.data.total if self.data.free else np.zeros(len(self.data.rows))
         with one_blas_thread():
             if self.wide:

@@ -40,7 +40,7 @@ OPTIONAL_ATTRIBUTES = ("coef_", "support_", "support_vectors_", "dual_coef_", "n
 
 
 class LinearProgramSVC(KernelClassifier):
-    """The L1 SVM: a linear program, with few coefficients that are not exactly 0.
+    """The L1 SVM: a linear program with few non-zero coefficients.
 
     For every column of the code, with targets y in {-1, +1}, it minimises over w and b
 
@@ -53,18 +53,18 @@ class LinearProgramSVC(KernelClassifier):
 
         min  sum_g ||w_g||_1 + C sum_i s_i sum_{g != y_i} max(0, 1 - (f_{y_i}(x_i) - f_g(x_i))).
 
-    HiGHS solves a program restricted to the features and samples that matter, which grows by those that are
-    priced in, until the duality gap of the whole program is at most ``tol``.
+    HiGHS solves a program restricted to some features and samples. Features and samples that violate the
+    optimality conditions are added until the duality gap of the whole program is at most ``tol``.
 
     Parameters
     ----------
     C : float, default=1.0
-        Cost of the losses against the norm; without meaning where ``penalty=None``.
+        Cost of the losses against the norm; ignored if ``penalty=None``.
     penalty : {"l1", None}, default="l1"
     multi_class : {"code", "joint"}, default="code"
         Two-class problems by a code, or one program for all classes, which has no code and no decoder.
     kernel : None, str, callable or Kernel, default=None
-        None for the features as they are; else as in :class:`KernelSVC`.
+        None for the features themselves; else as in :class:`KernelSVC`.
     gamma, degree, coef0
         As in :class:`KernelSVC`.
     features : {"columns", "eigen"}, default="columns"
@@ -84,9 +84,9 @@ class LinearProgramSVC(KernelClassifier):
     max_seconds : float, default=3600
         For the whole fit.
     n_jobs : int, optional
-        Threads; None leaves the choice to the environment. The result does not depend on it.
+        Number of threads; None leaves the choice to the environment. It does not change the result.
     warm_start : bool, default=False
-        Begin with the features and samples that the last fit ended with, where X has the same shape, y the
+        Start from the features and samples of the previous fit's last program, if X has the same shape, y the
         same classes and the program the same features and columns. Everything else may have changed.
     random_state : int, RandomState or None
         For ``gamma="median"`` and eigen features.
@@ -94,8 +94,7 @@ class LinearProgramSVC(KernelClassifier):
     Attributes
     ----------
     coef_ : ndarray of shape (n_columns, n_features), or (n_classes, n_features) where joint
-        Without a kernel, or for eigen features, of which there is one column for each that was found. Zeros
-        are exact.
+        Without a kernel, or for eigen features, with a column for each eigen feature found. Zeros are exact.
     support_, support_vectors_, dual_coef_
         With a kernel: rows with a coefficient, as in :class:`KernelSVC`; for eigen features the landmarks.
     trace_captured_ : float
@@ -109,7 +108,7 @@ class LinearProgramSVC(KernelClassifier):
     dual_gap_ : float
         The largest relative duality gap of a column.
     status_ : str
-        "converged", or why a column stopped before.
+        "converged", or the worst status of a column.
     history_ : list of tuple of Check
         The certificates of each column; one history where joint.
     classes_, n_iter_, gamma_, kernel_, code_, decoder_, n_features_in_
@@ -177,12 +176,12 @@ class LinearProgramSVC(KernelClassifier):
         check_choice("multi_class", self.multi_class, ("code", "joint"))
         if self._joint and not (isinstance(self.code, str) and self.code == "one-vs-rest"):
             raise ValueError(
-                f"multi_class='joint' has no code; leave code at 'one-vs-rest' (got {self.code!r}) or take "
+                f"multi_class='joint' has no code; leave code at 'one-vs-rest' (got {self.code!r}) or use "
                 "multi_class='code'."
             )
         if self._joint and not (isinstance(self.decoder, str) and self.decoder == "auto"):
             raise ValueError(
-                f"multi_class='joint' has no decoder; leave decoder at 'auto' (got {self.decoder!r}) or take "
+                f"multi_class='joint' has no decoder; leave decoder at 'auto' (got {self.decoder!r}) or use "
                 "multi_class='code'."
             )
         check_choice("features", self.features, ("columns", "eigen"))

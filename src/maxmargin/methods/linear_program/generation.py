@@ -1,10 +1,10 @@
 """Hinge programs by column and constraint generation (Dedieu, Mazumder and Wang 2022), in their dual.
 
-Few coefficients are not 0 at the optimum, and pairs with a margin above 1 do not count. So a restricted
-program holds the coefficients and the pairs that have mattered so far. Its optimum is priced on everything
-else: pairs whose margin is below 1 and coefficients whose price exceeds the penalty join, until neither is
-left. Pairs that a start shows to be far below 1 are held at their cost meanwhile, and join once their margin
-is above 1. A certificate of the whole program comes from each round. A program that is small joins at once.
+Few coefficients are non-zero at the optimum, and pairs with a margin above 1 do not matter. So a restricted
+program has some active coefficients and pairs. Its optimum is priced on all others: pairs with a margin below
+1 and coefficients with a price above the penalty are added until none is left. Pairs whose margins are far
+below 1 after the start are fixed at their cost, and added once their margin exceeds 1. Every round gives a
+certificate of the whole program. A small program is solved whole.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def generate(
 ) -> ProgramResult:
     """Minimise a ``HingeProgram`` to ``stop.tol``.
 
-    A ``state`` that a callback was given goes on bit for bit; ``lp_warm.py`` makes one from another fit's.
+    A ``state`` passed to a callback resumes bit for bit; ``WorkingSet.state`` makes one from another fit.
     """
     deadline = time.perf_counter() + stop.max_seconds
     state = stop.resumed(state) or start(program, stop)
@@ -72,7 +72,7 @@ def generate(
 
 
 def start(program: HingeProgram, stop: Stop) -> State:
-    """Everything of a small program at work; else what a sample of its rows leaves at work, or a guess."""
+    """A start with all of a small program active; else with what is active for a sample, or with a guess."""
     n, outputs, d = len(program.features), program.pairs.n_outputs, program.features.n_features
     n_sample = n // START_SAMPLE_DIVISOR
     pairs = np.flatnonzero(program.pairs.exists())
@@ -84,7 +84,7 @@ def start(program: HingeProgram, stop: Stop) -> State:
 
 
 def new_state(program: HingeProgram, pairs: np.ndarray, coefficients: np.ndarray) -> State:
-    """A state with these pairs and coefficients at work, at W = 0.
+    """A state with these pairs and coefficients active, at W = 0.
 
     ``W, b, pi`` are the best so far, ``last_W, last_b, last_pi`` those of the last restricted program, which
     ended with ``outcome``. Statuses of pairs and rows in its basis are HiGHS's; without rows there is none.
@@ -123,7 +123,7 @@ def _attractive(program: HingeProgram) -> np.ndarray:
 
 
 def _start_from_sample(program: HingeProgram, n_sample: int, stop: Stop) -> State:
-    """Solve for the first samples; of the others, those with margins near 1 are at work."""
+    """Solve for the first samples; of all pairs, those with margins near 1 become active."""
     sample = program.first(n_sample)
     rough = replace(
         stop,
@@ -172,7 +172,7 @@ class ColumnGeneration:
         return master
 
     def certify(self) -> Certificate:
-        """Bounds of the whole program; remembers the best point, and what is violated at the present one."""
+        """Bounds of the whole program; stores the best point, and margins and prices at the current one."""
         program, state = self.program, self.state
         W, b = state.last_W, state.last_b
         self.Z = program.margins(W, b)
@@ -194,7 +194,7 @@ class ColumnGeneration:
         )
 
     def step(self) -> Status | None:
-        """Let violated pairs and attractive coefficients join, and solve."""
+        """Add violated pairs and attractive coefficients, and solve."""
         outcome = self.state.outcome
         if outcome == "failed":
             return Status.STALLED
@@ -242,7 +242,7 @@ class ColumnGeneration:
         return bool(len(pairs) or len(coefficients))
 
     def _release(self, pairs: np.ndarray) -> None:
-        """Let pairs join, of which some may have been held."""
+        """Add pairs, some of which may have been fixed."""
         if len(pairs):
             self.master.add_pairs(pairs)
             held = np.setdiff1d(self.master.held, pairs)
@@ -250,7 +250,7 @@ class ColumnGeneration:
                 self.master.hold(held)
 
     def _nearest_held(self) -> np.ndarray:
-        """Held pairs with the largest margins, as many as are at work."""
+        """Fixed pairs with the largest margins, as many as there are active ones."""
         held = self.master.held
         order = np.argsort(-self.Z.ravel()[held], kind="stable")
         return np.sort(held[order[: max(100, len(self.master.pairs))]])
@@ -299,10 +299,10 @@ def refined(master: HingeMaster, W: np.ndarray, b: np.ndarray, pi: np.ndarray) -
 
 @dataclass(frozen=True)
 class WorkingSet:
-    """Coefficients and pairs at work, pairs held, and the basis; rows by their place in the given X.
+    """Active coefficients and pairs, fixed pairs, and the basis; rows are numbered as in the given X.
 
-    ``by_row`` says that features are rows as well, as kernel columns are. What it ended with is a guess for
-    another program: pairs and coefficients that this one does not have are left out.
+    With ``by_row`` features are rows too, as kernel columns are. For another program it is a guess: pairs and
+    coefficients that the program does not have are dropped.
     """
 
     coefficients: np.ndarray
@@ -322,7 +322,7 @@ class WorkingSet:
         return cls(coefficients, pairs, held, state.pair_status, state.row_status, by_row)
 
     def state(self, program: HingeProgram, index: np.ndarray) -> State:
-        """A start for a program on rows ``index`` of X; the basis is kept if nothing is gone."""
+        """A start for a program on rows ``index`` of X; with the basis, if nothing had to be dropped."""
         width = program.pairs.width
         place = np.full(int(index.max()) + 1, -1)
         place[index] = np.arange(len(index))

@@ -1,16 +1,16 @@
-"""The restricted dual program inside HiGHS: rows are coefficients at work, columns are pairs at work.
+"""The restricted dual program inside HiGHS: rows are the active coefficients, columns the active pairs.
 
     max  sum_p pi_p    s.t.  |h_r + sum_p e_p x_pr pi_p| <= q_r,   h_t + sum_p e_pt pi_p = 0,
                              0 <= pi_p <= c_p,
 
-where h comes from pairs that are held at their cost. Its basis is as large as the number of coefficients,
-however many samples there are, and every variable has two finite bounds, so that any basis is dual feasible
-after some variables have changed their bound: the dual simplex method goes on from the last basis after rows,
-columns and bounds have changed. The coefficients are the rows' multipliers.
+where h comes from pairs fixed at their cost. The order of its basis is the number of coefficients, whatever
+the number of samples. Every variable has two finite bounds, so that any basis is dual feasible after some
+variables switch bounds: the dual simplex method resumes from the last basis after changes of rows, columns
+and bounds. The coefficients are the rows' multipliers.
 
 Features are divided by their scale, and multipliers by a unit between costs and penalties, since HiGHS's
-tolerances are absolute. Every program is solved by a HiGHS of its own, from the statuses of the last one's
-rows and columns, so that what it does depends on these alone: a run can go on from them bit for bit.
+tolerances are absolute. Every program is solved by a new HiGHS instance, from the basis statuses of the
+previous program: its result depends on these alone, so a run can be resumed from them bit for bit.
 """
 
 from __future__ import annotations

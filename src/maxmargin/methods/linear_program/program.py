@@ -2,7 +2,7 @@
 
     min_{W,b}  p sum |W| + sum_i c_i sum_k max(0, 1 - z_ik),      z the margins of F = Phi W + b,
 
-p = 1 (``penalised``) or p = 0. Its dual, with A the adjoint of the margins at pi (``lp_pairs.py``), is
+p = 1 (``penalised``) or p = 0. Its dual, with A the adjoint of the margins at pi (``Pairs.spread``), is
 
     max_pi  sum pi    s.t.  |Phi' A| <= p,   sum_i A_it = 0,   0 <= pi_ik <= c_i.
 """
@@ -37,11 +37,11 @@ class HingeProgram:
 
     @cached_property
     def tiny(self) -> float:
-        """What counts as zero among objective values: the objective at 0 times the unit roundoff."""
+        """The size below which objective values are zero: the objective at 0 times the unit roundoff."""
         return float(self.cost @ self.pairs.exists().sum(axis=1)) * FLOAT_EPS
 
     def first(self, n: int) -> HingeProgram:
-        """The program of the first ``n`` samples, costs raised so that they stand for all."""
+        """The program of the first ``n`` samples, with costs scaled up so that they represent all."""
         cost = self.cost[:n] * (self.cost.sum() / self.cost[:n].sum())
         return HingeProgram(self.features.first(n), self.pairs.first(n), cost, self.penalised, self.intercept)
 
