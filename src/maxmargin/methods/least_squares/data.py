@@ -37,7 +37,7 @@ class SquaresData:
     moved_by: np.ndarray | None = None
 
     def near_origin(self) -> SquaresData:
-        """The same problem with a shifted copy of the rows, if features are so far from 0 that digits are lost.
+        """The same problem with shifted rows, if features are so far from 0 that sums lose digits.
 
         Its b is the former one plus ``<w, moved_by>``.
         """
