@@ -1,4 +1,4 @@
-"""``maxmargin report``: one page about a model, judged by a file."""
+"""``maxmargin report``: one page about a model, evaluated on a file."""
 
 from __future__ import annotations
 
