@@ -1,4 +1,4 @@
-"""Archives: the same bytes for the same data, and no byte that could be another without being noticed."""
+"""Archives: the same data gives the same bytes, and a change of any byte is detected."""
 
 import hashlib
 import io
@@ -63,7 +63,7 @@ def test_round_trip(path):
         max_size=4,
     )
 )
-def test_any_array_comes_back_bit_by_bit(arrays, tmp_path_factory):
+def test_any_array_survives_a_round_trip_bit_for_bit(arrays, tmp_path_factory):
     path = tmp_path_factory.getbasetemp() / "any.mm"
     with mock.patch("os.fsync"):  # slow
         write_archive(path, {}, arrays)
@@ -75,7 +75,7 @@ def test_any_array_comes_back_bit_by_bit(arrays, tmp_path_factory):
 
 @pytest.mark.parametrize("wide_from", [0xFFFFFFFF, 3000])
 def test_other_programs_read_the_zip_and_the_arrays(path, monkeypatch, wide_from):
-    monkeypatch.setattr(zip_layout, "_WIDE_FROM", wide_from)  # as if 3000 bytes were 4 GiB: fields of ZIP64
+    monkeypatch.setattr(zip_layout, "_ZIP64_FROM", wide_from)  # as if 3000 bytes were 4 GiB: fields of ZIP64
     arrays = ARRAYS | {"long": np.arange(1000.0)}
     write_archive(path, CONTENT, arrays)
     assert_same(read_archive(path)[1], arrays)
@@ -97,7 +97,7 @@ def test_same_data_same_bytes(path, tmp_path):
     assert path.read_bytes() == (tmp_path / "other").read_bytes()
 
 
-def test_every_byte_counts(path):
+def test_a_flipped_bit_in_any_byte_is_detected(path):
     write_archive(path, {"a": 1}, {"x": np.arange(3.0)})
     data = path.read_bytes()
     for i in range(len(data)):
@@ -108,7 +108,7 @@ def test_every_byte_counts(path):
             read_archive(path)
 
 
-def test_cut_and_longer_files_are_refused(path):
+def test_truncated_and_extended_files_are_refused(path):
     write_archive(path, {}, {"x": np.arange(3.0)})
     data = path.read_bytes()
     for other in [*(data[:n] for n in range(0, len(data), 7)), data + b"\0", b"\0" + data, data + data]:
@@ -153,7 +153,7 @@ def test_forged_listings_are_refused(path, about):
         read_archive(path)
 
 
-def test_bad_values_of_a_type_are_refused(path):
+def test_invalid_booleans_and_characters_are_refused(path):
     for array in (np.array([2], np.uint8), np.array([0x110000], np.uint32)):
         as_type = {1: "|b1", 4: "<U1"}[array.itemsize]
         whole, bodies = parts({}, {"x": array.view(as_type)})
@@ -162,7 +162,7 @@ def test_bad_values_of_a_type_are_refused(path):
             read_archive(path)
 
 
-def test_entries_twice_unnamed_or_missing_are_refused(path):
+def test_repeated_unlisted_and_missing_entries_are_refused(path):
     whole, bodies = parts({}, {"x": np.arange(3.0), "y": np.arange(3.0)})
     for other in (bodies[:1], bodies[::-1], [*bodies, bodies[0]], [*bodies, ("z.npy", b"1")]):
         path.write_bytes(packed(whole, other))
@@ -175,16 +175,16 @@ def test_entries_twice_unnamed_or_missing_are_refused(path):
 
 
 @pytest.mark.parametrize("text", ['{"a": 1, "a": 2}', "[" * 100_000, "NaN", "\xff", "", "3", "1" * 10_000])
-def test_headers_that_are_no_plain_json_are_refused(path, text):
+def test_headers_that_are_not_plain_json_are_refused(path, text):
     body = text.encode("latin-1")
-    entry = zip_layout.Entry("header.json", len(body), archive.zlib.crc32(body), 0)
+    entry = zip_layout.ZipEntry("header.json", len(body), archive.zlib.crc32(body), 0)
     end = zip_layout.tail([entry], hashlib.sha256(body).hexdigest())
     path.write_bytes(zip_layout.local_head(entry) + body + end)
     with pytest.raises(ModelFormatError, match=r"JSON|format"):
         read_archive(path)
 
 
-def test_newer_versions_are_refused_with_their_number(path):
+def test_newer_versions_are_refused_by_number(path):
     whole, bodies = parts({}, {"x": np.arange(3.0)})
     for version in (2, 99, 0, "1", None, True):
         path.write_bytes(packed(whole | {"version": version, "new": 1}, bodies))
@@ -192,7 +192,7 @@ def test_newer_versions_are_refused_with_their_number(path):
             read_header(path)
 
 
-def test_files_that_are_something_else(path, tmp_path):
+def test_files_of_other_formats_are_refused(path, tmp_path):
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as bomb:
         bomb.writestr("header.json", b" " * 10_000_000)
     with pytest.raises(ModelFormatError, match=r"does not begin with header\.json in a zip"):
@@ -223,7 +223,7 @@ def test_files_that_are_something_else(path, tmp_path):
         ({"a": float("nan")}, {}, "JSON"),
     ],
 )
-def test_what_cannot_be_written_is_refused_and_leaves_nothing(path, header, arrays, match):
+def test_a_refused_archive_leaves_the_old_file_and_nothing_else(path, header, arrays, match):
     path.write_bytes(b"old")
     with pytest.raises(ValueError, match=match):
         write_archive(path, header, arrays)
@@ -232,7 +232,7 @@ def test_what_cannot_be_written_is_refused_and_leaves_nothing(path, header, arra
 
 
 @pytest.mark.parametrize("function", ["fsync", "replace"])
-def test_a_failure_while_writing_leaves_the_old_file_alone(path, monkeypatch, function):
+def test_a_failed_write_leaves_the_old_file_unchanged(path, monkeypatch, function):
     write_archive(path, {"old": True}, {})
 
     def fails(*_):
@@ -246,7 +246,7 @@ def test_a_failure_while_writing_leaves_the_old_file_alone(path, monkeypatch, fu
     assert os.listdir(path.parent) == ["file.mm"]
 
 
-def test_a_link_is_followed_and_a_folder_refused(path, tmp_path):
+def test_links_are_followed_and_folders_refused(path, tmp_path):
     (tmp_path / "link").symlink_to(path)
     write_archive(tmp_path / "link", {"a": 1}, {})
     assert (tmp_path / "link").is_symlink()

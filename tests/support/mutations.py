@@ -21,7 +21,7 @@ from maxmargin.archive.npy_layout import (
     npy_head,
     stored,
 )
-from maxmargin.archive.zip_layout import Entry, local_head, tail
+from maxmargin.archive.zip_layout import ZipEntry, local_head, tail
 
 WORDS = ["", "RBF", "KernelSVC", "os.system", "../../x", "inf", "array", "kind", "linear", "\x00"]
 NUMBERS = [0, -1, 1, 2, 3, 2**31, 2**63, 10**30, 0.5, -2.5, 1e308, 5e-324, True, False, None]
@@ -33,7 +33,7 @@ def packed(whole: dict[str, Any], bodies: list[tuple[str, bytes]]) -> bytes:
     text = json.dumps(whole, sort_keys=True).encode()
     out, entries = bytearray(), []
     for name, body in [("header.json", text), *bodies]:
-        entries.append(Entry(name, len(body), zlib.crc32(body), len(out)))
+        entries.append(ZipEntry(name, len(body), zlib.crc32(body), len(out)))
         out += local_head(entries[-1]) + body
     return bytes(out + tail(entries, hashlib.sha256(text).hexdigest()))
 

@@ -1,4 +1,4 @@
-"""Safe zip and npy: a header and arrays, whole files or none."""
+"""Safe zip and npy files: our own archives byte for byte, anyone's npz, written as a whole or not at all."""
 
 from .archive import (
     ModelFormatError,

@@ -1,9 +1,10 @@
-"""A JSON header and arrays in one zip file that another program can open, and that holds data only.
+"""A JSON header and arrays in one zip file, which other programs can open and which holds only data.
 
-The file is a zip of uncompressed entries: ``header.json``, then one ``.npy`` file an array, sorted by name.
+The file is a zip of uncompressed entries: ``header.json``, then one ``.npy`` entry for each array, by name.
 The header lists every array with its type, its shape and the SHA-256 of its entry; the zip's comment is the
-SHA-256 of the header. So the header says what every other byte of the file must be, and reading is comparing:
-there is no directory to believe, no size to trust and nothing to unpack.
+SHA-256 of the header. So the header determines every other byte of the file, and reading is comparing: the
+directory is never parsed, no size is trusted and nothing is decompressed. This is why the file is not read by
+``zipfile``, which parses what the file claims, and why the bytes are not left to the version of a library.
 
 The same header and arrays give the same bytes, whenever and wherever they are written.
 """
@@ -34,7 +35,7 @@ from .whole_file import whole_file
 from .zip_layout import (
     END_COMMENT_BYTES,
     FIRST_ENTRY,
-    Entry,
+    ZipEntry,
     first_size,
     local_head,
     tail,
@@ -42,34 +43,34 @@ from .zip_layout import (
 
 FORMAT = "maxmargin"
 VERSION = 1
-HEADER_LIMIT = 1 << 28  # bytes of header.json
-_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]*(/[A-Za-z0-9_-][A-Za-z0-9_.-]*)*")
+MAX_HEADER_BYTES = 1 << 28  # bytes of header.json
+_ARRAY_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]*(/[A-Za-z0-9_-][A-Za-z0-9_.-]*)*")
 
 
 class ModelFormatError(ValueError):
-    """A file that is not a whole and sound model file (or checkpoint) of a version this library reads."""
+    """A file that is not a complete, valid model file (or checkpoint) of a version this library reads."""
 
 
 def write_archive(
     path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]
 ) -> None:
-    """Write ``header`` and ``arrays`` to ``path``: either the whole file is there afterwards, or the old one.
+    """Write ``header`` and ``arrays`` to ``path``; the file is replaced as a whole or not at all.
 
     Parameters
     ----------
     path : path
-        An existing file is replaced, by a rename, once the new one is on the disk.
+        An existing file is replaced, by a rename, when the new one is on disk.
     header : dict
-        Anything that JSON has: dicts with string keys, lists, strings, finite numbers, booleans, None.
+        JSON values: dicts with string keys, lists, strings, finite numbers, booleans, None.
     arrays : dict of ndarray
         Booleans, integers, floats or strings of fixed width; names of letters, digits and ``_-./``.
     """
     arrays = {name: stored(name, arrays[name]) for name in sorted(arrays)}
     _refuse_names(arrays)
     text = _header_bytes(header, arrays)
-    if len(text) > HEADER_LIMIT:
+    if len(text) > MAX_HEADER_BYTES:
         raise ValueError(
-            f"the header has {len(text)} bytes of JSON; at most {HEADER_LIMIT} are read. Use arrays."
+            f"the header has {len(text)} bytes of JSON, more than {MAX_HEADER_BYTES}; use arrays instead."
         )
     with whole_file(path) as file:
         entries = [_write_entry(file, FIRST_ENTRY, text, None)]
@@ -79,7 +80,7 @@ def write_archive(
 
 
 def archive_digest(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> str:
-    """SHA-256 of the header that ``write_archive`` would write, which has that of every array in it."""
+    """SHA-256 of the header that ``write_archive`` would write, which contains that of every array."""
     arrays = {name: stored(name, arrays[name]) for name in sorted(arrays)}
     return _sha256(_header_bytes(header, arrays))
 
@@ -105,15 +106,15 @@ def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def _opened(path: str | os.PathLike[str]) -> BufferedReader:
-    """The file, open; a pipe that nobody writes to is not waited for."""
+    """The open file; opening a pipe without a writer does not block."""
     no_wait = getattr(os, "O_NONBLOCK", 0)
     return open(path, "rb", opener=lambda name, flags: os.open(name, flags | no_wait))
 
 
 def _refuse_names(arrays: Mapping[str, np.ndarray]) -> None:
     for name in arrays:
-        if not _NAME.fullmatch(name) or len(name) > 200:
-            raise ValueError(f"an array's name is at most 200 letters, digits and '_-./'; got {name!r}.")
+        if not _ARRAY_NAME.fullmatch(name) or len(name) > 200:
+            raise ValueError(f"an array's name must be at most 200 letters, digits and '_-./'; got {name!r}.")
 
 
 def _header_bytes(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> bytes:
@@ -125,9 +126,9 @@ def _header_bytes(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -
     return json.dumps(whole, sort_keys=True, allow_nan=False, indent=0).encode()
 
 
-def _write_entry(file: BinaryIO, name: str, head: bytes, array: np.ndarray | None) -> Entry:
+def _write_entry(file: BinaryIO, name: str, head: bytes, array: np.ndarray | None) -> ZipEntry:
     body = memoryview(b"") if array is None else _bytes_of(array)
-    entry = Entry(name, len(head) + len(body), zlib.crc32(body, zlib.crc32(head)), file.tell())
+    entry = ZipEntry(name, len(head) + len(body), zlib.crc32(body, zlib.crc32(head)), file.tell())
     file.write(local_head(entry))
     file.write(head)
     file.write(body)
@@ -138,39 +139,41 @@ def _read(file: BufferedReader) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     text, whole = _read_header(file)
     layouts = _layouts(whole)
     _check_size(file, text, layouts)
-    entries = [Entry(FIRST_ENTRY, len(text), zlib.crc32(text), 0)]
+    entries = [ZipEntry(FIRST_ENTRY, len(text), zlib.crc32(text), 0)]
     arrays = {}
     file.seek(len(local_head(entries[0])) + len(text))
     for listed, (name, layout) in zip(whole["arrays"], layouts.items()):
         arrays[name], entry = _read_array(file, name, layout, listed["sha256"])
         entries.append(entry)
     if file.read() != tail(entries, _sha256(text)):
-        raise ModelFormatError("the zip directory is not that of its entries; the file is damaged.")
+        raise ModelFormatError("the zip directory does not match the entries; the file is damaged.")
     return whole["content"], arrays
 
 
 def _read_header(file: BufferedReader) -> tuple[bytes, dict[str, Any]]:
-    """The bytes of ``header.json`` and what they say, once version and SHA-256 have been looked at."""
+    """The bytes of ``header.json`` and its content, with version and SHA-256 checked."""
     about = os.fstat(file.fileno())
     if not stat.S_ISREG(about.st_mode):
-        raise ModelFormatError("not a file but a device or a pipe; a model is read from a file.")
+        raise ModelFormatError("this is a device or a pipe; a model is read from a file.")
     if about.st_size == 0:
-        raise ModelFormatError("the file is empty; it is no model file.")
+        raise ModelFormatError("the file is empty.")
     start = file.read(30 + len(FIRST_ENTRY))
     size = first_size(start)
     if size is None:
-        raise ModelFormatError("not a model file of maxmargin: it does not begin with header.json in a zip.")
-    if size > min(about.st_size, HEADER_LIMIT):
         raise ModelFormatError(
-            f"the header claims {size} bytes, more than there are; the file is cut or damaged."
+            "this is not a model file of maxmargin: it does not begin with header.json in a zip."
+        )
+    if size > min(about.st_size, MAX_HEADER_BYTES):
+        raise ModelFormatError(
+            f"the header claims {size} bytes, more than the file has; it is truncated or damaged."
         )
     text = file.read(size)
     whole = _parse(text)
     file.seek(max(about.st_size - END_COMMENT_BYTES, 0))
-    same_head = start == local_head(Entry(FIRST_ENTRY, size, zlib.crc32(text), 0))
+    same_head = start == local_head(ZipEntry(FIRST_ENTRY, size, zlib.crc32(text), 0))
     if not same_head or file.read() != _sha256(text).encode():
         raise ModelFormatError(
-            "the header does not have the SHA-256 at the file's end; the file is cut or damaged."
+            "the header does not match the SHA-256 at the end of the file, which is truncated or damaged."
         )
     return text, whole
 
@@ -179,10 +182,10 @@ def _parse(text: bytes) -> dict[str, Any]:
     try:
         whole = json.loads(text, object_pairs_hook=_no_key_twice, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
-        raise ModelFormatError(f"the header is no JSON: {error}") from None
+        raise ModelFormatError(f"the header is not valid JSON: {error}") from None
     if not isinstance(whole, dict) or whole.get("format") != FORMAT:
         raise ModelFormatError(
-            f"the header does not name the format {FORMAT!r}; it is no model file of maxmargin."
+            f"the header does not name the format {FORMAT!r}; this is not a model file of maxmargin."
         )
     version = whole.get("version")
     if type(version) is not int or version != VERSION:
@@ -208,17 +211,19 @@ def _no_constant(name: str) -> float:
 
 
 def _layouts(whole: Mapping[str, Any]) -> dict[str, ArrayLayout]:
-    """Type and shape of each array, by name, sizes within reason."""
+    """Type and shape of each array by name; no array is larger than any memory."""
     listed = whole["arrays"]
     if not isinstance(listed, list):
         raise ModelFormatError("the header's arrays must be a list.")
     layouts: dict[str, ArrayLayout] = {}
     for item in listed:
         if not isinstance(item, dict) or set(item) != {"name", "dtype", "shape", "order", "sha256"}:
-            raise ModelFormatError("each array needs name, dtype, shape, order and sha256, and nothing else.")
+            raise ModelFormatError(
+                "each array must have name, dtype, shape, order and sha256, and nothing else."
+            )
         name, digest = item["name"], item["sha256"]
-        if not isinstance(name, str) or len(name) > 200 or not _NAME.fullmatch(name):
-            raise ModelFormatError(f"{name!r:.80} is no name of an array.")
+        if not isinstance(name, str) or len(name) > 200 or not _ARRAY_NAME.fullmatch(name):
+            raise ModelFormatError(f"{name!r:.80} is not a valid array name.")
         if not isinstance(digest, str) or not re.fullmatch("[0-9a-f]{64}", digest):
             raise ModelFormatError(f"array {name}: sha256 must be 64 hexadecimal digits.")
         if layouts and name <= next(reversed(layouts)):
@@ -231,39 +236,39 @@ def _layouts(whole: Mapping[str, Any]) -> dict[str, ArrayLayout]:
 
 
 def _check_size(file: BufferedReader, text: bytes, layouts: Mapping[str, ArrayLayout]) -> None:
-    """The file has as many bytes as header and arrays need, before any memory is asked for."""
-    entries = [Entry(FIRST_ENTRY, len(text), 0, 0)]
+    """Compare the file's size with what header and arrays need, before memory is allocated for them."""
+    entries = [ZipEntry(FIRST_ENTRY, len(text), 0, 0)]
     position = len(local_head(entries[0])) + len(text)
     for name, layout in layouts.items():
-        entry = Entry(f"{name}.npy", len(npy_head(layout)) + layout.n_bytes, 0, position)
+        entry = ZipEntry(f"{name}.npy", len(npy_head(layout)) + layout.n_bytes, 0, position)
         entries.append(entry)
         position += len(local_head(entry)) + entry.size
     expected = position + len(tail(entries, "0" * END_COMMENT_BYTES))
     actual = os.fstat(file.fileno()).st_size
     if expected != actual:
         raise ModelFormatError(
-            f"the header tells of {expected} bytes and the file has {actual}; cut or damaged."
+            f"the header describes {expected} bytes but the file has {actual}; it is truncated or damaged."
         )
 
 
 def _read_array(
     file: BufferedReader, name: str, layout: ArrayLayout, digest: str
-) -> tuple[np.ndarray, Entry]:
+) -> tuple[np.ndarray, ZipEntry]:
     head = npy_head(layout)
     position = file.tell()
     size = len(head) + layout.n_bytes
-    start = file.read(len(local_head(Entry(f"{name}.npy", size, 0, position))))
+    start = file.read(len(local_head(ZipEntry(f"{name}.npy", size, 0, position))))
     if file.read(len(head)) != head:
-        raise ModelFormatError(f"array {name}: its .npy header is not the type and shape of header.json.")
+        raise ModelFormatError(
+            f"array {name}: its .npy header does not match the type and shape in header.json."
+        )
     try:
         flat = read_values(file, layout.n_bytes)
     except EOFError:
-        raise ModelFormatError(f"array {name}: the file ends within it.") from None
-    entry = Entry(f"{name}.npy", size, zlib.crc32(flat.data, zlib.crc32(head)), position)
+        raise ModelFormatError(f"array {name}: the file ends inside it.") from None
+    entry = ZipEntry(f"{name}.npy", size, zlib.crc32(flat.data, zlib.crc32(head)), position)
     if start != local_head(entry) or _sha256(head, flat) != digest:
-        raise ModelFormatError(
-            f"array {name} is not what was written: its checksum is another; the file is damaged."
-        )
+        raise ModelFormatError(f"array {name} does not match its checksum; the file is damaged.")
     array = layout.view(flat)
     try:
         check_values(array)
@@ -273,7 +278,7 @@ def _read_array(
 
 
 def _bytes_of(array: np.ndarray) -> memoryview:
-    """The numbers of an array in its own order, without a copy."""
+    """The bytes of an array in memory order, without a copy."""
     return array.reshape(-1, order="A").view(np.uint8).data if array.size else memoryview(b"")
 
 

@@ -1,7 +1,7 @@
-"""Which arrays a file can hold, and the ``.npy`` header that goes before the numbers of each.
+"""Which arrays a model file can hold, the ``.npy`` header in front of each, and how values are read.
 
-The header is made from type, shape and order, byte for byte as format 1.0 of NumPy asks. It is never
-parsed: a reader that knows type and shape knows the header.
+The header is made from type, shape and order in format 1.0 of NumPy and never parsed: a reader that knows
+type and shape knows the header. NumPy's own writer is not used, because its padding depends on its version.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-_SIMPLE = {
+_SIMPLE_TYPES = {
     "|b1",
     "|i1",
     "|u1",
@@ -23,14 +23,14 @@ _SIMPLE = {
     "<f8",
 }
 _MAX_DIMENSIONS = 32
-_MAX_BYTES = 1 << 62
+_MAX_ARRAY_BYTES = 1 << 62
 _LAST_CHARACTER = 0x10FFFF
 _READ_BYTES = 1 << 22  # asked of a stream at a time
 
 
 @dataclass(frozen=True)
 class ArrayLayout:
-    """Type, shape and order (``C`` or ``F``) of an array, as they stand in a file."""
+    """Type, shape and order (``C`` or ``F``) of an array in a file."""
 
     dtype: str
     shape: tuple[int, ...]
@@ -38,27 +38,27 @@ class ArrayLayout:
 
     @property
     def n_bytes(self) -> int:
-        """Bytes of the numbers."""
+        """Bytes of the values."""
         return math.prod(self.shape) * _item_bytes(self.dtype)
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """As JSON values."""
         return {"dtype": self.dtype, "shape": list(self.shape), "order": self.order}
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> ArrayLayout:
-        """What JSON says, or a ``ValueError`` where no array can be like that."""
+        """The layout that JSON describes, or a ``ValueError`` if an array cannot have it."""
         dtype, shape, order = given["dtype"], given["shape"], given["order"]
         if not isinstance(dtype, str) or _item_bytes(dtype) == 0:
             raise ValueError(
                 f"{dtype!r:.40} is not the type of a plain array of numbers, booleans or strings."
             )
         if not isinstance(shape, list) or any(type(n) is not int or n < 0 for n in shape):
-            raise ValueError(f"{shape!r:.80} is no shape.")
-        # An empty array must have a shape that NumPy accepts as well: its other dimensions are counted.
+            raise ValueError(f"{shape!r:.80} is not a shape.")
+        # NumPy limits the product of the other dimensions of an empty array too.
         if (
             len(shape) > _MAX_DIMENSIONS
-            or math.prod(max(n, 1) for n in shape) * _item_bytes(dtype) > _MAX_BYTES
+            or math.prod(max(n, 1) for n in shape) * _item_bytes(dtype) > _MAX_ARRAY_BYTES
         ):
             raise ValueError(f"no array can have the shape {shape!r:.80}.")
         if order not in ("C", "F"):
@@ -73,7 +73,7 @@ class ArrayLayout:
 
 
 def stored(name: str, array: np.ndarray) -> np.ndarray:
-    """The array in a form that a file can hold: little-endian and without gaps. Objects are refused."""
+    """The array as a file can hold it: little-endian and contiguous; a ``ValueError`` for objects."""
     array = np.asarray(array)
     dtype = array.dtype.newbyteorder("<")
     if array.dtype.hasobject or _item_bytes(dtype.str) == 0:
@@ -88,12 +88,12 @@ def stored(name: str, array: np.ndarray) -> np.ndarray:
 
 
 def layout_of(array: np.ndarray) -> ArrayLayout:
-    """The layout of an array that ``stored`` gave."""
+    """The layout of an array that ``stored`` returned."""
     return ArrayLayout(array.dtype.str, array.shape, "C" if array.flags.c_contiguous else "F")
 
 
 def npy_head(layout: ArrayLayout) -> bytes:
-    """What a ``.npy`` file of this layout begins with (format 1.0)."""
+    """The first bytes of a ``.npy`` file of this layout (format 1.0)."""
     text = (
         f"{{'descr': '{layout.dtype}', 'fortran_order': {layout.order == 'F'}, 'shape': {layout.shape!r}, }}"
     )
@@ -116,18 +116,18 @@ def read_values(stream: Any, n_bytes: int) -> np.ndarray:
 
 
 def check_values(array: np.ndarray) -> None:
-    """Refuse bytes that are no value of the type: booleans but 0 and 1, unknown characters."""
+    """Refuse bytes that are not a value of the type: booleans other than 0 and 1, invalid characters."""
     if array.dtype.kind == "b" and array.size and array.view(np.uint8).max() > 1:
         raise ValueError("a boolean is neither 0 nor 1.")
     if array.dtype.kind == "U" and array.size and array.dtype.itemsize:
         flat = array.reshape(-1, order="A")
         if flat.view(np.uint32).max() > _LAST_CHARACTER:
-            raise ValueError("a string has a character that does not exist.")
+            raise ValueError("a string has an invalid character.")
 
 
 def _item_bytes(dtype: str) -> int:
-    """Bytes of one value; 0 where the type is none of ours."""
-    if dtype in _SIMPLE:
+    """Bytes of one value; 0 for a type that files do not hold."""
+    if dtype in _SIMPLE_TYPES:
         return int(dtype[2:])
     digits = dtype[2:]
     if dtype[:2] == "<U" and digits.isascii() and digits.isdigit() and len(digits) < 8 and digits[0] != "0":

@@ -1,4 +1,4 @@
-"""A file that is there whole or not at all, whatever happens while it is written."""
+"""Files that are written as a whole or not at all, whatever happens in between."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from typing import BinaryIO
 
 @contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """A new file beside ``path``, which takes its place after the block, or is gone if the block failed.
+    """A new file beside ``path`` that replaces it after the block, or is deleted if the block failed.
 
-    A process that is killed leaves the old file as it was, and perhaps a hidden one that ends in ``.part``.
-    Who may read the old file may read the new one, and no one else. Devices and pipes are never replaced.
+    A killed process leaves the old file unchanged, and perhaps a hidden file that ends in ``.part``. The new
+    file has the permissions of the old one. Devices and pipes are never replaced.
     """
     target = Path(os.path.realpath(path))
     mode = _mode_of(target, path)
@@ -37,7 +37,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 
 def _mode_of(target: Path, path: str | os.PathLike[str]) -> int | None:
-    """The permissions of the file that is to be replaced, where there is one."""
+    """The permissions of the file that will be replaced, if it exists."""
     try:
         mode = target.stat().st_mode
     except FileNotFoundError:
@@ -45,9 +45,7 @@ def _mode_of(target: Path, path: str | os.PathLike[str]) -> int | None:
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(f"{os.fspath(path)} is a folder; give the name of a file.")
     if not stat.S_ISREG(mode):
-        raise OSError(
-            f"{os.fspath(path)} is a device or a pipe, which no file may replace; give another name."
-        )
+        raise OSError(f"{os.fspath(path)} is a device or a pipe, which is never replaced; give another name.")
     return stat.S_IMODE(mode)
 
 
@@ -56,12 +54,12 @@ def _new(part: Path, path: str | os.PathLike[str]) -> BinaryIO:
         return open(part, "xb")
     except FileNotFoundError:
         raise FileNotFoundError(
-            f"{os.fspath(path)}: there is no folder {part.parent}; make it, or give another path."
+            f"{os.fspath(path)}: there is no folder {part.parent}; create it, or give another path."
         ) from None
 
 
 def _sync_folder(folder: Path) -> None:
-    """Bring a rename to the disk, on systems where folders can be synchronised."""
+    """Flush a rename to disk, on systems where folders can be synchronised."""
     if hasattr(os, "O_DIRECTORY"):
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         try:

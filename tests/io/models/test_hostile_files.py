@@ -1,4 +1,4 @@
-"""Model files that someone has made to hang a reader, to fill its memory or to surprise it; and odd paths."""
+"""Model files made to hang a reader, to exhaust its memory or to surprise it; and unusual paths."""
 
 import os
 import stat
@@ -29,7 +29,7 @@ def path(tmp_path):
 
 
 def forged(path, model, edit):
-    """Save a model, change the header's content, and make every checksum right again."""
+    """Save a model, change the header's content, and correct every checksum."""
     save(model, path)
     content, arrays = archive.read_archive(path)
     edit(content, arrays)
@@ -40,7 +40,7 @@ def forged(path, model, edit):
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with names")
-def test_a_pipe_that_nobody_writes_to_is_not_waited_for(path):
+def test_a_pipe_without_a_writer_does_not_block(path):
     os.mkfifo(path)
     said = []
 
@@ -57,7 +57,7 @@ def test_a_pipe_that_nobody_writes_to_is_not_waited_for(path):
 
 
 @pytest.mark.parametrize("depth", [5, 60])
-def test_pipelines_within_pipelines_do_not_take_exponential_time(depth, path):
+def test_nested_pipelines_do_not_take_exponential_time(depth, path):
     def nest(content, arrays):
         for _ in range(depth):
             packed = {"names": ["step"], "steps": [content["model"]]}
@@ -68,7 +68,7 @@ def test_pipelines_within_pipelines_do_not_take_exponential_time(depth, path):
         load(path)
 
 
-def test_a_few_pipelines_within_one_another_come_back(path):
+def test_a_few_nested_pipelines_are_loaded(path):
     X, y = data()
     model = make_pipeline(make_pipeline(Normalizer()), make_pipeline(make_pipeline(mm.LinearSVC()))).fit(X, y)
     save(model, path)
@@ -77,7 +77,7 @@ def test_a_few_pipelines_within_one_another_come_back(path):
 
 @pytest.mark.parametrize("width", [2**31, 2**45, 2**61])
 @pytest.mark.parametrize("kind", ["csr", "precomputed", "normalizer"])
-def test_a_width_that_no_array_bears_out_takes_no_memory(kind, width, path):
+def test_a_claimed_width_takes_no_memory(kind, width, path):
     X, y = data()
     model = {
         "csr": lambda: mm.KernelSVC().fit(sparse.csr_array(X), y),
@@ -98,7 +98,7 @@ def test_a_width_that_no_array_bears_out_takes_no_memory(kind, width, path):
 
 
 @pytest.mark.parametrize("depth", [101, 600, 100_000])
-def test_deep_records_are_refused_by_name(depth, path, monkeypatch):
+def test_deeply_nested_records_are_refused(depth, path, monkeypatch):
     save(mm.LinearSVC().fit(*data()), path)
     content, arrays = archive.read_archive(path)
     text = archive._header_bytes({**content, "record": {"a": "here"}}, arrays).replace(
@@ -106,11 +106,13 @@ def test_deep_records_are_refused_by_name(depth, path, monkeypatch):
     )
     monkeypatch.setattr(archive, "_header_bytes", lambda header, arrays: text)
     archive.write_archive(path, {}, arrays)
-    with pytest.raises(ModelFormatError, match=r"^[^:]*model\.mm: (a record has|the header is no JSON)"):
+    with pytest.raises(
+        ModelFormatError, match=r"^[^:]*model\.mm: (a record must not have|the header is not valid JSON)"
+    ):
         read_record(path)
 
 
-def test_deep_and_endless_records_are_not_written(path):
+def test_recursive_records_are_not_written(path):
     endless = {}
     endless["again"] = endless
     with pytest.raises(ValueError, match="more than 100 deep"):
@@ -121,7 +123,7 @@ def test_deep_and_endless_records_are_not_written(path):
 @pytest.mark.parametrize(
     ("key", "value"), [("record", [1]), ("record", None), ("maxmargin", 3), ("maxmargin", {})]
 )
-def test_headers_of_other_types_are_refused(key, value, path):
+def test_headers_of_wrong_types_are_refused(key, value, path):
     forged(path, mm.LinearSVC().fit(*data()), lambda content, arrays: content.update({key: value}))
     for read in (load, read_record):
         with pytest.raises(ModelFormatError, match="must have a record and the version"):
@@ -129,7 +131,7 @@ def test_headers_of_other_types_are_refused(key, value, path):
 
 
 @pytest.mark.parametrize("where", ["dict", "objects"])
-def test_integers_of_one_hash_are_refused_before_they_are_hashed(where, path):
+def test_integers_that_share_a_hash_are_refused_before_they_are_hashed(where, path):
     same = [k * (2**61 - 1) for k in range(5_000)]
     assert len(set(map(hash, same))) == 1
 
@@ -145,7 +147,7 @@ def test_integers_of_one_hash_are_refused_before_they_are_hashed(where, path):
         load(path)
 
 
-def test_histories_are_certificates(path):
+def test_histories_must_be_certificates(path):
     def edit(content, arrays):
         content["model"]["fitted"]["history_"] = [1]
         for name in [name for name in arrays if "history_" in name]:
@@ -168,7 +170,7 @@ def test_histories_are_certificates(path):
         {"strategy": "constant", "fill_value": 0.5, "keep_empty_features": True},
     ],
 )
-def test_imputers_that_leave_out_or_fill_in_come_back(imputer, path):
+def test_imputers_that_drop_or_fill_columns_are_loaded(imputer, path):
     X, y = data()
     X = X.copy()
     X[:, 1], X[::3, 2] = np.nan, np.nan
@@ -206,5 +208,5 @@ def test_long_names_and_missing_folders(tmp_path):
     with whole_file(long) as file:
         file.write(b"new")
     assert long.read_bytes() == b"new"
-    with pytest.raises(FileNotFoundError, match=r"model\.mm: there is no folder .*nowhere; make it"):
+    with pytest.raises(FileNotFoundError, match=r"model\.mm: there is no folder .*nowhere; create it"):
         save(mm.LinearSVC().fit(*data()), tmp_path / "nowhere" / "model.mm")

@@ -1,4 +1,4 @@
-"""Files that an earlier library wrote are read, and predict what they did then."""
+"""Files written by earlier versions are loaded and predict what they did then."""
 
 import numpy as np
 import pytest
@@ -10,13 +10,13 @@ from maxmargin.io import load, read_record
 SINGLE = ("csr", "table")  # of rows in single precision, whose sums processors round differently
 
 
-def test_there_is_a_file_of_every_kind_and_of_this_format():
+def test_every_kind_of_model_is_pinned_in_this_format():
     assert {path.stem for path in FOLDER.glob("*.mm")} == set(MAKERS)
     assert FOLDER.name == f"version-{archive.VERSION}"
 
 
 @pytest.mark.parametrize("name", MAKERS)
-def test_a_pinned_file_predicts_what_it_did(name):
+def test_a_pinned_model_predicts_the_same(name):
     model = load(FOLDER / f"{name}.mm")
     assert read_record(FOLDER / f"{name}.mm") == {"name": name}
     found = answers(model, name)

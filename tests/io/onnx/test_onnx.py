@@ -1,4 +1,4 @@
-"""Models as ONNX graphs: onnxruntime says what the model says."""
+"""Models as ONNX graphs: onnxruntime predicts what the model predicts."""
 
 import numpy as np
 import pytest
@@ -51,7 +51,7 @@ def test_every_estimator_is_exported(name, form):
 
 
 @pytest.mark.parametrize("name", sorted(set(special()) - NOT_EXPORTED))
-def test_what_models_are_made_of_is_exported(name):
+def test_every_part_of_a_model_is_exported(name):
     model, (X, _) = quiet(special()[name]), data()
     single = name in ("numbers", "sparse table", "sparse scaled", "columns of tables")
     assert_agree(model, X @ X.T if "precomputed" in name else X, rtol=1e-5 if single else 1e-9)
@@ -82,7 +82,7 @@ def test_isotonic_curves_between_and_beyond_the_knots():
 
 
 @pytest.mark.parametrize("fill", [0, 1.5, None])
-def test_gaps_that_an_imputer_fills(fill):
+def test_missing_values_filled_by_an_imputer(fill):
     X, y = data()
     X = X.copy()
     X[::5, 1] = np.nan
@@ -90,7 +90,7 @@ def test_gaps_that_an_imputer_fills(fill):
     assert_agree(make_pipeline(imputer, mm.LinearSVC()).fit(X, y), X)
 
 
-def test_gaps_in_tables_of_numbers():
+def test_missing_values_in_numeric_tables():
     X, y = data()
     X = X.copy()
     X[::5, 1] = np.nan
@@ -132,7 +132,7 @@ def test_far_from_the_origin_and_single_input(tmp_path):
         ),
     ],
 )
-def test_what_has_no_formula_is_refused(make, match):
+def test_models_without_a_formula_are_refused(make, match):
     with pytest.raises(ValueError, match=match):
         to_onnx(quiet(make))
 

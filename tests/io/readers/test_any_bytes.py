@@ -1,4 +1,4 @@
-"""Any bytes at all are read or refused, and in the same way whatever the pieces."""
+"""Arbitrary bytes are read or refused, in the same way whatever the pieces."""
 
 import hypothesis.strategies as st
 import numpy as np
@@ -14,7 +14,7 @@ LIBSVM = b"+1 1:0.5 3:-2e3 # c\n\n-1 2:1\r\n+1\n"
 
 @st.composite
 def mutated(draw, text):
-    """A text with bytes changed, put in, taken out and repeated."""
+    """A text with bytes changed, inserted, removed and repeated."""
     text = bytearray(text)
     for _ in range(draw(st.integers(0, 4))):
         at = draw(st.integers(0, len(text)))
@@ -26,7 +26,7 @@ def mutated(draw, text):
 
 
 def outcome(path, n_bytes, n_rows, **options):
-    """All that a file holds, or what is wrong with it."""
+    """Everything in a file, or what is wrong with it."""
     with in_pieces(n_bytes):
         try:
             source = open_source(path, **options)
@@ -51,7 +51,7 @@ def outcome(path, n_bytes, n_rows, **options):
     [("f.csv", CSV, {"target": -1}), ("f.svm", LIBSVM, {})],
     ids=["csv", "libsvm"],
 )
-def test_pieces_change_nothing(tmp_path_factory, name, text, options):
+def test_pieces_do_not_change_the_result(tmp_path_factory, name, text, options):
     @settings(max_examples=150)
     @given(
         content=mutated(text) | st.binary(max_size=30), n_bytes=st.integers(1, 40), n_rows=st.integers(1, 3)

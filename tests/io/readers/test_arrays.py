@@ -1,4 +1,4 @@
-"""Parquet and npz: types, missing values, blocks; files that lie about themselves are refused."""
+"""Parquet and npz: types, missing values, blocks; files with false headers are refused."""
 
 import io
 import json
@@ -91,7 +91,7 @@ def test_parquet_labels_keep_their_type(tmp_path, labels, kind):
         ({"a": [1]}, {"kinds": {"b": "words"}}, "there is no column 'b', which `kinds` declares"),
     ],
 )
-def test_parquet_that_cannot_be_used(tmp_path, columns, options, message):
+def test_unusable_parquet_is_refused(tmp_path, columns, options, message):
     path = parquet(tmp_path, columns)
     with pytest.raises(DataFormatError, match=message):
         read_all(open_source(path, **options))
@@ -105,7 +105,7 @@ def test_parquet_column_of_nulls_has_the_declared_kind(tmp_path):
     assert np.isnan(read_all(open_source(path)).features["w"]).all()
 
 
-def test_parquet_that_is_none_and_without_pyarrow(tmp_path, monkeypatch):
+def test_invalid_parquet_and_missing_pyarrow(tmp_path, monkeypatch):
     path = tmp_path / "data.parquet"
     path.write_bytes(b"PAR1 and nothing else")
     with pytest.raises(DataFormatError, match="cannot be read as Parquet"):
@@ -187,11 +187,16 @@ GOOD = {"X": npy(ONES), "y": npy(LABELS)}
         (GOOD | {"X": GOOD["X"].replace(b"(3, 2)", b"(9, 9)")}, "takes 648 bytes, but the file has 48"),
         (GOOD | {"X": GOOD["X"].replace(b"(3, 2)", b"(-3,-2)"[:6])}, "array 'X'"),
         (GOOD | {"X": GOOD["X"].replace(b"'<f8'", b"'|O8'")}, "Objects are never read"),
+        (
+            GOOD | {"y": npy(np.array([2, 0, 1], np.uint8).view(bool))},
+            "array 'y': a boolean is neither 0 nor 1",
+        ),
+        (GOOD | {"y": npy(np.full(3, 0x110000, np.uint32).view("<U1"))}, "array 'y': .* invalid character"),
         ({"X": b"nonsense" * 9}, "array 'X': its header cannot be read"),
         ({"X": npy(np.array([[1, np.inf]]))}, "array 'X', row 0, column 1: an infinite value"),
     ],
 )
-def test_npz_that_cannot_be_used(tmp_path, entries, message):
+def test_unusable_npz_is_refused(tmp_path, entries, message):
     with pytest.raises(DataFormatError, match=rf"d\.npz.*{message}"):
         read_all(open_source(zipped(tmp_path, **entries)))
 
@@ -207,7 +212,7 @@ def test_npz_that_cannot_be_used(tmp_path, entries, message):
         ("data", [1.0, np.inf, 2.0], "row 1, column 0: an infinite value"),
     ],
 )
-def test_npz_sparse_parts_that_do_not_fit(tmp_path, part, values, message):
+def test_inconsistent_sparse_parts_are_refused(tmp_path, part, values, message):
     parts = {"data": [1.0, 2.0, 3.0], "indices": [0, 0, 1], "indptr": [0, 1, 1 + 2, 3], "shape": [3, 2]}
     if part == "indptr":
         parts["indices"] = [0, 0, 1]
@@ -217,7 +222,7 @@ def test_npz_sparse_parts_that_do_not_fit(tmp_path, part, values, message):
         read_all(open_source(tmp_path / "d.npz"))
 
 
-def test_npz_bombs_and_damage(tmp_path, monkeypatch):
+def test_npz_bombs_and_damage_are_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(pieces, "MAX_BYTES_OF_ANY_RATIO", 1 << 16)
     path = zipped(tmp_path, X=npy(np.zeros((1 << 10, 200))))
     with pytest.raises(DataFormatError, match=r"array 'X': .*decompression bomb; raise `max_ratio`"):

@@ -1,4 +1,4 @@
-"""CSV: what is written is read, in any pieces and blocks; pandas and the raw Adult files as referees."""
+"""CSV: round trips in any pieces and blocks, compared with pandas and with the raw Adult files."""
 
 import bz2
 import gzip
@@ -60,7 +60,7 @@ def tables(draw):
     n_bytes=st.integers(1, 70),
     n_rows=st.integers(1, 4),
 )
-def test_what_is_written_is_read(tmp_path_factory, table, delimiter, end, n_bytes, n_rows):
+def test_round_trip_in_any_pieces_and_blocks(tmp_path_factory, table, delimiter, end, n_bytes, n_rows):
     path = tmp_path_factory.getbasetemp() / "round_trip.csv"
     rows = [(text, word, word + "x") for _, word, text in table]
     path.write_bytes(csv_text(["number", "w,\n;", "y"], rows, delimiter=delimiter, end=end).encode())
@@ -124,7 +124,7 @@ def test_the_delimiter_is_guessed_from_the_header(tmp_path, text, delimiter):
     assert source.options()["delimiter"] == delimiter
 
 
-def test_missing_values_are_those_that_are_declared(tmp_path):
+def test_missing_values_can_be_declared(tmp_path):
     text = "a,b,y\n" + "".join(f"{quoted(word)},{quoted(word)},1\n" for word in DEFAULT_MISSING) + "1,w,2\n"
     _, block = read(tmp_path, text, target="y")
     assert np.isnan(block.features["a"][:-1]).all()
@@ -135,7 +135,7 @@ def test_missing_values_are_those_that_are_declared(tmp_path):
     assert source.options()["missing"] == ["-999"]
 
 
-def test_a_later_row_decides_what_a_column_holds(tmp_path):
+def test_a_later_row_can_decide_the_kind_of_a_column(tmp_path):
     rows = ["1,5,7"] * 3000 + ["2,x,8", "3,6,1e400", "4,6,z"]
     text = "a,b,c\n" + "\n".join(rows)
     source, block = read(tmp_path, text, n_bytes=1000)  # by read_all
@@ -150,7 +150,7 @@ def test_a_later_row_decides_what_a_column_holds(tmp_path):
     assert [word for part in parts for word in decoded(part.features["c"])] == decoded(block.features["c"])
 
 
-def test_kinds_that_are_declared_hold(tmp_path):
+def test_declared_kinds_are_enforced(tmp_path):
     source, block = read(tmp_path, "zip,n\n0123,1\n", kinds={"zip": "words"})
     assert decoded(block.features["zip"]) == ["0123"]
     assert source.options()["kinds"] == {"zip": "words", "n": "number"}
@@ -160,7 +160,7 @@ def test_kinds_that_are_declared_hold(tmp_path):
         read(tmp_path, "zip,n\n0123,1\n4,x\n", kinds={"n": "number"})
 
 
-def test_options_read_another_file_in_the_same_way(tmp_path):
+def test_options_read_another_file_the_same_way(tmp_path):
     source, _ = read(tmp_path, "1;a;7\n2;b;?\n", names=["u", "v", "w"], target=-2)
     options = json.loads(json.dumps(source.options()))
     other = open_source(written(tmp_path, "3;b;x\n", "other.csv"), **options)
@@ -197,7 +197,7 @@ def test_compressed_text_is_read_whatever_its_name(tmp_path, pack):
     ("name", "counts"),
     [("adult.data.gz", {"<=50K": 24720, ">50K": 7841}), ("adult.test.gz", {"<=50K": 12435, ">50K": 3846})],
 )
-def test_adult_as_it_is_published(name, counts):
+def test_adult_as_published(name, counts):
     source = open_source(Path(DATA) / name, names=ADULT, target="income")
     block = read_all(source)
     assert Counter(block.target.tolist()) == counts
@@ -212,7 +212,7 @@ def test_adult_as_it_is_published(name, counts):
     assert sum(part.n_rows for part in source.blocks(1000)) == block.n_rows
 
 
-def test_blocks_take_memory_for_themselves_only(tmp_path):
+def test_memory_does_not_grow_with_the_file(tmp_path):
     row = ",".join(f"{j}.25" for j in range(50)) + "\n"
     header = ",".join(f"c{j}" for j in range(50)) + "\n"
     path = written(tmp_path, header + row * 60_000)  # 17 MB, and 24 MB of doubles
@@ -225,7 +225,7 @@ def test_blocks_take_memory_for_themselves_only(tmp_path):
     assert peak < 6 << 20
 
 
-def test_wide_rows_come_in_smaller_blocks(tmp_path):
+def test_blocks_of_wide_rows_are_shorter(tmp_path):
     text = "a,b\n" + "1,2\n" * 100
     path = written(tmp_path, text)
     with pytest.MonkeyPatch.context() as patch:

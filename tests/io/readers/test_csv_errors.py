@@ -1,4 +1,4 @@
-"""Malformed CSV: an error that names file, line and column, says what is there and what to do."""
+"""Malformed CSV: the error names file, line and column, what was found and what to do."""
 
 import bz2
 import gzip
@@ -35,7 +35,7 @@ ROWS = [
 
 @pytest.mark.parametrize("n_bytes", [None, 1, 7])
 @pytest.mark.parametrize(("text", "message"), ROWS)
-def test_a_wrong_row_is_named(tmp_path, text, message, n_bytes):
+def test_a_malformed_row_is_located(tmp_path, text, message, n_bytes):
     target = "y" if "y" in str(text)[:6] else None
     with pytest.raises(DataFormatError, match=rf"data\.csv, {message}"):
         read(tmp_path, text, target=target, n_bytes=n_bytes)
@@ -66,7 +66,7 @@ def test_a_wrong_row_is_named(tmp_path, text, message, n_bytes):
         ),
     ],
 )
-def test_a_wrong_file_is_named(tmp_path, text, options, message):
+def test_a_malformed_file_is_explained(tmp_path, text, options, message):
     with pytest.raises(DataFormatError, match=rf"data\.csv.*{message}"):
         read(tmp_path, text, **options)
 
@@ -87,12 +87,12 @@ def test_an_error_has_its_place_and_the_argument_that_helps(tmp_path):
     assert str(error) == str(caught.value) == error.message()
 
 
-def test_too_many_columns(tmp_path):
+def test_too_many_columns_are_refused(tmp_path):
     with pytest.raises(DataFormatError, match="1,048,577 columns; at most 1,048,576"):
         read(tmp_path, "," * (1 << 20) + "\n1\n")
 
 
-def test_rows_that_are_too_long(tmp_path):
+def test_rows_beyond_the_limit_are_refused(tmp_path):
     text = 'a,b\n1,2\n3,"' + "x" * 5000
     with (
         in_pieces(100),
@@ -102,7 +102,7 @@ def test_rows_that_are_too_long(tmp_path):
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress])
-def test_bombs_are_stopped(tmp_path, pack, monkeypatch):
+def test_decompression_bombs_are_refused(tmp_path, pack, monkeypatch):
     monkeypatch.setattr(pieces, "MAX_BYTES_OF_ANY_RATIO", 1 << 16)
     path = written(tmp_path, pack(b"a,b\n" + b"0,0\n" * (1 << 18)))
     with pytest.raises(DataFormatError, match="decompression bomb; raise `max_ratio` if you trust the file"):
@@ -113,14 +113,14 @@ def test_bombs_are_stopped(tmp_path, pack, monkeypatch):
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress])
-def test_compressed_files_that_are_cut_off(tmp_path, pack):
+def test_truncated_compressed_files_are_refused(tmp_path, pack):
     text = "a,b\n" + "".join(f"{i * i % 9973},{i}\n" for i in range(20_000))
     packed = pack(text.encode())
     with pytest.raises(DataFormatError, match="damaged or truncated"):
         read(tmp_path, packed[: len(packed) // 2])
 
 
-def test_a_file_that_changes_between_two_passes(tmp_path):
+def test_a_file_that_changes_between_passes_is_refused(tmp_path):
     path = written(tmp_path, "a,b\n1,2\n")
     source = open_source(path)
     path.write_text("a,b\n1,2\n3,4\n")
@@ -128,7 +128,7 @@ def test_a_file_that_changes_between_two_passes(tmp_path):
         list(source.blocks())
 
 
-def test_folders_formats_and_kinds(tmp_path):
+def test_folders_pipes_and_invalid_arguments_are_refused(tmp_path):
     with pytest.raises(DataFormatError, match="this is a folder"):
         open_source(tmp_path)
     with pytest.raises(FileNotFoundError):

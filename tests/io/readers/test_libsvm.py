@@ -1,4 +1,4 @@
-"""LIBSVM text: round trips in any pieces, scikit-learn as the referee, errors with line and column."""
+"""LIBSVM text: round trips in any pieces, compared with scikit-learn, errors with line and column."""
 
 import json
 import os
@@ -34,7 +34,7 @@ rows = st.lists(
     n_rows=st.integers(1, 5),
     end=st.sampled_from(["\n", " # c\r\n"]),
 )
-def test_what_is_written_is_read(tmp_path_factory, rows, zero_based, n_bytes, n_rows, end):
+def test_round_trip_in_any_pieces(tmp_path_factory, rows, zero_based, n_bytes, n_rows, end):
     lines = []
     for label, entries in rows:
         pairs = [f"{index + (not zero_based)}:{entries[index]!r}" for index in sorted(entries)]
@@ -86,7 +86,7 @@ def test_a9a_equals_its_arrays(text, part):
     assert next(source.blocks(20_000)).n_rows == min(20_000, block.n_rows)
 
 
-def test_labels_are_integers_where_all_are_whole_numbers(tmp_path):
+def test_labels_are_integers_if_all_are_whole_numbers(tmp_path):
     for text, labels in (
         ("+1\n-1 1:2\n3.0\n", [1, -1, 3]),
         ("1\n2.5\n", ["1", "2.5"]),
@@ -105,7 +105,7 @@ def test_labels_are_integers_where_all_are_whole_numbers(tmp_path):
         read(tmp_path, "x 1:1\n", name="data.svm", kinds={"label": "number"})
 
 
-def test_files_of_other_names_are_told_apart_by_their_first_line(tmp_path):
+def test_unknown_endings_are_recognised_by_the_first_line(tmp_path):
     assert open_source(written(tmp_path, "# c\n1 3:4 5:6 # d\n", "a9a")).n_features == 5
     assert open_source(written(tmp_path, "a,b\n3:4,5\n", "adult.data")).n_features == 2
     long = "1 " + " ".join(f"{index}:0.123456789" for index in range(1, 10_001))
@@ -134,7 +134,7 @@ ENTRIES = [
 
 @pytest.mark.parametrize("n_bytes", [None, 1])
 @pytest.mark.parametrize(("entry", "column", "message"), ENTRIES)
-def test_a_wrong_entry_is_named(tmp_path, entry, column, message, n_bytes):
+def test_a_malformed_entry_is_located(tmp_path, entry, column, message, n_bytes):
     text = f"1 1:1\n2 {entry}\n".encode("latin-1")
     with pytest.raises(DataFormatError, match=rf"data\.svm, line 2, column {column}: .*({message})"):
         read(tmp_path, text, name="data.svm", n_bytes=n_bytes)
@@ -151,12 +151,12 @@ def test_a_wrong_entry_is_named(tmp_path, entry, column, message, n_bytes):
         ("1 1:" + "1" * 3000, "line 1: .*longer than 2,000 bytes"),
     ],
 )
-def test_a_wrong_line_is_named(tmp_path, text, message):
+def test_a_malformed_line_is_located(tmp_path, text, message):
     with pytest.raises(DataFormatError, match=rf"data\.svm.*{message}"):
         read(tmp_path, text, name="data.svm", max_row_bytes=2000)
 
 
-def test_blocks_of_many_entries_end_early(tmp_path, monkeypatch):
+def test_blocks_have_a_limited_number_of_entries(tmp_path, monkeypatch):
     from maxmargin.io.readers import libsvm
 
     monkeypatch.setattr(libsvm, "MAX_BLOCK_ENTRIES", 10)

@@ -1,7 +1,7 @@
-"""Model files: a tree of values, checked as it is written and as it is read.
+"""Model files: a tree of values, checked when it is written and when it is read.
 
-What a file stores of each class is in tables, not in ``__dict__``: an attribute that no table has is an
-error at ``save``. ``save`` makes the model again from its own values before it writes.
+What a file holds of each class is in tables (``estimators``, ``parts``), under the names of ``names``: an
+attribute that is in no table is an error at ``save``. ``save`` decodes what it has encoded before it writes.
 """
 
 from .files import (

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .expected import (
+from .schema import (
     Floats,
     Ints,
     Points,
@@ -25,11 +25,11 @@ EXPANSION = ("kernel_", "support_vectors_", "dual_coef_", "n_support_", "_groups
 def _require(model: Values, names: tuple[str, ...]) -> None:
     missing = [name for name in names if name not in model]
     if missing:
-        raise ValueError(f"{', '.join(missing)} must be there")
+        raise ValueError(f"{', '.join(missing)} is missing")
 
 
 def _has_word(kernel: Any) -> bool:
-    """Whether a kernel, or a part of one, has a gamma that still depends on data."""
+    """Whether a kernel, or a part of one, has a gamma that is still a rule such as 'scale'."""
     parts = [getattr(kernel, name) for name in ("left", "right", "kernel") if hasattr(kernel, name)]
     return isinstance(getattr(kernel, "gamma", 0.0), str) or any(map(_has_word, parts))
 
@@ -39,9 +39,9 @@ def _is_precomputed(kernel: Any) -> bool:
 
 
 def check_kernel_points(kernel: Any, points: Any, rows: str, sizes: Sizes) -> None:
-    """Points that a kernel is evaluated at: columns of a precomputed one, or rows of numbers."""
+    """Points that a kernel is evaluated at: columns of a precomputed kernel, or rows of features."""
     if _has_word(kernel):
-        raise ValueError("kernel_ must have numbers as parameters")
+        raise ValueError("the parameters of kernel_ must be numbers")
     if _is_precomputed(kernel):
         Ints((rows,), below="features").check(points, sizes)
     else:
@@ -49,10 +49,10 @@ def check_kernel_points(kernel: Any, points: Any, rows: str, sizes: Sizes) -> No
 
 
 def check_groups(model: Values, sizes: Sizes) -> None:
-    """Groups of support vectors begin at 0, follow one another and end with the last."""
+    """Groups of support vectors are consecutive, from the first support vector to the last."""
     groups, used = model.get("_groups"), model.get("_group_columns")
     if (groups is None) != (used is None):
-        raise ValueError("_groups and _group_columns must be there both or not at all")
+        raise ValueError("_groups and _group_columns must both be present or both be missing")
     if groups is not None:
         ends = groups[0] == 0 and groups[-1] == model["n_support_"] if len(groups) else False
         if len(groups) != sizes["classes"] + 1 or not ends or (np.diff(groups) < 0).any():
@@ -63,7 +63,7 @@ def check_outputs(model: Values, sizes: Sizes) -> None:
     """A coefficient for each column of the code, and points that fit the kernel."""
     joint = model.get("multi_class") == "joint" and sizes["classes"] == 2
     if sizes["outputs"] != (2 if joint else sizes["columns"]):
-        raise ValueError("there must be as many columns of coefficients as the code has")
+        raise ValueError("there must be as many columns of coefficients as the code has columns")
     if "support_vectors_" in model:
         check_kernel_points(model["kernel_"], model["support_vectors_"], "support", sizes)
 
@@ -86,7 +86,7 @@ def check_linear_program(model: Values, sizes: Sizes) -> None:
 
 
 def check_memory(model: Values, sizes: Sizes) -> None:
-    """What an online method needs of its past."""
+    """The state of an online method."""
     memory, n_outputs = model["_memory"], sizes["outputs"]
     if set(memory) != {"time", "sqnorm", "n_updates", "coef"}:
         raise ValueError("_memory must have time, sqnorm, n_updates and coef")
@@ -97,7 +97,7 @@ def check_memory(model: Values, sizes: Sizes) -> None:
 
 
 def check_path(model: Values, sizes: Sizes) -> None:
-    """Coefficients at budgets of the path, and how long the published method has stepped."""
+    """Coefficients at the budgets of the path, and the step counts of the published method."""
     path, n_outputs = model["budget_path_"], sizes["outputs"]
     Ints(("budgets",), least=1).check(path["budget"], sizes)
     for name in ("loss", "gap", "score"):
@@ -111,7 +111,7 @@ def check_path(model: Values, sizes: Sizes) -> None:
 
 
 def check_calibrated(model: Values, sizes: Sizes) -> None:
-    """Classes and features are those of the model within."""
+    """Classes and features are those of the inner model."""
     inner = model["estimator_"]
     same = (
         np.array_equal(inner.classes_, model["classes_"]) and inner.n_features_in_ == model["n_features_in_"]
@@ -126,7 +126,7 @@ def check_columns(model: Values, sizes: Sizes) -> None:
     code, models = model["code_"], columns.estimators
     shared = type(columns).__name__ == "SharedColumns"
     if columns.code != code or len(models) != (1 if shared else code.n_columns):
-        raise ValueError("there must be a model for each column of the code, or one for all")
+        raise ValueError("there must be one model for each column of the code, or one for all")
     if shared and (models[0] is None or getattr(models[0], "code_", None) != code):
         raise ValueError("one model for all columns must have their code")
     rows = getattr(columns, "rows", None)
@@ -138,16 +138,16 @@ def check_columns(model: Values, sizes: Sizes) -> None:
                 Ints(("column rows",), below="features").check(chosen, sizes.inner())
     known = [m.n_features_in_ for m in models if m is not None and hasattr(m, "n_features_in_")]
     if rows is None and "features" in sizes and any(n != sizes["features"] for n in known):
-        raise ValueError("columns must have the features of the whole")
+        raise ValueError("the models of the columns must have as many features as the classifier")
 
 
 def check_search(model: Values, sizes: Sizes) -> None:
-    """The chosen model is one of the grid, and has the classes of the search."""
+    """The chosen model is a point of the grid and has the classes of the search."""
     if model["best_index_"] >= len(model["cv_results_"]["params"]):
         raise ValueError("best_index_ must be a point of the grid")
     best = model.get("best_estimator_")
     if (best is not None) != bool(model["refit"]):
-        raise ValueError("best_estimator_ must be there if refit is true, and only then")
+        raise ValueError("best_estimator_ must be present if refit is true, and only then")
     if best is not None and not np.array_equal(best.classes_, model["classes_"]):
         raise ValueError("best_estimator_ must have the classes of the search")
 

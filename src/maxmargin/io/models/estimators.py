@@ -1,4 +1,4 @@
-"""What a file keeps of each estimator: one row of names for every fitted attribute, and what it must be."""
+"""What a file holds of each estimator: its fitted attributes by name, and what each must be."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ from .checks import (
     check_search,
     check_top_k,
 )
-from .expected import (
+from .parts import DECODERS, KERNELS
+from .schema import (
     Anything,
+    Fields,
     Flags,
     Floats,
     Ints,
@@ -32,19 +34,14 @@ from .expected import (
     Model,
     Object,
     Real,
+    StoredClass,
     Such,
     Whole,
     Word,
 )
-from .parts import (
-    DECODERS,
-    KERNELS,
-    Fields,
-    StoredClass,
-)
 from .values import is_history
 
-REAL = Real(finite=False)
+ANY_REAL = Real(finite=False)
 NAMES: Fields = {"feature_names_in_": Labels("features", least=1, ascending=False)}
 STATUS = Word(tuple(str(status) for status in Status))
 HISTORY = Such(
@@ -61,16 +58,16 @@ CODED: Fields = {  # every classifier that has a code
     "_learner": Maybe(Object(DECODERS)),
     "history_": HISTORY,
     "n_iter_": Whole(),
-    "objective_": REAL,
-    "dual_gap_": REAL,
+    "objective_": ANY_REAL,
+    "dual_gap_": ANY_REAL,
     "status_": STATUS,
 }
-OF_SOME: Fields = {**NAMES, "fold_gap_": REAL}
+SOMETIMES: Fields = {**NAMES, "fold_gap_": ANY_REAL}
 LINEAR: Fields = {"coef_": Floats(("outputs", "features")), "intercept_": Floats(("outputs",))}
 KERNEL: Fields = {  # every kernel expansion
     "kernel_": Object(KERNELS),
     "support_": Maybe(Ints(("support",))),
-    "support_vectors_": Such(lambda value, sizes: value is not None, "must be there"),  # see check_outputs
+    "support_vectors_": Such(lambda value, sizes: value is not None, "must not be null"),  # see check_outputs
     "dual_coef_": Floats(("outputs", "support")),
     "intercept_": Floats(("outputs",)),
     "n_support_": Whole(size="support"),
@@ -78,40 +75,40 @@ KERNEL: Fields = {  # every kernel expansion
     "_group_columns": Maybe(Flags(("classes", "outputs"))),
 }
 GAMMA: Fields = {"gamma_": Real(above=0.0)}
-LANDMARKS: Fields = {"n_components_": Whole(1), "trace_captured_": REAL}
-MACHINE = (check_groups, check_outputs)
+LANDMARKS: Fields = {"n_components_": Whole(1), "trace_captured_": ANY_REAL}
+EXPANSION_CHECKS = (check_groups, check_outputs)
 ANY_EXPANSION: Fields = {name: what for name, what in KERNEL.items() if name != "intercept_"}
 
 
-def machine(fitted: Any = None, optional: Any = None, *checks: Any) -> StoredClass:
+def kernel_classifier(fitted: Any = None, optional: Any = None, *checks: Any) -> StoredClass:
     """A classifier that is always a kernel expansion."""
     return StoredClass(
         fitted={**CODED, **KERNEL, **(fitted or {})},
-        optional={**OF_SOME, **GAMMA, **(optional or {})},
-        checks=(*MACHINE, *checks),
+        optional={**SOMETIMES, **GAMMA, **(optional or {})},
+        checks=(*EXPANSION_CHECKS, *checks),
     )
 
 
-def either(fitted: Any, optional: Any, *checks: Any) -> StoredClass:
+def linear_or_kernel_classifier(fitted: Any, optional: Any, *checks: Any) -> StoredClass:
     """A classifier that is linear in the features of X, or a kernel expansion."""
     return StoredClass(
         fitted={**CODED, "intercept_": LINEAR["intercept_"], **fitted},
-        optional={**OF_SOME, "coef_": LINEAR["coef_"], **ANY_EXPANSION, **GAMMA, **optional},
-        checks=(*checks, *MACHINE),
+        optional={**SOMETIMES, "coef_": LINEAR["coef_"], **ANY_EXPANSION, **GAMMA, **optional},
+        checks=(*checks, *EXPANSION_CHECKS),
     )
 
 
 ONLINE: Fields = {"_memory": Such(lambda value, sizes: isinstance(value, dict), "must be a state")}
 
 ESTIMATORS: dict[str, StoredClass] = {
-    "AllPairsSVC": machine(),
-    "BudgetPerceptron": machine(ONLINE, None, check_memory),
-    "KernelPegasos": machine(ONLINE, None, check_memory),
-    "KernelPerceptron": machine(ONLINE, None, check_memory),
-    "KernelMatchingPursuit": machine(),
-    "LaSVM": machine(),
-    "KernelSVC": machine({"cache_mb_": Real(above=0.0), "_last_rows": Anything()}),
-    "SparseKernelClassifier": machine(
+    "AllPairsSVC": kernel_classifier(),
+    "BudgetPerceptron": kernel_classifier(ONLINE, None, check_memory),
+    "KernelPegasos": kernel_classifier(ONLINE, None, check_memory),
+    "KernelPerceptron": kernel_classifier(ONLINE, None, check_memory),
+    "KernelMatchingPursuit": kernel_classifier(),
+    "LaSVM": kernel_classifier(),
+    "KernelSVC": kernel_classifier({"cache_mb_": Real(above=0.0), "_last_rows": Anything()}),
+    "SparseKernelClassifier": kernel_classifier(
         {
             "_classes_of_coef": Labels("classes"),
             "alpha_": Real(above=0.0),
@@ -127,30 +124,30 @@ ESTIMATORS: dict[str, StoredClass] = {
     ),
     "LinearSVC": StoredClass(
         fitted={**CODED, **LINEAR, "solver_": Word(), "n_support_": Whole()},
-        optional=OF_SOME,
+        optional=SOMETIMES,
         checks=(check_outputs,),
     ),
     "LeastSquaresClassifier": StoredClass(
         fitted={**CODED, **LINEAR, "_last_classes": Anything()},
-        optional={**OF_SOME, "loo_scores_": Anything(), "loo_error_": REAL, "rank_": Whole()},
+        optional={**SOMETIMES, "loo_scores_": Anything(), "loo_error_": ANY_REAL, "rank_": Whole()},
         checks=(check_outputs,),
     ),
-    "LagrangianSVC": either(
+    "LagrangianSVC": linear_or_kernel_classifier(
         {
             "kernel_": Object(KERNELS),
             "solver_": Word(),
             "space_": Word(("linear", "kernel", "eigen")),
-            "_largest_weight": REAL,
+            "_largest_weight": ANY_REAL,
         },
-        {**LANDMARKS, "kernel_gap_": REAL},
+        {**LANDMARKS, "kernel_gap_": ANY_REAL},
         check_lagrangian,
     ),
-    "LinearProgramSVC": either(
+    "LinearProgramSVC": linear_or_kernel_classifier(
         {"n_nonzero_": Whole()},
-        {"coef_": Floats(("outputs", "used features")), "trace_captured_": REAL},
+        {"coef_": Floats(("outputs", "used features")), "trace_captured_": ANY_REAL},
         check_linear_program,
     ),
-    "TopKSVC": either(
+    "TopKSVC": linear_or_kernel_classifier(
         {"kernel_": Object(KERNELS)},
         {},
         check_top_k,
@@ -159,7 +156,7 @@ ESTIMATORS: dict[str, StoredClass] = {
         fitted={
             "estimator_": Model(("KernelSVC",)),
             "classes_": Labels("classes"),
-            "fold_gap_": REAL,
+            "fold_gap_": ANY_REAL,
             "calibrator_": Object(("CalibratedScores", "CoupledPairs")),
             "n_features_in_": Whole(1, size="features"),
         },
@@ -172,7 +169,7 @@ ESTIMATORS: dict[str, StoredClass] = {
             "_columns": Object(("ClonedColumns", "SharedColumns")),
         },
         optional={
-            **OF_SOME,
+            **SOMETIMES,
             "n_features_in_": Whole(1, size="features"),
             **{name: CODED[name] for name in ("history_", "n_iter_", "objective_", "dual_gap_", "status_")},
         },
@@ -185,7 +182,7 @@ ESTIMATORS: dict[str, StoredClass] = {
             "n_splits_": Whole(1),
             "start_": Word(),
             "best_index_": Whole(),
-            "best_score_": REAL,
+            "best_score_": ANY_REAL,
             "best_params_": Keyed(Word(), Anything()),
         },
         optional={**NAMES, "n_features_in_": Whole(1, size="features"), "best_estimator_": Model()},
@@ -197,10 +194,10 @@ ESTIMATORS: dict[str, StoredClass] = {
             "n_features_in_": Whole(1, size="features"),
             "kernel_": Object(KERNELS),
             "eigenvalues_": Floats(("components",), least=0.0),
-            "trace_captured_": REAL,
+            "trace_captured_": ANY_REAL,
             "n_components_": Whole(1, size="components"),
             "landmarks_": Such(
-                lambda value, sizes: value is not None, "must be there"
+                lambda value, sizes: value is not None, "must not be null"
             ),  # see check_eigen_map
             "landmark_indices_": Maybe(Ints(("landmarks",))),
             "method_": Word(),

@@ -1,4 +1,4 @@
-"""Models in files that hold data and never code: ``save``, ``load``, ``read_record``, ``fingerprint``."""
+"""Models in files that hold data, never code: ``save``, ``load``, ``read_record``, ``fingerprint``."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ __all__ = ["fingerprint", "load", "read_record", "save"]
 def save(model: Any, path: str | os.PathLike[str], record: Mapping[str, Any] | None = None) -> None:
     """Write a fitted model to a file.
 
-    The file is written under another name and takes its place once it is on the disk: whatever happens, there
-    is the old file or the new one, whole. The same model gives the same bytes.
+    The new file replaces an old one only when it is completely on disk: whatever happens, the old file or the
+    new one is there, whole. The same model gives the same bytes.
 
     Parameters
     ----------
@@ -40,12 +40,12 @@ def save(model: Any, path: str | os.PathLike[str], record: Mapping[str, Any] | N
         ``TablePreparation`` or with scalers and imputers of scikit-learn.
     path : path
     record : dict, optional
-        How the model was made, for :func:`read_record`: anything that JSON has.
+        How the model was made, for :func:`read_record`: any JSON values.
 
     Raises
     ------
     ValueError
-        Where the model has something that is no data: a kernel function, a generator of random numbers, a
+        If the model holds something that is not data: a kernel function, a random number generator, a
         classifier of another library.
     """
     _check_model(model)
@@ -63,8 +63,8 @@ def save(model: Any, path: str | os.PathLike[str], record: Mapping[str, Any] | N
 def load(path: str | os.PathLike[str]) -> Any:
     """Read a model that :func:`save` wrote; it predicts the same bits.
 
-    Nothing in a file is run, and no class or module is named by it. Every array is checked against all others
-    before it is used.
+    Nothing in a file is executed, and a file cannot name a class or a module. Every array is checked against
+    all others before it is used.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     Raises
     ------
     ModelFormatError
-        Where the file is damaged, of a newer version, or no model file at all.
+        If the file is damaged, of a newer version, or not a model file.
     """
     header, arrays = read_archive(path)
     try:
@@ -96,7 +96,7 @@ def read_record(path: str | os.PathLike[str]) -> dict[str, Any]:
     Returns
     -------
     dict
-        Empty where none was given.
+        Empty if there is no record.
     """
     header = read_header(path)
     try:
@@ -106,9 +106,9 @@ def read_record(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def fingerprint(model: Any) -> str:
-    """SHA-256 of everything that a file would hold of a model, but for clock times and kernel values counted.
+    """SHA-256 of everything that a file would hold of a model, except times and counts of kernel values.
 
-    Two models with the same fingerprint have the same parameters, coefficients and certificates, bit by bit.
+    Two models with the same fingerprint have the same parameters, coefficients and certificates, bit for bit.
 
     Parameters
     ----------
@@ -133,11 +133,11 @@ def _check_model(model: Any) -> None:
 
 
 def _check_readable(tree: Any, arrays: dict[str, np.ndarray]) -> None:
-    """A model that could not be read again is not written."""
+    """Refuse to write a model that could not be read again."""
     try:
         decode_model(tree, arrays)
     except ModelFormatError as error:
-        raise ValueError(f"this model could not be read again, so it is not saved: {error}") from None
+        raise ValueError(f"the model is not saved, because it could not be loaded again: {error}") from None
 
 
 def _of_model(header: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -1,15 +1,14 @@
-"""How a table says what a file keeps of a class: its module, its parameters, its fitted attributes."""
+"""What a file holds of the parts of a model: kernels, codes, decoders, curves, pipelines and their steps."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from .expected import (
-    Expected,
+from .schema import (
+    Fields,
     Flag,
     Floats,
     Ints,
@@ -21,31 +20,11 @@ from .expected import (
     Points,
     Real,
     Sizes,
+    StoredClass,
     Such,
     Whole,
     Word,
 )
-
-CheckModel = Callable[[Mapping[str, Any], Sizes], None]
-Fields = dict[str, Expected]
-
-
-@dataclass(frozen=True)
-class StoredClass:
-    """What a file holds of the objects of one class; every name is that of the file (see ``names``)."""
-
-    parameters: Mapping[str, Expected] = field(default_factory=dict)  # of an estimator: those worth checking
-    fitted: Mapping[str, Expected] = field(default_factory=dict)
-    optional: Mapping[str, Expected] = field(default_factory=dict)  # fitted attributes that may be missing
-    checks: tuple[CheckModel, ...] = ()  # of all values together, after each has been checked alone
-    pack: Callable[[Any], dict[str, Any]] | None = None  # the values to store, instead of attributes
-    unpack: Callable[[dict[str, Any]], Any] | None = None  # the object that such values describe
-
-    @property
-    def attributes(self) -> dict[str, Expected]:
-        """All fitted attributes."""
-        return {**self.fitted, **self.optional}
-
 
 KERNELS = ("Laplacian", "Linear", "Polynomial", "Precomputed", "Product", "RBF", "Scaled", "Sigmoid", "Sum")
 LOSSES = ("Hinge", "Log", "Perceptron", "Squared", "SquaredHinge")
@@ -64,7 +43,7 @@ CALIBRATORS = ("IsotonicCalibrator", "SigmoidCalibrator", "SoftmaxCalibrator")
 METHOD = Word(("isotonic", "sigmoid"))
 NUMBER_OR_WORD = Such(
     lambda value, sizes: isinstance(value, str) or (isinstance(value, int | float) and np.isfinite(value)),
-    "must be a finite number or a word",
+    "must be a finite number or a string",
 )
 FOCUS = Maybe(Word(("support-vectors",)))
 
@@ -73,7 +52,7 @@ def _check_knots(curve: Mapping[str, Any], sizes: Sizes) -> None:
     knots, heights = curve["knots_"], curve["values_"]
     rising = len(knots) > 0 and (np.diff(knots) > 0.0).all()
     if not rising or not (np.diff(heights) >= 0.0).all() or heights.max() > 1.0:
-        raise ValueError("an isotonic curve must rise from knot to knot, within 0 and 1")
+        raise ValueError("the values of an isotonic curve must not fall, and must be between 0 and 1")
 
 
 def _check_pairs(pairs: Mapping[str, Any], sizes: Sizes) -> None:
@@ -90,11 +69,11 @@ LEARNING: Fields = {
     "weights": Maybe(Floats(("classes", "columns"))),
     "report": Maybe(Object(("DecoderReport",))),
 }
-REAL = Real(finite=False)
+ANY_REAL = Real(finite=False)
 GAMMA: Fields = {"gamma": NUMBER_OR_WORD}
 PAIR: Fields = {"left": Object(KERNELS), "right": Object(KERNELS)}
 
-HELPERS: dict[str, StoredClass] = {
+PARTS: dict[str, StoredClass] = {
     # kernels
     "Laplacian": StoredClass(GAMMA),
     "Linear": StoredClass(),
@@ -129,9 +108,9 @@ HELPERS: dict[str, StoredClass] = {
         {
             "status": Word(),
             **dict.fromkeys(("n_iter", "n_constraints", "n_pairs"), Whole()),
-            **dict.fromkeys(("loss_before", "loss_after", "bound", "chosen"), REAL),
+            **dict.fromkeys(("loss_before", "loss_after", "bound", "chosen"), ANY_REAL),
             "focused": Flag(),
-            **dict.fromkeys(("error_before", "error_after"), REAL),
+            **dict.fromkeys(("error_before", "error_after"), ANY_REAL),
         },
     ),
     # probabilities
@@ -139,11 +118,11 @@ HELPERS: dict[str, StoredClass] = {
         fitted={
             **dict.fromkeys(("slope_", "offset_", "center_"), Real()),
             "scale_": Real(above=0.0),
-            "gradient_norm_": REAL,
+            "gradient_norm_": ANY_REAL,
         },
     ),
     "SoftmaxCalibrator": StoredClass(
-        fitted={"slope_": Real(), "scale_": Real(above=0.0), "gradient_norm_": REAL},
+        fitted={"slope_": Real(), "scale_": Real(above=0.0), "gradient_norm_": ANY_REAL},
         optional={
             "bend_": Real(),
             "bend_scale_": Real(above=0.0),
@@ -185,9 +164,9 @@ SEEN = Such(
 
 
 def pack_pipeline(pipeline: Any) -> dict[str, Any]:
-    """Names and steps, side by side."""
+    """Names and steps as two lists."""
     if pipeline.memory is not None:
-        raise ValueError("a Pipeline with memory names a folder; set memory=None before saving.")
+        raise ValueError("the Pipeline has a cache folder (memory); set memory=None before saving.")
     names, steps = zip(*pipeline.steps)
     return {"names": list(names), "steps": list(steps)}
 
@@ -197,18 +176,18 @@ def _unpack_pipeline(packed: dict[str, Any]) -> Any:
 
     names, steps = packed["names"], packed["steps"]
     if set(packed) != {"names", "steps"} or len(names) != len(steps) or not steps:
-        raise ValueError("a pipeline must have a name for each step")
+        raise ValueError("a pipeline must have one name for each step")
     if len(set(names)) < len(names) or not all(type(name) is str and "__" not in name for name in names):
         raise ValueError("the steps of a pipeline must have different names")
     if not all(step is None or step == "passthrough" or hasattr(step, "get_params") for step in steps):
         raise ValueError("the steps of a pipeline must be estimators")
     if not all(hasattr(step, "transform") for step in steps[:-1] if step not in (None, "passthrough")):
-        raise ValueError("all steps of a pipeline but the last must transform")
+        raise ValueError("every step of a pipeline but the last must have transform")
     return Pipeline(list(zip(names, steps)))
 
 
 def check_pipeline(pipeline: Mapping[str, Any], sizes: Sizes) -> None:
-    """Each step is sound, and takes what the one before gives."""
+    """Each step is valid and takes as many features as the step before returns."""
     width = None
     for step in pipeline["steps"]:
         if step in (None, "passthrough"):
@@ -216,13 +195,13 @@ def check_pipeline(pipeline: Mapping[str, Any], sizes: Sizes) -> None:
         Model().check(step, sizes)
         taken = getattr(step, "n_features_in_", None)
         if width is not None and taken is not None and taken != width:
-            raise ValueError("a step of a pipeline must take as many features as the one before gives")
+            raise ValueError("a step of a pipeline must take as many features as the step before returns")
         width = _width_after(step)
 
 
 def _width_after(step: Any) -> int | None:
     if type(step).__name__ == "SimpleImputer" and not step.keep_empty_features:
-        return int(np.sum(~np.isnan(step.statistics_.astype(float))))  # what has no value is left out
+        return int(np.sum(~np.isnan(step.statistics_.astype(float))))  # columns without a value are dropped
     for name in ("n_features_out_", "n_components_"):
         if hasattr(step, name):
             return int(getattr(step, name))
@@ -230,7 +209,7 @@ def _width_after(step: Any) -> int | None:
 
 
 def _are_statistics(value: Any, sizes: Sizes) -> bool:
-    """Floats; a constant is kept by scikit-learn as Python's number, one for each feature."""
+    """Floats; scikit-learn stores a constant as a Python number for each feature."""
     if not isinstance(value, np.ndarray) or value.ndim != 1 or not sizes.agree("features", len(value)):
         return False
     floats = value.dtype in (np.float32, np.float64)
@@ -279,7 +258,9 @@ STEPS: dict[str, StoredClass] = {
         fitted={
             **FEATURES,
             "statistics_": Such(_are_statistics, "must be a number for each feature"),
-            "indicator_": Such(lambda value, sizes: value is None, "must be null: no indicators are kept"),
+            "indicator_": Such(
+                lambda value, sizes: value is None, "must be null: indicators are not supported"
+            ),
         },
         optional=NAMES,
     ),

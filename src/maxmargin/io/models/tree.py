@@ -1,4 +1,4 @@
-"""Estimators, and what they hold, as values of a file by the tables of ``kept_*``; and back, checked."""
+"""Models as trees of values that a file can hold, and back: every value is checked before a model is used."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from sklearn.pipeline import Pipeline
 
 from ...archive import ModelFormatError
 from .estimators import COLUMNS, ESTIMATORS
-from .expected import Sizes
 from .names import (
     OMITTED,
     OMITTED_FROM_ALL,
@@ -26,14 +25,14 @@ from .names import (
     set_attributes,
 )
 from .parts import (
-    HELPERS,
+    PARTS,
     STEPS,
-    StoredClass,
     pack_pipeline,
 )
-from .values import Decoder, Encoder
+from .schema import Sizes, StoredClass
+from .values import ValueDecoder, ValueEncoder
 
-KINDS: dict[str, StoredClass] = {**ESTIMATORS, **COLUMNS, **HELPERS, **STEPS}
+KINDS: dict[str, StoredClass] = {**ESTIMATORS, **COLUMNS, **PARTS, **STEPS}
 MODELS = (*ESTIMATORS, *STEPS)
 MAX_NESTED_PIPELINES = 4  # scikit-learn's time doubles with each
 
@@ -65,12 +64,12 @@ def _fitted_values(value: Any, kind: str) -> dict[str, Any]:
 
 
 def encode_model(model: Any, *, clocks: bool = True) -> tuple[Any, dict[str, np.ndarray]]:
-    """JSON and arrays of a fitted model; a ``ValueError`` where it has something that a file cannot hold."""
-    encoder = Encoder(_encode_object, clocks)
+    """JSON and arrays of a fitted model; a ``ValueError`` if a file cannot hold something in it."""
+    encoder = ValueEncoder(_encode_object, clocks)
     return encoder(model, "model"), encoder.arrays
 
 
-def _encode_object(encoder: Encoder, value: Any, path: str) -> Any:
+def _encode_object(encoder: ValueEncoder, value: Any, path: str) -> Any:
     kind = kind_of(value)
     if kind is None:
         raise ValueError(_refusal(value, path))
@@ -99,20 +98,20 @@ def _check_complete(value: Any, kind: str, fitted: Mapping[str, Any], path: str)
         raise ValueError(f"{path}: this {kind} is not fitted ({missing[0]} is missing); call fit first.")
 
 
-def _encode_parameters(encoder: Encoder, value: Any, path: str, kind: str) -> dict[str, Any]:
+def _encode_parameters(encoder: ValueEncoder, value: Any, path: str, kind: str) -> dict[str, Any]:
     return {
         name: _encode_parameter(encoder, getattr(value, attribute_of(kind, name)), f"{path}/{name}")
         for name in parameter_names(kind)
     }
 
 
-def _encode_parameter(encoder: Encoder, value: Any, path: str) -> Any:
-    """A parameter; an estimator among them without what it has learned: it is a pattern for clones."""
+def _encode_parameter(encoder: ValueEncoder, value: Any, path: str) -> Any:
+    """A parameter; an estimator without its fitted attributes, since it is only cloned."""
     is_estimator = hasattr(value, "get_params") and not isinstance(value, type)
     if not is_estimator:
         if path.endswith("/random_state") and not isinstance(value, int | np.integer | type(None)):
             raise ValueError(
-                f"{path} is a {type(value).__name__}; a model file holds an integer or None. Use "
+                f"{path} is a {type(value).__name__}; a model file holds an integer or None. Call "
                 "set_params(random_state=0), which changes no prediction."
             )
         return encoder(value, path)
@@ -131,8 +130,8 @@ def _refusal(value: Any, path: str) -> str:
     if callable(value) and not hasattr(value, "get_params"):
         return f"{about}: a model file holds data, never code. Use a kernel or a parameter that has a name."
     return (
-        f"{about}, which a model file cannot hold. It holds the estimators of maxmargin, what they are made "
-        f"of, and pipelines of them with {', '.join(sorted(set(STEPS) - {'Pipeline', 'TablePreparation'}))}."
+        f"{about}, which a model file cannot hold. It holds estimators of maxmargin, their parts, and "
+        f"pipelines of them with {', '.join(sorted(set(STEPS) - {'Pipeline', 'TablePreparation'}))}."
     )
 
 
@@ -142,14 +141,14 @@ def _refusal(value: Any, path: str) -> str:
 def decode_model(tree: Any, arrays: dict[str, np.ndarray]) -> Any:
     """The model, once everything in it has been checked; a ``ModelFormatError`` otherwise."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # they were given when the model was fitted
+        warnings.simplefilter("ignore")  # fit has given them already
         try:
             if _pipelines_deep(tree) > MAX_NESTED_PIPELINES:
-                raise ValueError(f"more than {MAX_NESTED_PIPELINES} pipelines are within one another")
-            decoder = Decoder(arrays, _make)
+                raise ValueError(f"more than {MAX_NESTED_PIPELINES} pipelines are nested")
+            decoder = ValueDecoder(arrays, _make)
             model = decoder(tree)
             if type(model).__name__ not in MODELS or decoder.used != set(arrays):
-                raise ValueError("the header must describe one model that has all arrays of the file")
+                raise ValueError("the header must describe one model that uses all arrays of the file")
             _visit(model, Sizes(_visit))
             try_model(model, sum(array.size for array in arrays.values()))
         except MemoryError:
@@ -161,7 +160,7 @@ def decode_model(tree: Any, arrays: dict[str, np.ndarray]) -> Any:
 
 
 def _pipelines_deep(tree: Any) -> int:
-    """How many pipelines are within one another, anywhere in what a file describes."""
+    """How deep pipelines are nested, anywhere in the tree."""
     parts = tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ()
     own = isinstance(tree, dict) and tree.get("kind") == "Pipeline"
     return own + max(map(_pipelines_deep, parts), default=0)
@@ -169,7 +168,7 @@ def _pipelines_deep(tree: Any) -> int:
 
 def _make(kind: str, parameters: dict[str, Any], fitted: dict[str, Any] | None) -> Any:
     if not isinstance(kind, str) or kind not in KINDS:
-        raise ValueError(f"{kind!r:.60} is nothing that a model has")
+        raise ValueError(f"{kind!r:.60} is not a part of a model")
     stored = KINDS[kind]
     if stored.unpack is not None and fitted is not None:
         return stored.unpack(fitted)
@@ -184,27 +183,27 @@ def _make(kind: str, parameters: dict[str, Any], fitted: dict[str, Any] | None) 
 
 
 def _visit(value: Any, sizes: Sizes) -> None:
-    """Check one object and all that it holds."""
+    """Check one object and everything in it."""
     kind = kind_of(value)
     if kind is None:
-        raise ValueError(f"a {type(value).__name__} is nothing that a model has")
+        raise ValueError(f"a {type(value).__name__} is not a part of a model")
     stored, values = KINDS[kind], _named_values(value, kind)
     for name, expected in {**stored.parameters, **stored.attributes}.items():
         if name in values:
-            _look(kind, name, expected, values[name], sizes)
+            _check_value(kind, name, expected, values[name], sizes)
         elif name not in stored.optional:
             raise ValueError(f"{kind}: {name} is missing")
     if OUTPUT_CONFIG in values and values[OUTPUT_CONFIG] not in [
         {"transform": how} for how in ("default", "pandas", "polars")
     ]:
-        raise ValueError(f"{kind}: what set_output has set must be default, pandas or polars")
+        raise ValueError(f"{kind}: the setting of set_output must be default, pandas or polars")
     if hasattr(value, "_check_parameters"):
         value._check_parameters()
     for check in stored.checks:
         check(values, sizes)
 
 
-def _look(name: str, key: str, expected: Any, value: Any, sizes: Sizes) -> None:
+def _check_value(name: str, key: str, expected: Any, value: Any, sizes: Sizes) -> None:
     try:
         expected.check(value, sizes)
     except ValueError as error:
@@ -215,16 +214,16 @@ def _look(name: str, key: str, expected: Any, value: Any, sizes: Sizes) -> None:
         ) from None
 
 
-METHODS = ("decision_function", "predict", "predict_proba", "transform")
-FEW = 1 << 20  # features that a row may always have
+TRIED_METHODS = ("decision_function", "predict", "predict_proba", "transform")
+ALWAYS_TRIED_FEATURES = 1 << 20  # a row of so many zeros is cheap
 
 
 def try_model(model: Any, n_values: int = 0) -> None:
-    """Predict a row of zeros by every method there is; a ``ValueError`` where an answer is not finite.
+    """Predict a row of zeros by every method; a ``ValueError`` if an answer is not finite.
 
-    What begins with a table of names is tried from its second step on. What has more features than
-    ``n_values``, the numbers in the model, is not tried: CSR matrices and kernels of numbers can claim any
-    width, and a row would take the memory that a file of a few bytes asks for.
+    A pipeline that begins with a table of named columns is tried from its second step on. A model with more
+    features than ``n_values``, the numbers in it, is not tried: CSR matrices and precomputed kernels can
+    claim any width, and a row of that width would let a small file demand any amount of memory.
     """
     steps = getattr(model, "steps", None)
     if steps and getattr(steps[0][1], "layout_", "matrix") != "matrix":
@@ -234,10 +233,10 @@ def try_model(model: Any, n_values: int = 0) -> None:
     n_features = getattr(model, "n_features_in_", None)
     if n_features is None or getattr(model, "layout_", "matrix") != "matrix":
         return
-    if n_features > max(FEW, n_values):
+    if n_features > max(ALWAYS_TRIED_FEATURES, n_values):
         return
     row = np.zeros((1, int(n_features)))
-    for name in METHODS:
+    for name in TRIED_METHODS:
         method = getattr(model, name, None)
         if method is None:
             continue

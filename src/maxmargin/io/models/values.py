@@ -1,16 +1,16 @@
-"""Values as JSON and arrays, and back: plain ones, arrays, CSR matrices, certificates, known objects.
+"""Values as JSON and arrays, and back: plain values, arrays, CSR matrices, certificates, known objects.
 
-JSON has lists, strings, finite numbers, booleans and null. Everything else is an object with one key that
-says what it is:
+JSON has lists, strings, finite numbers, booleans and null. Everything else is an object whose one key names
+its type:
 
     {"array": name}                 an array, in the entry of that name
-    {"masked": [data, mask]}        a masked array, as results of a search have them
-    {"numpy": name}                 a NumPy number, as an array without dimensions
-    {"objects": [...]}              an array of Python objects, in one dimension
-    {"csr": {...}}                  a CSR matrix: data, indices, indptr, shape, and which of SciPy's classes
+    {"masked": [data, mask]}        a masked array, as in the results of a search
+    {"numpy": name}                 a NumPy number, stored as an array without dimensions
+    {"objects": [...]}              a one-dimensional array of Python objects
+    {"csr": {...}}                  a CSR matrix: data, indices, indptr, shape, and its SciPy class
     {"tuple": [...]}, {"dict": [[key, value], ...]}, {"float": "inf"}
     {"history": {...}}              certificates: lengths, counts (n, 3), values (n, 6)
-    {"state": [[name, value], ...]} the memory of a solver
+    {"state": [[name, value], ...]} the state of a solver
     {"kind": name, "parameters": {...}, "fitted": {...} or null}
 """
 
@@ -25,28 +25,27 @@ from scipy import sparse
 
 from ...solving import Check, State
 
-PLAIN = (str, int, float, bool, type(None))
-COUNTS = ("n_iter", "n_support", "kernel_values")
-MEASURES = ("primal", "dual", "seconds", "tiny", "violation", "hit_rate")
-CSR = {"csr_array": sparse.csr_array, "csr_matrix": sparse.csr_matrix}
-CLOCKS = ("mean_fit_time", "std_fit_time", "mean_score_time", "std_score_time")
+PLAIN_TYPES = (str, int, float, bool, type(None))
+CHECK_COUNTS = ("n_iter", "n_support", "kernel_values")
+CHECK_MEASURES = ("primal", "dual", "seconds", "tiny", "violation", "hit_rate")
+CSR_CLASSES = {"csr_array": sparse.csr_array, "csr_matrix": sparse.csr_matrix}
+CLOCK_TIMES = ("mean_fit_time", "std_fit_time", "mean_score_time", "std_score_time")
 
 
-class Encoder:
+class ValueEncoder:
     """Fills ``arrays`` while it turns values into JSON.
 
-    ``of_object`` encodes an object of another class, or refuses it. Without ``clocks`` whatever was measured
-    in seconds is 0, and so is what was computed and cached on the way: a fit that was broken off and gone on
-    with has the same certificates, and computes some kernel values twice.
+    ``of_object`` encodes an object of another class, or refuses it. Without ``clocks``, all times are 0 and
+    so are counts of kernel values: a resumed fit has the same certificates but computes some values twice.
     """
 
-    def __init__(self, of_object: Callable[[Encoder, Any, str], Any], clocks: bool = True) -> None:
+    def __init__(self, of_object: Callable[[ValueEncoder, Any, str], Any], clocks: bool = True) -> None:
         self.arrays: dict[str, np.ndarray] = {}
         self.of_object = of_object
         self.clocks = clocks
 
     def __call__(self, value: Any, path: str) -> Any:
-        """The value as JSON; ``path`` becomes the name of its array, and is what messages say."""
+        """The value as JSON; ``path`` names its array, and the value in messages."""
         if isinstance(value, np.ma.MaskedArray):
             parts = {"data": value.data, "mask": np.ma.getmaskarray(value)}
             return {"masked": [self(part, f"{path}/{name}") for name, part in parts.items()]}
@@ -56,7 +55,7 @@ class Encoder:
             return {"numpy": self._keep(np.asarray(value), path)}
         if type(value) is float and not np.isfinite(value):
             return {"float": str(value)}
-        if type(value) in PLAIN:
+        if type(value) in PLAIN_TYPES:
             return value
         if sparse.issparse(value):
             return {"csr": self._csr(value, path)}
@@ -71,7 +70,7 @@ class Encoder:
             items = [self(item, f"{path}/{i}") for i, item in enumerate(value)]
             return items if type(value) is list else {"tuple": items}
         if type(value) is dict:
-            kept = {key: item for key, item in value.items() if self.clocks or key not in CLOCKS}
+            kept = {key: item for key, item in value.items() if self.clocks or key not in CLOCK_TIMES}
             named = enumerate(kept.items())
             return {"dict": [[self(key, path), self(item, f"{path}/{i}")] for i, (key, item) in named]}
         return self.of_object(self, value, path)
@@ -79,7 +78,7 @@ class Encoder:
     def _array(self, array: np.ndarray, path: str) -> Any:
         if array.dtype != object:
             return {"array": self._keep(array, path)}
-        if array.ndim != 1 or not all(type(item) in PLAIN for item in array):
+        if array.ndim != 1 or not all(type(item) in PLAIN_TYPES for item in array):
             raise ValueError(
                 f"{path} is an array of objects; a model file holds numbers, booleans and strings."
             )
@@ -90,7 +89,7 @@ class Encoder:
         return path
 
     def _csr(self, matrix: Any, path: str) -> dict[str, Any]:
-        if type(matrix).__name__ not in CSR:
+        if type(matrix).__name__ not in CSR_CLASSES:
             raise ValueError(f"{path} is a {type(matrix).__name__}; a model file holds CSR matrices.")
         parts = {
             name: self._keep(getattr(matrix, name), f"{path}/{name}")
@@ -100,11 +99,11 @@ class Encoder:
 
     def _history(self, columns: Any, path: str) -> dict[str, str]:
         checks = [check for column in columns for check in column]
-        values = np.array([[getattr(c, name) for name in MEASURES] for c in checks], dtype=np.float64)
-        counts = np.array([[getattr(c, name) for name in COUNTS] for c in checks], dtype=np.int64)
+        values = np.array([[getattr(c, name) for name in CHECK_MEASURES] for c in checks], dtype=np.float64)
+        counts = np.array([[getattr(c, name) for name in CHECK_COUNTS] for c in checks], dtype=np.int64)
         if not self.clocks:
-            values[:, [MEASURES.index(name) for name in ("seconds", "hit_rate")]] = 0.0
-            counts[:, COUNTS.index("kernel_values")] = 0
+            values[:, [CHECK_MEASURES.index(name) for name in ("seconds", "hit_rate")]] = 0.0
+            counts[:, CHECK_COUNTS.index("kernel_values")] = 0
         return {
             "lengths": self._keep(np.array([len(column) for column in columns]), f"{path}/lengths"),
             "counts": self._keep(counts, f"{path}/counts"),
@@ -112,8 +111,8 @@ class Encoder:
         }
 
 
-class Decoder:
-    """The values again. ``of_object`` makes an object of the kind named from its decoded parts."""
+class ValueDecoder:
+    """Turns JSON and arrays into values; ``of_object`` makes an object from its kind and decoded parts."""
 
     def __init__(
         self,
@@ -125,8 +124,8 @@ class Decoder:
         self.used: set[str] = set()
 
     def __call__(self, tree: Any) -> Any:
-        """The value that was encoded; a ``ValueError`` where it cannot have been."""
-        if type(tree) in PLAIN:
+        """The value that was encoded; a ``ValueError`` if the tree is not one that an encoder makes."""
+        if type(tree) in PLAIN_TYPES:
             return tree
         if isinstance(tree, list):
             return [self(item) for item in tree]
@@ -134,11 +133,11 @@ class Decoder:
             return self._object(tree)
         ((word, given),) = tree.items()
         if word not in _DECODERS:
-            raise ValueError(f"{word!r:.40} is no kind of value")
+            raise ValueError(f"{word!r:.40} is not a type of value")
         return _DECODERS[word](self, given)
 
     def array(self, name: str) -> np.ndarray:
-        """An array, which no other value may have."""
+        """An array, which only one value may use."""
         if name in self.used:
             raise ValueError(f"array {name:.80} is used twice")
         self.used.add(name)
@@ -146,7 +145,7 @@ class Decoder:
 
     def _object(self, tree: dict[str, Any]) -> Any:
         if set(tree) != {"kind", "parameters", "fitted"}:
-            raise ValueError("an object has a kind, parameters and fitted attributes")
+            raise ValueError("an object must have a kind, parameters and fitted attributes")
         parameters, fitted = (
             None if part is None else {name: self(item) for name, item in part.items()}
             for part in (tree["parameters"], tree["fitted"])
@@ -156,7 +155,7 @@ class Decoder:
     def _objects(self, items: list[Any]) -> np.ndarray:
         values = [self(item) for item in items]
         if not all(map(_is_plain_key, values)):
-            raise ValueError("an array of objects holds numbers of 64 bits, booleans and strings")
+            raise ValueError("an array of objects must hold numbers of 64 bits, booleans and strings")
         array = np.empty(len(values), dtype=object)
         array[:] = values
         return array
@@ -164,7 +163,7 @@ class Decoder:
     def _dict(self, pairs: list[Any]) -> dict[Any, Any]:
         made = [(self(key), self(item)) for key, item in pairs]
         if not all(_is_plain_key(key) for key, _ in made):
-            raise ValueError("a dict has numbers of 64 bits, booleans and strings as keys")
+            raise ValueError("the keys of a dict must be numbers of 64 bits, booleans and strings")
         return dict(made)
 
     def _masked(self, given: list[Any]) -> Any:
@@ -177,17 +176,17 @@ class Decoder:
         data, indices, indptr = (self.array(given[name]) for name in ("data", "indices", "indptr"))
         n_rows, n_columns = given["shape"]
         check_csr(data, indices, indptr, n_rows, n_columns)
-        return CSR[given["class"]]((data, indices, indptr), shape=(n_rows, n_columns))
+        return CSR_CLASSES[given["class"]]((data, indices, indptr), shape=(n_rows, n_columns))
 
     def _history(self, given: dict[str, Any]) -> Any:
         lengths, counts, values = (self.array(given[name]) for name in ("lengths", "counts", "values"))
         n = int(lengths.sum())
         if lengths.ndim != 1 or (lengths < 1).any() or counts.shape != (n, 3) or values.shape != (n, 6):
-            raise ValueError("certificates do not have the sizes that they say")
+            raise ValueError("the arrays of certificates must have the declared sizes")
         if counts.dtype != np.int64 or values.dtype != np.float64 or (counts < 0).any():
-            raise ValueError("certificates have other types than they should")
+            raise ValueError("certificates must be counts and floats")
         checks = [
-            Check(**dict(zip(COUNTS, count)), **dict(zip(MEASURES, value)))
+            Check(**dict(zip(CHECK_COUNTS, count)), **dict(zip(CHECK_MEASURES, value)))
             for count, value in zip(counts.tolist(), values.tolist())
         ]
         ends = np.cumsum(lengths)
@@ -196,63 +195,63 @@ class Decoder:
 
 
 def check_csr(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, n_rows: Any, n_columns: Any) -> None:
-    """Refuse what is no CSR matrix in canonical form, before SciPy or native code looks at it."""
+    """Refuse anything but a CSR matrix in canonical form, before SciPy or native code sees it."""
     if any(type(n) is not int or not 0 <= n < 2**62 for n in (n_rows, n_columns)):
         raise ValueError("a CSR matrix must have a shape of two integers")
     if indices.dtype != indptr.dtype or indices.dtype not in (np.int32, np.int64):
         raise ValueError("a CSR matrix must have indices of 32 or 64 bits")
     shapes = data.shape, indices.shape, indptr.shape
     if shapes != ((len(data),), (len(data),), (n_rows + 1,)):
-        raise ValueError("the arrays of a CSR matrix must fit each other")
+        raise ValueError("the arrays of a CSR matrix must have matching lengths")
     if indptr[0] != 0 or indptr[-1] != len(data) or (np.diff(indptr) < 0).any():
-        raise ValueError("the rows of a CSR matrix must follow one another")
+        raise ValueError("the row starts of a CSR matrix must ascend from 0 to its number of entries")
     if len(indices):
         if indices.min() < 0 or indices.max() >= n_columns:
-            raise ValueError("a CSR matrix must have its columns within its shape")
+            raise ValueError("the column indices of a CSR matrix must be within its shape")
         rises = np.diff(indices) > 0
         starts = indptr[1:-1]
         rises[starts[(starts > 0) & (starts < len(indices))] - 1] = True  # a new row
         if not rises.all():
-            raise ValueError("the columns of a CSR matrix must be in order within each row")
+            raise ValueError("the column indices of a CSR matrix must ascend within each row")
 
 
 def _is_plain_key(value: Any) -> bool:
-    """Longer integers can be chosen to have one hash, and sets and dicts of them take quadratic time."""
+    """Longer integers can be chosen to share one hash, and make sets and dicts take quadratic time."""
     if type(value) is int:
         return -(2**63) <= value < 2**64
-    return type(value) in PLAIN or isinstance(value, np.generic)
+    return type(value) in PLAIN_TYPES or isinstance(value, np.generic)
 
 
 def is_history(item: Any) -> bool:
-    """Whether it is the certificates of one solve."""
+    """Whether ``item`` is the certificates of one solve."""
     return type(item) is tuple and len(item) > 0 and all(type(check) is Check for check in item)
 
 
-_DECODERS: dict[str, Callable[[Decoder, Any], Any]] = {
+_DECODERS: dict[str, Callable[[ValueDecoder, Any], Any]] = {
     "array": lambda decoder, name: decoder.array(name),
     "numpy": lambda decoder, name: decoder.array(name)[()],
-    "objects": Decoder._objects,
-    "csr": Decoder._csr,
-    "masked": Decoder._masked,
+    "objects": ValueDecoder._objects,
+    "csr": ValueDecoder._csr,
+    "masked": ValueDecoder._masked,
     "tuple": lambda decoder, items: tuple(decoder(item) for item in items),
-    "dict": Decoder._dict,
+    "dict": ValueDecoder._dict,
     "float": lambda decoder, word: {"inf": np.inf, "-inf": -np.inf, "nan": np.nan}[word],
-    "history": Decoder._history,
+    "history": ValueDecoder._history,
     "state": lambda decoder, pairs: State(**{name: decoder(item) for name, item in pairs}),
 }
 
 
-DEEPEST = 100  # lists and dicts within one another
-WORDS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
+MAX_RECORD_DEPTH = 100  # nested lists and dicts
+NON_FINITE = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 
 
 def record_to_json(value: Any, path: str = "record", depth: int = 0) -> Any:
-    """The same with dicts, lists, strings, numbers, booleans and None alone; anything else is refused."""
+    """``value`` as dicts, lists, strings, numbers, booleans and None; a ``ValueError`` for anything else."""
     _refuse_depth(depth)
     if isinstance(value, Mapping):
         wrong = [key for key in value if not isinstance(key, str)]
         if wrong:
-            raise ValueError(f"{path} has the key {wrong[0]!r:.60}; JSON has strings as keys.")
+            raise ValueError(f"{path} has the key {wrong[0]!r:.60}; keys must be strings.")
         return {key: record_to_json(item, f"{path}.{key}", depth + 1) for key, item in value.items()}
     if isinstance(value, list | tuple | np.ndarray):
         return [record_to_json(item, f"{path}[{i}]", depth + 1) for i, item in enumerate(value)]
@@ -261,21 +260,21 @@ def record_to_json(value: Any, path: str = "record", depth: int = 0) -> Any:
         return {"float": str(value)}
     if value is None or type(value) in (str, int, float, bool):
         return value
-    raise ValueError(f"{path} is a {type(value).__name__}; a record has only what JSON has.")
+    raise ValueError(f"{path} is a {type(value).__name__}; a record holds only JSON values.")
 
 
 def record_from_json(tree: Any, depth: int = 0) -> Any:
-    """What ``record_to_json`` was given."""
+    """The inverse of ``record_to_json``."""
     _refuse_depth(depth)
     if isinstance(tree, list):
         return [record_from_json(item, depth + 1) for item in tree]
     if not isinstance(tree, dict):
         return tree
-    if set(tree) == {"float"} and tree["float"] in WORDS:
-        return WORDS[tree["float"]]
+    if set(tree) == {"float"} and tree["float"] in NON_FINITE:
+        return NON_FINITE[tree["float"]]
     return {key: record_from_json(item, depth + 1) for key, item in tree.items()}
 
 
 def _refuse_depth(depth: int) -> None:
-    if depth > DEEPEST:
-        raise ValueError(f"a record has lists and dicts within one another more than {DEEPEST} deep.")
+    if depth > MAX_RECORD_DEPTH:
+        raise ValueError(f"a record must not have lists and dicts nested more than {MAX_RECORD_DEPTH} deep.")

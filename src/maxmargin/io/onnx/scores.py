@@ -19,7 +19,7 @@ from ...decoders import (
 )
 from .graph import Graph, expansion
 
-TIE = 1e-12  # weight of the margins where scores are equal but for rounding
+TIE_BREAK_WEIGHT = 1e-12  # weight of the margins where scores are equal but for rounding
 
 
 def class_scores(graph: Graph, F: str, code: Code, decoder: Any) -> str:
@@ -37,11 +37,13 @@ def class_scores(graph: Graph, F: str, code: Code, decoder: Any) -> str:
         return _with_margins(graph, graph.add("Mul", votes, 0.5), F, matrix, 0.2)
     if isinstance(decoder, WeightedDecoder):
         weights = np.asarray(decoder.weights) * matrix
-        return _with_margins(graph, _times(graph, graph.add("Sign", F), weights), F, matrix, TIE)
+        return _with_margins(graph, _times(graph, graph.add("Sign", F), weights), F, matrix, TIE_BREAK_WEIGHT)
     if isinstance(decoder, PriorDecoder):
-        return _with_margins(graph, _times(graph, F, np.asarray(decoder.weights)), F, matrix, TIE)
+        return _with_margins(
+            graph, _times(graph, F, np.asarray(decoder.weights)), F, matrix, TIE_BREAK_WEIGHT
+        )
     if isinstance(decoder, LossBased) and decoder.loss.name in _LOSSES:
-        return _with_margins(graph, _minus_losses(graph, F, code, decoder.loss), F, matrix, TIE)
+        return _with_margins(graph, _minus_losses(graph, F, code, decoder.loss), F, matrix, TIE_BREAK_WEIGHT)
     raise ValueError(
         f"the decoder {decoder.name!r} cannot be written with ONNX operators; it can be margins, votes, "
         f"hamming, weighted, prior or one of the losses {sorted(_LOSSES)}."

@@ -1,13 +1,13 @@
-"""What a value in a model file has to be: small descriptions that check it against the values beside it.
+"""What a value in a model file must be: small descriptions that check it, alone and against other values.
 
-Sizes have names. The first array that has a size sets it, and every other one must agree: so one table of
-names says at once which shapes fit each other.
+Sizes have names. The first array with a named size sets it, and all others must agree; so a table of fields
+also says which shapes must match.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Protocol
 
@@ -15,37 +15,37 @@ import numpy as np
 from scipy import sparse
 
 Size = str | int
-MOST = 2**62
+MAX_INTEGER = 2**62
 
 
-SHARED = ("classes", "columns", "features")  # sizes that an object has in common with those it holds
+SHARED_SIZES = ("classes", "columns", "features")  # by an object and the objects in it
 
 
 class Sizes(dict[str, int]):
-    """Named sizes of one object, as far as they are known; ``visit`` checks an object that it holds."""
+    """The named sizes of one object that are known so far; ``visit`` checks an object inside it."""
 
     def __init__(self, visit: Callable[[Any, Sizes], None], known: Mapping[str, int] | None = None) -> None:
         super().__init__(known or {})
         self.visit = visit
 
     def agree(self, name: Size, n: int) -> bool:
-        """Whether the size is ``n``; a name that is met for the first time is given that size."""
+        """Whether the size is ``n``; a new name gets this size."""
         return n == (name if isinstance(name, int) else self.setdefault(name, n))
 
     def inner(self) -> Sizes:
-        """Those of an object within this one."""
-        return Sizes(self.visit, {name: self[name] for name in SHARED if name in self})
+        """The sizes that an object inside this one starts with."""
+        return Sizes(self.visit, {name: self[name] for name in SHARED_SIZES if name in self})
 
     def learn(self, inner: Sizes) -> None:
-        """Take over the shared sizes that an object within has set."""
-        self.update({name: inner[name] for name in SHARED if name in inner})
+        """Adopt the shared sizes that an object inside has set."""
+        self.update({name: inner[name] for name in SHARED_SIZES if name in inner})
 
 
 class Expected(Protocol):
     """A description of a value."""
 
     def check(self, value: Any, sizes: Sizes) -> None:
-        """Raise a ``ValueError`` that says what the value should be, if it is not."""
+        """Raise a ``ValueError`` that says what the value must be."""
         ...
 
 
@@ -61,30 +61,30 @@ def _check_shape(shape: tuple[int, ...], wanted: tuple[Size, ...], sizes: Sizes)
 
 
 class Anything:
-    """Numbers, words, lists, arrays: whatever a file can hold, since nothing depends on it."""
+    """Whatever a file can hold, since nothing depends on it."""
 
     def check(self, value: Any, sizes: Sizes) -> None:
-        """Nothing to refuse."""
+        """Accept everything."""
 
 
 @dataclass(frozen=True)
 class Maybe:
-    """None, or what is described."""
+    """None, or a value that fits ``other``."""
 
     other: Expected
 
     def check(self, value: Any, sizes: Sizes) -> None:
-        """Look at what is not None."""
+        """Check a value that is not None."""
         if value is not None:
             self.other.check(value, sizes)
 
 
 @dataclass(frozen=True)
 class Whole:
-    """An integer from ``least`` to ``most``; ``size`` is the name of the size that it is."""
+    """An integer from ``least`` to ``most``; ``size`` names the size that it gives."""
 
     least: int = 0
-    most: int = MOST
+    most: int = MAX_INTEGER
     size: str | None = None
 
     def check(self, value: Any, sizes: Sizes) -> None:
@@ -100,7 +100,7 @@ class Whole:
 
 @dataclass(frozen=True)
 class Real:
-    """A number; ``finite`` and above ``above`` where this is asked for."""
+    """A number; if ``finite``, a finite one greater than ``above``."""
 
     finite: bool = True
     above: float = -np.inf
@@ -124,7 +124,7 @@ class Flag:
 
 @dataclass(frozen=True)
 class Word:
-    """A string, of those named if there are any."""
+    """A string; one of ``of`` unless that is empty."""
 
     of: tuple[str, ...] = ()
 
@@ -138,7 +138,7 @@ class Word:
 
 @dataclass(frozen=True)
 class Floats:
-    """A float array of that shape; finite unless it is said otherwise, and not below ``least``."""
+    """A float array of this shape; with ``finite``, of finite values from ``least`` on."""
 
     shape: tuple[Size, ...]
     finite: bool = True
@@ -157,24 +157,24 @@ class Floats:
 
 @dataclass(frozen=True)
 class Ints:
-    """An integer array of that shape, values from ``least`` on and below ``below``, a number or a size."""
+    """An integer array of this shape; values from ``least`` on, below ``below`` (a number or a size)."""
 
     shape: tuple[Size, ...]
     least: int = 0
-    below: Size = MOST
+    below: Size = MAX_INTEGER
 
     def check(self, value: Any, sizes: Sizes) -> None:
         """Type, shape, values."""
         _need(isinstance(value, np.ndarray) and value.dtype.kind in "iu", "must be an array of integers")
         _check_shape(value.shape, self.shape, sizes)
-        below = sizes.get(self.below, MOST) if isinstance(self.below, str) else self.below
+        below = sizes.get(self.below, MAX_INTEGER) if isinstance(self.below, str) else self.below
         in_range = not value.size or (value.min() >= self.least and value.max() < below)
         _need(in_range, f"must have values from {self.least} to {below - 1}")
 
 
 @dataclass(frozen=True)
 class Flags:
-    """A boolean array of that shape."""
+    """A boolean array of this shape."""
 
     shape: tuple[Size, ...]
 
@@ -186,7 +186,7 @@ class Flags:
 
 @dataclass(frozen=True)
 class Labels:
-    """Different class labels or other names in ascending order; at least two, unless they are names."""
+    """Distinct class labels or names, at least ``least`` of them, sorted if ``ascending``."""
 
     size: str
     least: int = 2
@@ -204,12 +204,12 @@ class Labels:
             fits = fits and (not self.ascending or all(a < b for a, b in pairwise(items)))
         except TypeError:
             fits = False
-        _need(fits, "must be different from each other, and sorted")
+        _need(fits, "must be distinct and sorted")
 
 
 @dataclass(frozen=True)
 class Points:
-    """Rows for the native code: a dense array in C order, or a CSR matrix; floats, finite."""
+    """Rows for the native code: a dense array in C order or a CSR matrix, of finite floats."""
 
     rows: Size
     features: Size = "features"
@@ -227,7 +227,7 @@ class Points:
 
 @dataclass(frozen=True)
 class Listed:
-    """A list, or a tuple, of so many values of one kind."""
+    """A list or a tuple of values of one kind, ``size`` of them."""
 
     item: Expected
     size: Size | None = None
@@ -235,14 +235,17 @@ class Listed:
     def check(self, value: Any, sizes: Sizes) -> None:
         """Type, number, items."""
         _need(isinstance(value, list | tuple), "must be a list")
-        _need(self.size is None or sizes.agree(self.size, len(value)), "has not as many items as it should")
+        _need(
+            self.size is None or sizes.agree(self.size, len(value)),
+            "must have as many items as there are " + str(self.size),
+        )
         for item in value:
             self.item.check(item, sizes)
 
 
 @dataclass(frozen=True)
 class Keyed:
-    """A dict, with values of one kind."""
+    """A dict with keys of one kind and values of another."""
 
     key: Expected
     item: Expected
@@ -257,7 +260,7 @@ class Keyed:
 
 @dataclass(frozen=True)
 class Such:
-    """Whatever fulfils a condition; ``text`` says which."""
+    """Any value that satisfies a condition; ``text`` states it."""
 
     condition: Callable[[Any, Sizes], Any]
     text: str
@@ -269,12 +272,12 @@ class Such:
 
 @dataclass(frozen=True)
 class Object:
-    """An object of one of the classes named, which has the sizes of the one that holds it."""
+    """An object of one of the named kinds, which shares the sizes of the object around it."""
 
     of: tuple[str, ...]
 
     def check(self, value: Any, sizes: Sizes) -> None:
-        """The class, and all that is in the object."""
+        """The kind, and everything in the object."""
         _need(type(value).__name__ in self.of, f"must be one of {', '.join(self.of)}")
         inner = sizes.inner()
         sizes.visit(value, inner)
@@ -283,11 +286,32 @@ class Object:
 
 @dataclass(frozen=True)
 class Model:
-    """A fitted model with sizes of its own, of one of the classes named or of any."""
+    """A fitted model with sizes of its own, of one of the named kinds or of any."""
 
     of: tuple[str, ...] = ()
 
     def check(self, value: Any, sizes: Sizes) -> None:
-        """The class, and all that is in the model."""
+        """The kind, and everything in the model."""
         _need(not self.of or type(value).__name__ in self.of, f"must be one of {', '.join(self.of)}")
         sizes.visit(value, Sizes(sizes.visit))
+
+
+CheckModel = Callable[[Mapping[str, Any], Sizes], None]
+Fields = dict[str, Expected]
+
+
+@dataclass(frozen=True)
+class StoredClass:
+    """What a file holds of the objects of one class; every name is that of the file (see ``names``)."""
+
+    parameters: Mapping[str, Expected] = field(default_factory=dict)  # of an estimator: those worth checking
+    fitted: Mapping[str, Expected] = field(default_factory=dict)
+    optional: Mapping[str, Expected] = field(default_factory=dict)  # fitted attributes that may be missing
+    checks: tuple[CheckModel, ...] = ()  # of all values together, after each has been checked alone
+    pack: Callable[[Any], dict[str, Any]] | None = None  # the values to store, instead of attributes
+    unpack: Callable[[dict[str, Any]], Any] | None = None  # the object that such values describe
+
+    @property
+    def attributes(self) -> dict[str, Expected]:
+        """All fitted attributes."""
+        return {**self.fitted, **self.optional}
