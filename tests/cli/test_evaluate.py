@@ -149,7 +149,7 @@ def test_paths_as_tables_and_pictures(tmp_path, capsys):
     code, out, err = run(capsys, "path", data, "--target", "kind", "--budget", 8, "--plot", picture)
     assert code == 0
     assert out.count("<- take") == 1
-    assert "held out" in err
+    assert "held-out" in err
     assert picture.read_text().startswith("<?xml")
     options = ("--target", "kind", "--model", "linear", "--values", 0.1, 1, "--folds", 3)
     code, out, _ = run(capsys, "path", data, *options, "--json")

@@ -100,7 +100,7 @@ def broken_off(run, monkeypatch):
 def test_without_resume_training_starts_anew(whole, broken_off, run):
     ran = run("train", "flowers.csv", *OPTIONS)
     assert ran.code == 0
-    assert "--resume would have gone on with m.mm.checkpoint.fit" in ran.err
+    assert "--resume would have resumed m.mm.checkpoint.fit" in ran.err
     assert io.fingerprint(io.load("m.mm")) == whole
 
 

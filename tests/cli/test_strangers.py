@@ -89,7 +89,7 @@ def test_kinds_that_the_model_has_are_not_offered_as_an_option(run, flowers, tmp
     said = run("predict", flowers.with_suffix(".mm"), data, "--words", "length")
     assert said.code == 1
     assert "'length'" in said.err
-    assert "was trained with numbers" in said.err
+    assert "it was numeric when the model was trained" in said.err
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ class Failing(ClassifierMixin, BaseEstimator):
 
 
 class Recording(ClassifierMixin, BaseEstimator):
-    """Answers by one feature, and says whenever it is fitted."""
+    """ModelAnswers by one feature, and says whenever it is fitted."""
 
     def __init__(self, name="", log=None):
         self.name, self.log = name, log

@@ -189,7 +189,7 @@ def test_an_empty_file_and_a_missing_target_are_refused(two):
 
 def test_memory_does_not_grow_with_the_rows(two, monkeypatch):
     model, X, y = two
-    monkeypatch.setattr("maxmargin.evaluation.probabilities.MOST_SCORES", 1 << 10)
+    monkeypatch.setattr("maxmargin.evaluation.probabilities.MAX_SCORES", 1 << 10)
     import tracemalloc
 
     class Long(MemorySource):

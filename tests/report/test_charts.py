@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from maxmargin.report.html.charts import (
-    MOST_POINTS,
+    MAX_POINTS,
     Axis,
     Bin,
     Interval,
@@ -55,7 +55,7 @@ def test_what_has_no_place_on_an_axis_is_left_out_and_long_lines_are_thinned():
         return points(marks(drawing, "polyline", "one")[0])
 
     found = drawn(list(range(1, 5_005)), y)
-    assert 60 <= len(found) <= MOST_POINTS + 1
+    assert 60 <= len(found) <= MAX_POINTS + 1
     assert found[-1] == drawn([5, 5_004], [1.0, y[-1]])[-1]  # the last point is never left out
     nothing = line_chart("n", "t", "d", [Line("a", [1.0], [math.nan])], Axis("x"), Axis("y"))
     assert not marks(nothing, "polyline", "line")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from maxmargin.report.html.charts import Scale, linear, logarithmic
 from maxmargin.report.html.text import (
-    LONGEST_TITLE,
+    MAX_TITLE_LENGTH,
     count,
     number,
     percent,
@@ -42,7 +42,7 @@ def test_marks_of_direction_and_controls_are_written_out():
 def test_shortened_text_is_short_and_its_title_bounded(text, longest):
     shown, whole = shortened(text, longest)
     assert len(shown) <= longest
-    assert whole is None or longest < len(whole) <= LONGEST_TITLE + 2
+    assert whole is None or longest < len(whole) <= MAX_TITLE_LENGTH + 2
     assert whole is not None or shown == visible(text)
 
 

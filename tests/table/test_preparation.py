@@ -184,7 +184,7 @@ def test_what_training_had_not_is_told(prepared):
         "nothing": [1.0, 2.0],
         "extra": [0, 0],
     }
-    with pytest.warns(TableWarning, match=r"'extra'.*'colour' has 1 word\(s\).*2 row\(s\).*'green'"):
+    with pytest.warns(TableWarning, match=r"'extra'.*'colour' has 1 value\(s\).*2 row\(s\).*'green'"):
         got = prepared.transform(block(table))
     assert not got[:, 2:].any()
     notices = prepared.transform_noting(block(table))[1]
@@ -220,7 +220,7 @@ def test_wrong_tables_are_refused(prepared, table, message):
     [
         ({"x": [1.0, np.inf]}, "'x' has an infinite number in row 1"),
         ({"x": [1e300, -1e300]}, "'x' has numbers whose squares overflow"),
-        ({"x": [1.0, "a", {}]}, "'x' has words and, among them"),
+        ({"x": [1.0, "a", {}]}, "'x' has strings and, among them"),
         ({"x": np.array(["2020-01-01"], dtype="M8[D]")}, "'x' has values of type datetime64"),
         ({"x": [1.0], "y": [1.0, 2.0]}, "one length"),
         ({}, "0 columns"),
@@ -233,7 +233,7 @@ def test_bad_tables_are_refused(table, message):
 
 def test_nothing_left_is_refused():
     fitted = TablePreparation().fit({"x": [1.0, 1.0]})
-    with pytest.raises(ValueError, match=r"no column to learn from: 'x' \(constant\)"):
+    with pytest.raises(ValueError, match=r"no usable column: 'x' \(constant\)"):
         fitted.transform({"x": [1.0]})
 
 
@@ -245,8 +245,8 @@ def test_wide_tables_are_csr_with_the_same_numbers(monkeypatch):
         "v": [f"{int(40 * u)}" for u in rng.random(200)],
     }
     dense = TablePreparation().fit(block(table)).transform(block(table))
-    monkeypatch.setattr("maxmargin.table.preparation.DENSE_COLUMNS", 10)
-    monkeypatch.setattr("maxmargin.table.preparation.ROWS_AT_ONCE", 64)
+    monkeypatch.setattr("maxmargin.table.preparation.MAX_DENSE_COLUMNS", 10)
+    monkeypatch.setattr("maxmargin.table.preparation.ROWS_PER_FILL", 64)
     wide = TablePreparation().fit(block(table)).transform(block(table))
     assert sparse.issparse(wide)
     assert wide.has_sorted_indices
@@ -282,7 +282,7 @@ def test_states_come_back(X):
     want, got = fitted.transform(X), again.transform(X)
     assert (want != got).sum() == 0
     assert again.dropped_ == fitted.dropped_
-    with pytest.raises(ValueError, match="holds no counts"):
+    with pytest.raises(ValueError, match="stores no counts"):
         again.partial_fit(X)
 
 

@@ -49,7 +49,7 @@ def test_the_date_is_in_the_record_and_not_in_the_fingerprint(capsys, tmp_path, 
 
 
 def test_a_sample_is_told_to_people(capsys, tmp_path, monkeypatch):
-    monkeypatch.setattr("maxmargin.training.from_file.KEPT_SHARE", 0.0002)
+    monkeypatch.setattr("maxmargin.training.from_file.ROWS_MEMORY_SHARE", 0.0002)
     monkeypatch.chdir(tmp_path)
     write_flowers(tmp_path / "flowers.csv", n=900)
     options = ("--target", "flower", "--set", "alpha=0.01", "--budget", "5", "--memory", "64")
@@ -57,5 +57,5 @@ def test_a_sample_is_told_to_people(capsys, tmp_path, monkeypatch):
     kept = run("train", "flowers.csv", *options, "--json").json["data"]["n_rows_kept"]
     assert kept < 600
     told = " ".join(run("train", "flowers.csv", *options).out.split())
-    assert f"900, of which a sample of {kept} ({100 * kept / 900:.2g} %) fitted into the memory" in told
+    assert f"900, of which a sample of {kept} ({100 * kept / 900:.2g} %) fits in memory" in told
     assert f"a uniform sample of {kept} of 900 rows" in told

@@ -123,7 +123,9 @@ def test_a_file_sorted_by_class_is_learnt():
 
 
 def test_models_that_cannot_stream_say_which_can():
-    with pytest.raises(ValueError, match=r"'linear' cannot learn from a stream.*these can: sparse-kernel\."):
+    with pytest.raises(
+        ValueError, match=r"'linear' cannot be trained on a stream.*these can: sparse-kernel\."
+    ):
         train(source(), model="linear", stream=True)
 
 

@@ -178,7 +178,7 @@ def test_a_sample_has_every_class_and_lets_words_go():
 
 
 def test_a_sample_is_told(monkeypatch):
-    monkeypatch.setattr("maxmargin.training.from_file.KEPT_SHARE", 0.0005)
+    monkeypatch.setattr("maxmargin.training.from_file.ROWS_MEMORY_SHARE", 0.0005)
     trained = train(source(3000), parameters=QUICK, memory_mb=64)
     data = trained.record["data"]
     assert data["n_rows"] == 3000
@@ -232,7 +232,7 @@ def test_files_are_named_by_their_hash(tmp_path):
 @pytest.mark.parametrize(
     ("y", "message"),
     [
-        (["a"] * 40, "one class, 'a'; there must be two"),
+        (["a"] * 40, "one class, 'a'; at least two"),
         ([str(i) for i in range(40)], r"40 different labels in 40 rows \('0', '1', '2', ...\), too many"),
         ([*["a", "b"] * 19, "a", ""], "row 39, counted from 0, has no label"),
         (np.array([*["a", "b"] * 19, None, "a"], dtype=object), "row 38, counted from 0, has no label"),

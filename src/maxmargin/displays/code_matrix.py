@@ -20,8 +20,8 @@ __all__ = ["CodeDisplay", "column_errors"]
 
 FILLS = {-1: "#0072b2", 0: "#f2f2f2", 1: "#e69f00"}
 SIGNS = {-1: "−", 0: "0", 1: "+"}
-MOST_SIGNS = 150  # cells in which a sign can be read
-MOST_NAMED = 30  # classes
+MAX_SIGNS = 150  # cells in which a sign can be read
+MAX_NAMED = 30  # classes
 
 
 class CodeDisplay:
@@ -131,7 +131,7 @@ class CodeDisplay:
         colours = ListedColormap([FILLS[entry] for entry in (-1, 0, 1)])
         style = {"vmin": -1.5, "vmax": 1.5, "aspect": "auto", "interpolation": "nearest"}
         self.image_ = ax.imshow(self.code.matrix, cmap=colours, **style)
-        if self.code.matrix.size <= MOST_SIGNS:
+        if self.code.matrix.size <= MAX_SIGNS:
             self._write_signs()
         self._name_axes()
         self.bars_ = None if self.errors is None else self._draw_errors(self.errors)
@@ -155,7 +155,7 @@ class CodeDisplay:
 
     def _name_axes(self) -> None:
         n_classes, n_columns = self.code.matrix.shape
-        steps = range(0, n_classes, -(-n_classes // MOST_NAMED))
+        steps = range(0, n_classes, -(-n_classes // MAX_NAMED))
         self.ax_.set_yticks(list(steps), [str(self.classes[k]) for k in steps])
         self.ax_.xaxis.get_major_locator().set_params(integer=True, nbins=15 if n_columns > 15 else n_columns)
         self.ax_.set(xlabel=f"column of the code ({self.code.name})", ylabel="class")

@@ -18,8 +18,8 @@ from .canvas import (
 __all__ = ["CVPathDisplay"]
 
 ACCURACIES = (None, "accuracy", "balanced_accuracy")
-MOST_BANDS = 2
-MOST_NAMED = 8
+MAX_BANDS = 2
+MAX_NAMED = 8
 
 
 class CVPathDisplay:
@@ -174,7 +174,7 @@ class CVPathDisplay:
         x, y = self._x(self.grid.values), self._y(points)
         line = {"lw": 2.2 if is_best else 1.2, "ms": 4.0, "zorder": 3 if is_best else 2}
         self.lines_ += self.ax_.plot(x, y, "o-", color=colour, label=self._line_name(g, is_best), **line)
-        if self.scores.shape[1] > 1 and (is_best or self.grid.n_gammas <= MOST_BANDS):
+        if self.scores.shape[1] > 1 and (is_best or self.grid.n_gammas <= MAX_BANDS):
             error = self._standard_error(points)
             name = "± one standard error" if is_best else None
             band = self.ax_.fill_between(x, y - error, y + error, color=colour, alpha=0.18, lw=0, label=name)
@@ -184,7 +184,7 @@ class CVPathDisplay:
         n = self.grid.n_gammas
         if self.grid.gamma_name is None:
             return None if self.score_name is None else self.score_name
-        named = n <= MOST_NAMED or is_best or g in (0, n - 1)
+        named = n <= MAX_NAMED or is_best or g in (0, n - 1)
         return f"{self.grid.gamma_name} = {self.grid.gammas[g]:.3g}" if named else None
 
     def _marks(self, best: int) -> None:

@@ -20,8 +20,8 @@ from .canvas import (
 
 __all__ = ["MarginDisplay"]
 
-MOST_COLUMNS = 3  # whose margins can be told apart
-MOST_NAMED = 10
+MAX_COLUMNS = 3  # whose margins can be told apart
+MAX_NAMED = 10
 
 
 class MarginDisplay:
@@ -192,7 +192,7 @@ class MarginDisplay:
             if side.min() < 0 < side.max()
         ]
         dashed = {"levels": [-1.0, 1.0], "colors": "0.25", "linewidths": 0.9, "linestyles": "--"}
-        shown = columns if len(columns) <= MOST_COLUMNS else columns[:0]
+        shown = columns if len(columns) <= MAX_COLUMNS else columns[:0]
         self.margins_ = [
             self.ax_.contour(self.xx0, self.xx1, column, **dashed)
             for column in shown
@@ -216,7 +216,7 @@ class MarginDisplay:
                         marker=MARKERS[k % len(MARKERS)],
                         edgecolors="white",
                         linewidths=0.4,
-                        label=str(self.classes[k]) if n <= MOST_NAMED else None,
+                        label=str(self.classes[k]) if n <= MAX_NAMED else None,
                         zorder=2,
                     )
                 )

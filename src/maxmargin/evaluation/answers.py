@@ -12,12 +12,12 @@ from sklearn.pipeline import Pipeline
 from ..decoders import predicted_classes
 from ..io.readers import Block
 
-__all__ = ["Answers", "Mistake", "MistakeTally", "answers", "classifier_of", "prepared"]
+__all__ = ["Mistake", "MistakeTally", "ModelAnswers", "answers", "classifier_of", "prepared"]
 
 
 @dataclass(frozen=True, eq=False)
-class Answers:
-    """What a model says about n rows."""
+class ModelAnswers:
+    """The predictions of a model for n rows."""
 
     predicted: np.ndarray  # (n,) numbers of classes
     scores: np.ndarray  # (n, n_classes); two columns for two classes
@@ -62,7 +62,7 @@ def _matrix_of(block: Block) -> Any:
     return block.features
 
 
-def answers(model: Any, X: Any) -> Answers:
+def answers(model: Any, X: Any) -> ModelAnswers:
     """Ask the classifier of a model about rows that are :func:`prepared`."""
     classifier = classifier_of(model)
     probabilities = _probabilities(classifier, X)
@@ -73,7 +73,7 @@ def answers(model: Any, X: Any) -> Answers:
         predicted = np.searchsorted(classifier.classes_, classifier.predict(X))
     if scores.ndim == 1:
         scores = np.column_stack([np.zeros(len(scores)), scores])
-    return Answers(predicted, scores, probabilities)
+    return ModelAnswers(predicted, scores, probabilities)
 
 
 def _probabilities(classifier: Any, X: Any) -> np.ndarray | None:
@@ -87,8 +87,8 @@ def _scores(classifier: Any, X: Any, probabilities: np.ndarray | None) -> np.nda
         return np.asarray(classifier.decision_function(X), dtype=np.float64)
     if probabilities is None:
         raise ValueError(
-            f"{type(classifier).__name__} has neither decision_function nor predict_proba, so there are no "
-            "scores to judge; give a classifier that has one of them."
+            f"{type(classifier).__name__} has neither decision_function nor predict_proba, so it has no "
+            "scores to evaluate; use a classifier that has one of them."
         )
     return probabilities
 
@@ -118,7 +118,7 @@ class MistakeTally:
     most: int = 20
     kept: list[Mistake] = field(default_factory=list)
 
-    def add(self, first_row: int, labels: np.ndarray, told: Answers) -> None:
+    def add(self, first_row: int, labels: np.ndarray, told: ModelAnswers) -> None:
         """Look at some rows; those whose label is no class (-1) are passed over."""
         wrong = np.flatnonzero((labels >= 0) & (labels != told.predicted))
         margins = told.scores[wrong, told.predicted[wrong]] - told.scores[wrong, labels[wrong]]

@@ -86,7 +86,7 @@ def compare(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> list[ComparedModel]:
-    """Fit every model to the same rows and judge it on the same others.
+    """Fit several models to the same rows and evaluate them on the same held-out rows.
 
     All rows are held in memory. Models take turns: each fit of the first is followed by one of the second,
     and who is first changes from turn to turn, so that a busy minute of the machine hurts all alike.
@@ -116,7 +116,7 @@ def compare(
     check_number("repeats", repeats, at_least=1, integer=True)
     estimators = _estimators(models, seed)
     block, labels, numbers = whole(source)
-    entries = [_Entry(name, estimator, block.n_rows) for name, estimator in estimators.items()]
+    entries = [_Contender(name, estimator, block.n_rows) for name, estimator in estimators.items()]
     if folds is None:
         splits = _held_out(numbers, HeldOut(validate, seed).of_block(labels, numbers))
     else:
@@ -177,7 +177,7 @@ class _Rows:
         return cls(preparation, X, rows.target, test_X, others.target, test)
 
 
-class _Entry:
+class _Contender:
     """An estimator, and what has been measured about it so far."""
 
     def __init__(self, name: str, estimator: Any, n_rows: int) -> None:
@@ -223,7 +223,7 @@ class _Entry:
             }
         )
 
-    def row(self, judged: np.ndarray, best: _Entry) -> ComparedModel:
+    def row(self, judged: np.ndarray, best: _Contender) -> ComparedModel:
         """What the table says; ``judged`` are the rows that were held out."""
         told = list(self.warnings)
         if self.error is not None:

@@ -22,9 +22,9 @@ from ..metrics import (
 )
 from ..training import plain
 from .answers import (
-    Answers,
     Mistake,
     MistakeTally,
+    ModelAnswers,
     answers,
     classifier_of,
     prepared,
@@ -40,7 +40,7 @@ from .probabilities import (
 
 __all__ = ["Evaluation", "TopK", "UnlikeTraining", "evaluate", "evaluate_rows"]
 
-SCORES_AT_ONCE = 1 << 22
+MAX_SCORES_PER_BATCH = 1 << 22
 Batches = Iterable[tuple[Any, np.ndarray | None, int]]  # rows, labels, number of the first row
 
 
@@ -55,7 +55,7 @@ class TopK:
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """What :func:`evaluate` has counted; intervals are of 95 %.
+    """The result of :func:`evaluate`; intervals have 95 % confidence.
 
     Attributes
     ----------
@@ -121,7 +121,7 @@ def evaluate(
     unknown_labels: str = "error",
     progress: Callable[[int], None] | None = None,
 ) -> Evaluation:
-    """Judge a fitted model by the rows of a source, block by block; the next are read in the meantime.
+    """Evaluate a fitted model on the rows of a source, block by block, reading ahead.
 
     Memory does not grow with the number of rows: all but the area under the ROC curve and the average
     precision are counts and sums, and these two are computed from all scores up to four million, beyond that
@@ -149,7 +149,7 @@ def evaluate(
     Evaluation
     """
     classes = classifier_of(model).classes_
-    n_rows = max(256, min(BLOCK_ROWS, SCORES_AT_ONCE // len(classes))) if batch is None else batch
+    n_rows = max(256, min(BLOCK_ROWS, MAX_SCORES_PER_BATCH // len(classes))) if batch is None else batch
     tally = _Tally(model, LabelMatch(classes, labels, unknown_labels), top_k)
     blocks = ((block, block.target, block.first_row) for block in ahead(source.blocks(n_rows)))
     return tally.over(blocks, source.name, progress)
@@ -197,7 +197,7 @@ class _Tally:
             raise ValueError(f"{file} has no rows, so there is nothing to evaluate.")
         return self._result(file, time.perf_counter() - start)
 
-    def _add(self, told: Answers, labels: np.ndarray, first_row: int) -> None:
+    def _add(self, told: ModelAnswers, labels: np.ndarray, first_row: int) -> None:
         known = labels >= 0
         self.confusion.add(labels, told.predicted)
         self.mistakes.add(first_row, labels, told)
@@ -236,7 +236,7 @@ class _Tally:
         )
 
 
-MOST_SHOWN = 5
+MAX_SHOWN = 5
 
 
 @dataclass
@@ -257,20 +257,20 @@ class UnlikeTraining:
         for column, words in notices.unseen.items():
             self.unseen[column] += sum(words.values())
             shown = dict.fromkeys([*self.shown.get(column, []), *words])
-            self.shown[column] = list(shown)[:MOST_SHOWN]
+            self.shown[column] = list(shown)[:MAX_SHOWN]
 
     @property
     def notes(self) -> list[str]:
         """A sentence for each column."""
         notes = [
-            f"column {column!r} has words that training had not in {n} rows, such as "
+            f"column {column!r} has values unseen in training in {n} rows, such as "
             f"{', '.join(map(repr, self.shown[column]))}"
             for column, n in self.unseen.items()
         ]
         notes += [
-            f"column {column!r} has {n} missing values, and none in training"
+            f"column {column!r} has {n} missing values, but had none in training"
             for column, n in self.gaps.items()
         ]
         if self.extra:
-            notes.append(f"columns that training had not are left out: {', '.join(map(repr, self.extra))}")
+            notes.append(f"columns unseen in training are ignored: {', '.join(map(repr, self.extra))}")
         return notes

@@ -19,8 +19,8 @@ from ..data import ParameterError, check_choice
 __all__ = ["UNKNOWN", "LabelMatch", "UnknownLabelError"]
 
 UNKNOWN = -1
-MOST_NAMED = 10
-MOST_UNKNOWN = 10_000
+MAX_NAMED = 10
+MAX_UNKNOWN = 10_000
 
 
 class UnknownLabelError(ParameterError):
@@ -90,7 +90,7 @@ class LabelMatch:
         if self.unknown_counts:
             n_rows = sum(self.unknown_counts.values())
             notes.append(
-                f"{n_rows} rows have labels that are no class of the model, counted as errors: "
+                f"{n_rows} rows have labels that are not classes of the model and count as errors: "
                 f"{_named(self.unknown_counts)}"
             )
         return notes
@@ -104,9 +104,9 @@ class LabelMatch:
         self._known |= plain
         if self.unknown == "wrong":
             self._known |= dict.fromkeys(strange, UNKNOWN)
-            if len(self._known) > MOST_UNKNOWN + len(self.names):
+            if len(self._known) > MAX_UNKNOWN + len(self.names):
                 raise UnknownLabelError(
-                    f"the file has more than {MOST_UNKNOWN} labels that are not among the model's classes, "
+                    f"the file has more than {MAX_UNKNOWN} labels that are not among the model's classes, "
                     f"{_named(self.names)}; is the right column the target?"
                 )
         elif strange or (self.ending is not None and self._as_they_are):
@@ -174,5 +174,5 @@ def _unambiguous(keys: Iterable[Any], places: Iterable[int]) -> dict[Any, int]:
 
 def _named(labels: Iterable[str]) -> str:
     names = list(labels)
-    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    return f"{names[:MOST_NAMED]!r}{more}"
+    more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
+    return f"{names[:MAX_NAMED]!r}{more}"

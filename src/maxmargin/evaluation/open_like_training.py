@@ -9,7 +9,7 @@ from typing import Any
 
 from ..io.readers import DataFormatError, Source, open_source
 
-KINDS = {"number": "numbers", "words": "words"}
+KIND_NAMES = {"number": "numeric", "words": "categorical"}
 
 __all__ = ["open_like_training"]
 
@@ -90,8 +90,9 @@ def _with_kinds(path: str | os.PathLike[str], options: dict[str, Any], model: An
         for name in declared.keys() & trained.keys():
             if declared[name] != trained[name]:
                 raise ValueError(
-                    f"column {name!r} cannot be taken as {KINDS[declared[name]]}: the model was trained with "
-                    f"{KINDS[trained[name]]} in it. Train another so, or leave the option out."
+                    f"column {name!r} cannot be read as {KIND_NAMES[declared[name]]}: it was "
+                    f"{KIND_NAMES[trained[name]]} when the model was trained. Train a new model, or do not "
+                    "declare the column."
                 )
         expected = {**declared, **trained}
         kinds = {name: kind for name, kind in expected.items() if name in names and name != source.target}

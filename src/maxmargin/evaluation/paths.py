@@ -16,7 +16,7 @@ from ..training import plain
 
 __all__ = ["BudgetPoint", "CostPoint", "StudiedPath", "budget_path", "cost_path"]
 
-MOST_ROWS = 20_000
+MAX_ROWS = 20_000
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def budget_path(
     source : Source
         With a target; all rows are held in memory.
     budget : int, default=200
-        Where the path ends. It ends earlier where more support vectors have stopped to help.
+        Where the path ends. It ends earlier if more support vectors no longer help.
     validate : float, default=0.2
         The share of rows held out, on which the errors are counted.
     tolerance : float, default=0.002
@@ -128,8 +128,8 @@ def budget_path(
         for b, score, loss, gap in zip(path["budget"], path["score"], path["loss"], path["gap"])
     ]
     notes = [
-        f"errors are those on {n_rows} rows held out, which alpha, the end of the growth and the chosen "
-        "budget were judged by too: expect slightly more on new rows"
+        f"errors are on {n_rows} held-out rows, which also chose alpha, the end of the growth and the "
+        "budget: expect slightly larger errors on new rows"
     ]
     return StudiedPath("budget", points, block.n_rows, notes, model)
 
@@ -146,7 +146,7 @@ def cost_path(
     gammas: Any = "fixed",
     folds: int = 5,
     rule: str = "best",
-    most_rows: int = MOST_ROWS,
+    most_rows: int = MAX_ROWS,
     seed: int = 0,
 ) -> StudiedPath:
     """Cross-validated error over a grid of C or alpha, by ``PathCV``.

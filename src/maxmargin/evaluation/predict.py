@@ -67,10 +67,10 @@ def predictions(
 
 Item = TypeVar("Item")
 _END = object()
-DEPTH = 2  # items that may wait: enough to overlap, few enough to keep memory small
+MAX_BLOCKS_AHEAD = 2  # items that may wait: enough to overlap, few enough to keep memory small
 
 
-def ahead(items: Iterable[Item], depth: int = DEPTH) -> Iterator[Item]:
+def ahead(items: Iterable[Item], depth: int = MAX_BLOCKS_AHEAD) -> Iterator[Item]:
     """``items``, in their order, made ahead of their use; an error in making them is raised at its place.
 
     Parameters

@@ -96,7 +96,7 @@ class ReliabilityTally:
         return ReliabilityBin(b / N_BINS, (b + 1) / N_BINS, n, confidence / n, right / n, share)
 
 
-MOST_SCORES = 1 << 22
+MAX_SCORES = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ class RankingTally:
     """
 
     positive: str
-    most: int = field(default_factory=lambda: MOST_SCORES)
+    most: int = field(default_factory=lambda: MAX_SCORES)
     limit: int = 2**64 - 1
     n_kept: int = 0
     parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""Numbers that say how good answers are: top-k accuracy, confusion counts, intervals of shares."""
+"""Metrics of predictions: top-k accuracy, confusion counts, confidence intervals of shares."""
 
 from .confusion import (
     CONFIDENCE,

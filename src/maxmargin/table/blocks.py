@@ -58,10 +58,7 @@ def labels_of(block: Block, name: str) -> tuple[list[Any], np.ndarray]:
     for label, number in numbers.items():
         if label is None or label != label or label == "":
             row = block.first_row + int(np.argmax(codes == number))
-            raise ValueError(
-                f"{name}: row {row}, counted from 0, has no label; training needs one in every row. Leave "
-                "such rows out."
-            )
+            raise ValueError(f"{name}: row {row}, counted from 0, has no label; remove rows without a label.")
     return list(numbers), codes
 
 
@@ -77,7 +74,7 @@ def whole(source: Source) -> tuple[Block, list[Any], np.ndarray]:
     labels, numbers = labels_of(block, source.name)
     if len(labels) < 2:
         found = f"one class, {labels[0]!r}" if labels else "no rows"
-        raise ValueError(f"{source.name}: the target has {found}; there must be two classes at least.")
+        raise ValueError(f"{source.name}: the target has {found}; at least two classes are needed.")
     return block, labels, numbers
 
 

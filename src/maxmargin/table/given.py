@@ -112,8 +112,8 @@ def _column(name: str, values: Any) -> GivenColumn:
     if array.dtype.kind in "OUST":
         return _of_objects(name, array.astype(object, copy=False))
     raise ValueError(
-        f"column {name!r} has values of type {array.dtype}; numbers and words are accepted. Make dates and "
-        "times numbers, or leave the column out."
+        f"column {name!r} has values of type {array.dtype}; numbers and strings are accepted. Convert dates "
+        "and times to numbers, or drop the column."
     )
 
 
@@ -138,8 +138,8 @@ def _of_objects(name: str, array: np.ndarray) -> GivenColumn:
     odd = next((v for v in present if not isinstance(v, str | bool | np.bool_)), None)
     if odd is not None:
         raise ValueError(
-            f"column {name!r} has words and, among them, {odd!r} of type {type(odd).__name__}; a column "
-            "holds either numbers or words. Make all of it strings, or numbers."
+            f"column {name!r} has strings and, among them, {odd!r} of type {type(odd).__name__}; a column "
+            "is either numeric or categorical. Convert all of it to strings, or to numbers."
         )
     return words_of(array, missing)
 

@@ -13,12 +13,12 @@ from ..data import ParameterError
 from ..io.readers import Words
 from .given import GivenColumn, GivenTable
 
-SHOWN = 5  # names and words that a message lists
+MAX_NAMES_SHOWN = 5  # names and words that a message lists
 
 
 @dataclass
 class Notices:
-    """What a table had that the training had not; several are added up with ``+``."""
+    """What a table has that the training table had not; several are added up with ``+``."""
 
     extra: list[str] = field(default_factory=list)  # columns left out
     unseen: dict[str, dict[str, int]] = field(default_factory=dict)  # words, and in how many rows
@@ -36,16 +36,17 @@ class Notices:
         """One sentence for each kind of notice; nothing if there is none."""
         said = []
         if self.extra:
-            said.append(f"columns that training had not are left out: {_shown(self.extra)}")
+            said.append(f"columns unseen in training are ignored: {_shown(self.extra)}")
         for name, words in self.unseen.items():
             said.append(
-                f"column {name!r} has {len(words)} word(s) that training had not, in {sum(words.values())} "
-                f"row(s), which count as none of its words: {_shown(list(words))}"
+                f"column {name!r} has {len(words)} value(s) unseen in training, in {sum(words.values())} "
+                f"row(s), which are encoded as no category: {_shown(list(words))}"
             )
         if self.gaps:
-            rows = ", ".join(f"{name!r} ({n} rows)" for name, n in list(self.gaps.items())[:SHOWN])
+            rows = ", ".join(f"{name!r} ({n} rows)" for name, n in list(self.gaps.items())[:MAX_NAMES_SHOWN])
             said.append(
-                f"values are missing where training had all, and the mean or no word is taken: {rows}"
+                "values are missing in columns without missing values in training, and the mean or no "
+                f"category is used: {rows}"
             )
         return "; ".join(said) + "." if said else ""
 
@@ -57,8 +58,8 @@ def count(into: dict[str, int], more: dict[str, int]) -> None:
 
 
 def _shown(names: list[str]) -> str:
-    listed = ", ".join(map(repr, names[:SHOWN]))
-    return listed + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
+    listed = ", ".join(map(repr, names[:MAX_NAMES_SHOWN]))
+    return listed + (f" and {len(names) - MAX_NAMES_SHOWN} more" if len(names) > MAX_NAMES_SHOWN else "")
 
 
 def matched(

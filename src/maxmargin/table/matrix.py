@@ -16,7 +16,7 @@ from .plans import NumberPlan, Plan, WordsPlan
 
 
 @dataclass(frozen=True)
-class _Entry:
+class _MatrixEntry:
     """One entry of each row: its column of the matrix, -1 for none, and its value."""
 
     first: int  # the least column it can be in
@@ -65,17 +65,17 @@ class TableMatrix:
         n = stop - start
         ones = np.ones(n)
         entries = [
-            _Entry(int(first), np.where(z[:, j] != 0.0, first, -1), z[:, j])
+            _MatrixEntry(int(first), np.where(z[:, j] != 0.0, first, -1), z[:, j])
             for j, first in enumerate(self.start)
             if self.kept[j]
         ]
         if gaps is not None:
             entries += [
-                _Entry(int(place), np.where(gaps[:, j], place, -1), ones)
+                _MatrixEntry(int(place), np.where(gaps[:, j], place, -1), ones)
                 for j, place in zip(np.flatnonzero(self.marked), self._marks())
             ]
         words = self._word_places(table, start, stop, notices)
-        entries += [_Entry(first, places, ones) for (_, _, first), places in zip(self.words, words)]
+        entries += [_MatrixEntry(first, places, ones) for (_, _, first), places in zip(self.words, words)]
         entries.sort(key=lambda entry: entry.first)
         places = np.stack([entry.places for entry in entries], axis=1)
         values = np.stack([entry.values for entry in entries], axis=1)

@@ -14,7 +14,9 @@ from .statistics import Moments, RunningTable, RunningWords
 CONSTANT = "constant"
 ALL_MISSING = "no value"
 ALL_DIFFERENT = "every word different"
-FEW_ROWS = 20  # with no more rows than these, words that occur once are not taken for identifiers
+MAX_ROWS_WITHOUT_IDENTIFIERS = (
+    20  # with no more rows than these, words that occur once are not taken for identifiers
+)
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,7 @@ def plan_words(words: RunningWords, n_rows: int, limit: int) -> tuple[WordsPlan,
     counts = words.counts
     if len(counts) == 1 and not words.n_missing:
         return nothing, CONSTANT
-    if n_rows > FEW_ROWS and max(counts.values()) == 1:
+    if n_rows > MAX_ROWS_WITHOUT_IDENTIFIERS and max(counts.values()) == 1:
         return nothing, ALL_DIFFERENT
     kept = sorted(counts, key=lambda word: (-counts[word], word))[:limit]
     other = len(kept) < len(counts) or words.n_uncounted > 0

@@ -1,4 +1,4 @@
-"""From a table to the matrix that an estimator takes: one-hot words, numbers imputed and standardised."""
+"""From a table to a matrix: categories one-hot encoded, numbers imputed and standardised."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from .plans import (
 )
 from .statistics import RunningTable
 
-ROWS_AT_ONCE = 1 << 16
+ROWS_PER_FILL = 1 << 16
 DTYPES = ("float32", "float64")
 ACCEPTED = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "ensure_all_finite": "allow-nan"}
-DENSE_COLUMNS = 512  # a matrix of no more columns is dense in any case
-DENSE_SHARE = 0.25  # of entries that are not zero, from which on a wider one is
+MAX_DENSE_COLUMNS = 512  # a matrix of no more columns is dense in any case
+MIN_DENSE_SHARE = 0.25  # of entries that are not zero, from which on a wider one is
 
 
 class TableWarning(Advised, UserWarning):
@@ -41,30 +41,31 @@ class TableWarning(Advised, UserWarning):
 
 
 class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """A table as a matrix: words one-hot, numbers standardised, gaps filled and marked.
+    """Prepare a table: one-hot categories, standardised numbers, missing values imputed and marked.
 
-    A column of numbers becomes ``(x - mean) / scale``, by the values present in training; ``scale`` is the
-    standard deviation over the root of the share of values that are not the least (or not the largest, if
-    that is the more frequent), so that zeros and ones, or numbers that are mostly zero, are not blown up. A
-    missing number becomes the mean, which is 0, and where any was missing in training a column of its own
-    marks the gaps. A column of words becomes one column for each word seen in training, sorted; beyond
-    ``max_words`` of them the most frequent stay and one column stands for all others; where a word was
-    missing in training, there is a column for that. A word that training had not goes to the column of all
-    others, or is all zeros without one. Columns that are constant, without any value, or whose words are all
-    different, are dropped and named in ``dropped_``.
+    A numeric column becomes ``(x - mean) / scale``, from the values present in training; ``scale`` is the
+    standard deviation over the root of the share of values that are not the minimum (or not the maximum, if
+    that is more frequent), so that zeros and ones, or numbers that are mostly zero, are not inflated. A
+    missing number becomes the mean, which is 0; if any was missing in training, an indicator column marks
+    missing values. A categorical column becomes one column for each category seen in training, sorted; beyond
+    ``max_words`` of them the most frequent are kept and one column stands for all others; if a value was
+    missing in training, there is a column for that. An unseen category goes to the column of all others, or
+    is all zeros without one. Columns that are constant, have no value, or have only different categories are
+    dropped and named in ``dropped_``. The kind of a column is open until its first value is seen.
 
     A CSR matrix stays one: each column is divided by its largest absolute value, zeros stay zeros, and no
     column is dropped. Otherwise the matrix is dense with at most 512 columns, or where a quarter of the
     entries or more are not zero, and CSR beyond.
 
     X is a ``Block`` of a file, a data frame of pandas or polars, a mapping from names to columns, or a
-    matrix. At prediction columns are found by name in any order; one that is missing, or has words where
-    training had numbers, is an error, and one that training had not is left out with a ``TableWarning``.
+    matrix. At prediction columns are found by name in any order; a column that is missing, or is categorical
+    where training had numbers, is an error, and a column unseen in training is ignored with a
+    ``TableWarning``.
 
     Parameters
     ----------
     max_words : int, default=100
-        Words of a column that get a column of their own.
+        Categories of a column that get a column of their own.
     dtype : {"float64", "float32"}, default="float32"
         Of the matrix. Statistics are float64 in any case.
 
@@ -86,18 +87,17 @@ class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     Notes
     -----
     :meth:`state` gives everything that prediction needs as plain values and one array, and ``from_state``
-    makes the object from it again; model files hold just that. What :meth:`partial_fit` needs to go on is not
-    part of it.
+    restores the object; model files store that. What :meth:`partial_fit` needs to continue is not part of it.
     """
 
     def __init__(self, *, max_words: int = 100, dtype: str = "float32") -> None:
         self.max_words = max_words
         self.dtype = dtype
 
-    # ---- learning ----
+    # ---- fitting ----
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn means, deviations and words.
+        """Compute means, deviations and categories.
 
         Parameters
         ----------
@@ -113,7 +113,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self.partial_fit(X)
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Learn from some more rows; how the rows are cut into blocks changes no bit of the result.
+        """Fit to more rows; the result does not depend, in any bit, on how rows are cut into blocks.
 
         Parameters
         ----------
@@ -128,8 +128,8 @@ class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_choice("dtype", self.dtype, DTYPES)
         if hasattr(self, "layout_") and not hasattr(self, "_running"):
             raise ValueError(
-                "this TablePreparation comes from a model file, which holds no counts: partial_fit cannot go "
-                "on. Call fit with all rows."
+                "this TablePreparation comes from a model file, which stores no counts: partial_fit cannot "
+                "continue. Call fit with all rows."
             )
         table = self._table(X, growing=True)[0] if hasattr(self, "layout_") else self._first_table(X)
         self._running.add(table)
@@ -141,8 +141,8 @@ class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         table = given_table(X) if is_table(X) else given_matrix(validate_data(self, X, **ACCEPTED))
         if not table.n_rows or not table.n_columns:
             raise ValueError(
-                f"the table has {table.n_rows} rows and {table.n_columns} columns of features; there must be "
-                "one of each at least."
+                f"the table has {table.n_rows} rows and {table.n_columns} columns of features; at least "
+                "one of each is needed."
             )
         self.layout_ = "sparse" if table.is_sparse else "matrix" if table.names is None else "table"
         self.n_features_in_, self.n_samples_seen_ = table.n_columns, 0
@@ -186,7 +186,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Warns
         -----
         TableWarning
-            For columns and words that training had not, and gaps where it had none.
+            For columns, categories and missing values unseen in training.
         """
         out, notices = self.transform_noting(X)
         if text := notices.text():
@@ -194,7 +194,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return out
 
     def transform_noting(self, X: Any) -> tuple[Any, Notices]:
-        """The matrix, and what was unlike the training in place of a warning.
+        """The matrix, and what was unseen in training instead of a warning.
 
         Parameters
         ----------
@@ -204,7 +204,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         -------
         matrix : ndarray or CSR array of shape (n_rows, n_features_out)
         notices : Notices
-            Counts of unseen words and of gaps in columns that had none; names of columns left out.
+            Counts of unseen categories, missing values in columns that had none, ignored columns.
         """
         check_is_fitted(self, "layout_")
         table, notices = self._table(X)
@@ -214,12 +214,12 @@ class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             return sparse.csr_array((scaled, X.indices, X.indptr), shape=X.shape), notices
         if not self.n_features_out_:
             listed = ", ".join(f"{name!r} ({why})" for name, why in self.dropped_.items())
-            raise ValueError(f"the table has no column to learn from: {listed}.")
+            raise ValueError(f"the table has no usable column: {listed}.")
         matrix, is_dense = TableMatrix(self.plans_, self._names_in(), self.dtype), self.is_dense_
         fill = matrix.dense if is_dense else matrix.csr
         parts: list[Any] = [
-            fill(table, start, min(start + ROWS_AT_ONCE, table.n_rows), notices)
-            for start in range(0, max(table.n_rows, 1), ROWS_AT_ONCE)
+            fill(table, start, min(start + ROWS_PER_FILL, table.n_rows), notices)
+            for start in range(0, max(table.n_rows, 1), ROWS_PER_FILL)
         ]
         if len(parts) > 1:
             return np.concatenate(parts) if is_dense else sparse.vstack(parts, format="csr"), notices
@@ -236,11 +236,11 @@ class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if self.layout_ == "sparse":
             return False
         stored = sum(plan.kept if isinstance(plan, NumberPlan) else plan.width > 0 for plan in self.plans_)
-        return self.n_features_out_ <= DENSE_COLUMNS or stored >= DENSE_SHARE * self.n_features_out_
+        return self.n_features_out_ <= MAX_DENSE_COLUMNS or stored >= MIN_DENSE_SHARE * self.n_features_out_
 
     @property
     def row_bytes_(self) -> float:
-        """Memory of a row of the matrix, nearly, while rows are learnt from."""
+        """Approximate memory of a row of the matrix during training."""
         size = np.dtype(self.dtype).itemsize
         if self.layout_ == "sparse":
             return self._running.extent.n_stored / self.n_samples_seen_ * (size + 4)
@@ -248,7 +248,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def kinds_(self) -> dict[str, str]:
-        """What each column holds, "number" or "words": what a reader of further files has to be told."""
+        """The kind of each column, "number" or "words", for readers of further files."""
         kinds = ["number" if isinstance(plan, NumberPlan) else "words" for plan in self.plans_]
         return dict(zip(self._names_in(), kinds))
 
@@ -290,7 +290,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return matched(table, names, kinds, self.n_features_in_)
 
     def __sklearn_tags__(self) -> Any:
-        """Gaps and sparse matrices are accepted; the matrix is of the dtype asked for."""
+        """Missing values and sparse matrices are accepted; the matrix has the requested dtype."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = tags.input_tags.sparse = True
         tags.input_tags.string = tags.input_tags.categorical = True

@@ -1,4 +1,4 @@
-"""From a source to a model and the record of how it was made."""
+"""``train``: from a source to a model and the record of its training."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from .record import (
 )
 from .stream import Digest, StreamTraining
 
-KEPT_SHARE = 0.4  # of the memory, for rows as they are read and as they are prepared
+ROWS_MEMORY_SHARE = 0.4  # of memory_mb, for rows as read and as prepared
 
 
 @dataclass
 class Trained:
-    """What :func:`train` gives.
+    """A trained model, with the record of its training.
 
     Attributes
     ----------
@@ -40,9 +40,9 @@ class Trained:
         ``"table"``, a fitted :class:`TablePreparation`, and ``"model"``, the fitted estimator. It predicts
         from blocks of a file, data frames and matrices.
     record : dict
-        How the model was made, fit for JSON.
+        How the model was trained, as JSON values.
     checkpoints : list of Checkpoint
-        Files to go on from if the model should get lost.
+        Files to resume from if the model should get lost.
     """
 
     model: Pipeline
@@ -50,7 +50,7 @@ class Trained:
     checkpoints: list[Any] = field(default_factory=list)
 
     def remove_checkpoints(self) -> None:
-        """Remove the files; for whoever has saved the model."""
+        """Remove the checkpoint files, once the model is saved."""
         for checkpoint in self.checkpoints:
             checkpoint.remove()
 
@@ -71,14 +71,15 @@ def train(
     resume: bool = False,
     callback: Callable[[Progress], object] | None = None,
 ) -> Trained:
-    """Learn a classifier from a data file.
+    """Train a classifier on a data file.
 
-    A share of each class is held out. A model learnt from the other rows is judged on them, which gives the
-    validation in the record; then, if ``refit``, the model that is returned is learnt from all rows in the
-    same way. Where the rows do not fit into the memory, all of this is done with a uniform sample of them.
+    A share of each class is held out. A model trained on the other rows is evaluated on them, which gives the
+    validation in the record; then, if ``refit``, the model that is returned is trained on all rows in the
+    same way. If the rows do not fit in memory, all of this is done on a uniform sample of them.
 
-    With ``stream`` no rows are kept: the file is gone through for the statistics of its columns, then the
-    model learns from one block after the other by ``partial_fit``, then it is judged on the rows held out.
+    With ``stream`` no rows are kept: a first pass over the file computes the statistics of its columns, then
+    the model is trained on one block after the other by ``partial_fit``, then it is evaluated on the held-out
+    rows.
 
     Parameters
     ----------
@@ -89,26 +90,26 @@ def train(
     parameters : mapping, optional
         Of the model.
     validate : float, default=0.2
-        Share of the rows that is held out; 0 for none, and no validation.
+        Share of the rows that is held out; 0 for no validation.
     refit : bool, default=True
-        Whether the model returned is learnt from all rows, or is the one that was judged.
+        Whether the model returned is trained on all rows, or is the one that was validated.
     seed : int, default=0
         Decides which rows are held out, and the model's own draws.
     memory_mb : float, default=1024
-        MiB that training may take, nearly.
+        Approximate memory limit of the training, in MiB.
     stream : bool, default=False
-        Learn from all rows, block by block, in constant memory; for models that have ``partial_fit``. There
-        is no refit: the model that was judged is returned.
+        Train on all rows, block by block, in constant memory; for models that have ``partial_fit``. There is
+        no refit: the validated model is returned.
     block_rows : int, default=65536
-        Rows that a stream learns from at once, at most; fewer where rows are large.
+        Maximum number of rows per block of a stream; fewer where rows are large.
     checkpoint : path, optional
-        Beginning of the names of files that the fits keep how far they have come in.
+        Prefix of the names of the checkpoint files of the fits.
     checkpoint_seconds : float, default=30.0
-        Between two writes of such a file, at least. A stream writes it after every block.
+        Minimum time between two checkpoints. A stream writes one after every block.
     resume : bool, default=False
-        Go on from these files where there are any; the result has the same bits.
+        Resume from these files if they exist; the result is bit-identical.
     callback : callable, optional
-        Called with a :class:`Progress` as the work goes on.
+        Called with a :class:`Progress` during training.
 
     Returns
     -------
@@ -147,7 +148,7 @@ def _gathered(
     request: Request, reporter: Reporter, source: Source, digest: Digest
 ) -> tuple[dict[str, Any], TablePreparation, Outcome]:
     """Rows in memory: all of them, or a sample."""
-    limit, preparation = KEPT_SHARE * request.memory_mb * 2**20, TablePreparation()
+    limit, preparation = ROWS_MEMORY_SHARE * request.memory_mb * 2**20, TablePreparation()
     found = Gathering(request.held_out(), preparation, limit, request.seed, reporter).read(source)
     warn_of_written_numbers(preparation, getattr(source, "declared", ()))
     data = data_record(source, found, preparation)
@@ -157,7 +158,7 @@ def _gathered(
 def _streamed(
     request: Request, reporter: Reporter, source: Source, digest: Digest
 ) -> tuple[dict[str, Any], TablePreparation, Outcome]:
-    """Rows as they go by."""
+    """Block by block, without keeping rows."""
     point, outcome = StreamTraining(request, reporter).run(source, digest)
     return point.data, point.model["table"], outcome
 

@@ -25,13 +25,13 @@ from ..table import (
 from .held_out import HeldOut, key_of, mixed
 from .progress import Reporter
 
-MOST_CLASSES = 10_000
-FIRST_ROWS = 20  # of each class, which are kept in any case
-LEAST_SHARE = 2.0**-40
+MAX_CLASSES = 10_000
+MIN_ROWS_PER_CLASS = 20  # of each class, which are kept in any case
+MIN_SHARE_KEPT = 2.0**-40
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class KeptRows:
     """Rows of a block that were kept: their numbers in the file, and which of them are held out."""
 
     block: Block
@@ -51,7 +51,7 @@ class Gathered:
     """What one pass has found; ``n_rows`` are those of the file, of which a ``share`` is kept."""
 
     counts: dict[Any, int] = field(default_factory=dict)
-    parts: list[Part] = field(default_factory=list)
+    parts: list[KeptRows] = field(default_factory=list)
     n_rows: int = 0
     share: float = 1.0
 
@@ -71,7 +71,7 @@ class Gathered:
 
 
 class Gathering:
-    """Reads a source once; the preparation learns from all rows that are not held out.
+    """Reads a source once; the preparation is fitted to all rows that are not held out.
 
     Parameters
     ----------
@@ -114,29 +114,29 @@ class Gathering:
         found.n_rows += block.n_rows
         if self.limit is not None:
             rows = block.first_row + np.arange(block.n_rows)
-            self._keep(Part(block, rows, mask, first), self.limit)
+            self._keep(KeptRows(block, rows, mask, first), self.limit)
 
-    def _keep(self, part: Part, limit: float) -> None:
+    def _keep(self, part: KeptRows, limit: float) -> None:
         """All of it or a sample; all parts are thinned out until they are small enough."""
         found = self.found
         found.parts.append(self._kept(part))
-        while self._n_bytes() > limit and found.share > LEAST_SHARE:
+        while self._n_bytes() > limit and found.share > MIN_SHARE_KEPT:
             found.share /= 2.0
             for k, part in enumerate(found.parts):  # one by one: no two copies of all at once
                 found.parts[k] = self._kept(part)
 
-    def _kept(self, part: Part) -> Part:
+    def _kept(self, part: KeptRows) -> KeptRows:
         if self.found.share == 1.0:
             return part
         stays = mixed(part.rows.astype(np.uint64), self.key) < np.uint64(self.found.share * 2.0**64)
         which = np.flatnonzero(stays | part.first)
-        return Part(taken(part.block, which), part.rows[which], part.held_out[which], part.first[which])
+        return KeptRows(taken(part.block, which), part.rows[which], part.held_out[which], part.first[which])
 
     def _first(self, labels: list[Any], codes: np.ndarray) -> np.ndarray:
         """Which rows are among the first of their class in the file."""
         out = np.zeros(len(codes), dtype=bool)
         for number, label in enumerate(labels):
-            if (wanted := FIRST_ROWS - self.found.counts.get(label, 0)) > 0:
+            if (wanted := MIN_ROWS_PER_CLASS - self.found.counts.get(label, 0)) > 0:
                 out[np.flatnonzero(codes == number)[:wanted]] = True
         return out
 
@@ -165,15 +165,15 @@ def timed_blocks(source: Source, reporter: Reporter, n_rows: int = BLOCK_ROWS) -
 def _count(found: Gathered, labels: list[Any], codes: np.ndarray, name: str) -> None:
     for label, n in zip(labels, np.bincount(codes, minlength=len(labels)).tolist()):
         found.counts[label] = found.counts.get(label, 0) + n
-    if len(found.counts) > MOST_CLASSES:
+    if len(found.counts) > MAX_CLASSES:
         raise ValueError(_too_many(found, name))
 
 
 def check_classes(found: Gathered, name: str) -> None:
-    """Refuse targets that no classifier could learn, before any fit."""
+    """Refuse unsuitable targets, before any fit."""
     if len(found.counts) < 2:
         only = "no rows" if not found.counts else f"one class, {next(iter(found.counts))!r}"
-        raise ValueError(f"{name}: the target has {only}; there must be two classes at least.")
+        raise ValueError(f"{name}: the target has {only}; at least two classes are needed.")
     if len(found.counts) > max(found.n_rows // 2, 2):
         raise ValueError(_too_many(found, name))
 
@@ -182,5 +182,5 @@ def _too_many(found: Gathered, name: str) -> str:
     some = ", ".join(repr(label) for label in list(found.counts)[:3])
     return (
         f"{name}: the target has {len(found.counts)} different labels in {found.n_rows} rows ({some}, ...), "
-        "too many for classes. Is it the right column? Numbers have to be put into classes first."
+        "too many for classes. Is it the right column? Bin numeric targets first."
     )

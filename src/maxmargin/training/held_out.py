@@ -1,4 +1,4 @@
-"""Which rows are held out: a share of each class, drawn as the rows go by, however they are cut."""
+"""Which rows are held out: a share of each class, drawn in one pass, independent of the blocks."""
 
 from __future__ import annotations
 

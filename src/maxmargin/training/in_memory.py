@@ -1,4 +1,4 @@
-"""Training on rows in memory: judged on the rows held out, then learnt from all of them."""
+"""Training on rows in memory: a fit that is validated on held-out rows, then one on all rows."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from ..checkpoints import Checkpoint
 from ..io.readers import BLOCK_ROWS
 from ..metrics import CONFIDENCE, Confusion, share_interval
 from ..table import TablePreparation
-from .gather import Gathered, Part
+from .gather import Gathered, KeptRows
 from .held_out import HeldOut
 from .models import ModelKind
 from .progress import Reporter
 
-CACHE_SHARE = 0.25  # of the memory, for kernel values and features
+CACHE_MEMORY_SHARE = 0.25  # of the memory, for kernel values and features
 
 
 @dataclass(frozen=True)
 class Request:
-    """What was asked for."""
+    """The parameters of a training."""
 
     kind: ModelKind
     parameters: Mapping[str, Any]
@@ -42,14 +42,16 @@ class Request:
         return HeldOut(self.validate, self.seed)
 
     def estimator(self) -> Any:
-        """Not fitted; a cache that nothing is said about has its share of the memory."""
-        cache = {"cache_mb": CACHE_SHARE * self.memory_mb} if "cache_mb" in self.kind.accepted() else {}
+        """Not fitted; by default its cache has its share of the memory."""
+        cache = (
+            {"cache_mb": CACHE_MEMORY_SHARE * self.memory_mb} if "cache_mb" in self.kind.accepted() else {}
+        )
         return self.kind.make({**cache, **self.parameters}, self.seed)
 
 
 @dataclass
 class Outcome:
-    """What training has come to."""
+    """The result of a training."""
 
     estimator: Any
     fitted_on: str
@@ -66,7 +68,7 @@ class Training:
         self.checkpoints: list[Checkpoint] = []
 
     def run(self, found: Gathered, preparation: TablePreparation) -> Outcome:
-        """Fit, judge and, if asked, fit again on all rows."""
+        """Fit, validate and, if requested, fit again on all rows."""
         held_out = held_out_of(found.parts)
         sample = f"a uniform sample of {found.n_kept:,} of {found.n_rows:,} rows"
         everything = "all rows" if found.share == 1.0 else sample
@@ -74,15 +76,15 @@ class Training:
             data = prepared(preparation, found.parts)
         if not held_out.any():
             return self._outcome(self._fit(data, "fit"), data, everything)
-        learnt = data.take(np.flatnonzero(~held_out))
-        estimator = self._fit(learnt, "fit")
+        training_rows = data.take(np.flatnonzero(~held_out))
+        estimator = self._fit(training_rows, "fit")
         self.reporter.say("validate", 0, int(held_out.sum()))
         with self.reporter.clock("validation"):
-            validation = judged(estimator, data.take(np.flatnonzero(held_out)))
+            validation = validation_of(estimator, data.take(np.flatnonzero(held_out)))
         self.reporter.say("validate", int(held_out.sum()), int(held_out.sum()))
         if not self.request.refit:
-            return self._outcome(estimator, learnt, f"{everything} but those held out", validation)
-        del learnt, estimator
+            return self._outcome(estimator, training_rows, f"{everything} but those held out", validation)
+        del training_rows, estimator
         return self._outcome(self._fit(data, "refit"), data, everything, validation)
 
     def _fit(self, data: LabelledRows, phase: str) -> Any:
@@ -92,7 +94,7 @@ class Training:
             return estimator.fit(data.X, data.y)
 
     def _set_checkpoint(self, estimator: Any, phase: str) -> None:
-        """Each fit has a file of its own, which stays until the model is safe."""
+        """Each fit has its own file, which is kept until the model is saved."""
         if self.request.checkpoint is None or not hasattr(estimator, "set_checkpoint"):
             return
         path = f"{self.request.checkpoint}.{phase}"
@@ -125,13 +127,13 @@ class LabelledRows:
         return LabelledRows(self.X[which], self.y[which], self.rows[which])
 
 
-def prepared(preparation: TablePreparation, parts: list[Part]) -> LabelledRows:
+def prepared(preparation: TablePreparation, parts: list[KeptRows]) -> LabelledRows:
     """The matrix of all rows kept; ``parts`` is emptied on the way, so that they are not there twice.
 
     Parameters
     ----------
     preparation : TablePreparation
-    parts : list of Part
+    parts : list of KeptRows
 
     Returns
     -------
@@ -157,11 +159,11 @@ def prepared(preparation: TablePreparation, parts: list[Part]) -> LabelledRows:
     return LabelledRows(X, y, rows)
 
 
-def judged(estimator: Any, data: LabelledRows) -> dict[str, Any]:
-    """Accuracy on rows held out, with its interval, and that of always naming the most frequent class."""
-    told = confusion_of(estimator)
-    count_answers(told, estimator, data.X, data.y)
-    return judgement(told)
+def validation_of(estimator: Any, data: LabelledRows) -> dict[str, Any]:
+    """Accuracy on held-out rows, with its interval, and that of always predicting the most frequent class."""
+    confusion = confusion_of(estimator)
+    count_answers(confusion, estimator, data.X, data.y)
+    return validation_record(confusion)
 
 
 def confusion_of(estimator: Any) -> Confusion:
@@ -169,27 +171,27 @@ def confusion_of(estimator: Any) -> Confusion:
     return Confusion([str(label) for label in estimator.classes_])
 
 
-def count_answers(told: Confusion, estimator: Any, X: Any, y: np.ndarray) -> None:
-    """Count what an estimator says about rows whose classes are known to it."""
+def count_answers(confusion: Confusion, estimator: Any, X: Any, y: np.ndarray) -> None:
+    """Count the predictions of an estimator for rows of known classes."""
     classes = np.asarray(estimator.classes_)
-    told.add(np.searchsorted(classes, y), np.searchsorted(classes, estimator.predict(X)))
+    confusion.add(np.searchsorted(classes, y), np.searchsorted(classes, estimator.predict(X)))
 
 
-def judgement(told: Confusion) -> dict[str, Any]:
-    """What the record says about rows held out."""
-    n, right = int(told.n_rows), int(told.n_right)
+def validation_record(confusion: Confusion) -> dict[str, Any]:
+    """The validation part of the record."""
+    n, right = int(confusion.n_rows), int(confusion.n_right)
     return {
         "n_rows": n,
         "n_errors": n - right,
         "accuracy": right / n,
         "accuracy_interval": list(share_interval(right, n)),
         "confidence": CONFIDENCE,
-        "majority_accuracy": float(told.majority_share()),
-        "balanced_accuracy": float(told.balanced_accuracy()),
+        "majority_accuracy": float(confusion.majority_share()),
+        "balanced_accuracy": float(confusion.balanced_accuracy()),
     }
 
 
-def held_out_of(parts: Sequence[Part]) -> np.ndarray:
+def held_out_of(parts: Sequence[KeptRows]) -> np.ndarray:
     """Which of the rows kept are held out."""
     return np.concatenate([part.held_out for part in parts])
 

@@ -79,11 +79,11 @@ _KINDS = (
     ),
     ModelKind("kernel", "KernelSVC", "exact kernel SVM, to a duality gap"),
     ModelKind("linear", "LinearSVC", "linear SVM"),
-    ModelKind("top-k", "TopKSVC", "many classes, judged by the k best guesses", {"k": 1}),
-    ModelKind("linear-program", "LinearProgramSVC", "SVM with a 1-norm, which leaves features out"),
+    ModelKind("top-k", "TopKSVC", "many classes, trained for top-k accuracy", {"k": 1}),
+    ModelKind("linear-program", "LinearProgramSVC", "SVM with a 1-norm penalty, for sparse weights"),
     ModelKind("lagrangian", "LagrangianSVC", "SVM with a squared loss by a Lagrangian method"),
     ModelKind("least-squares", "LeastSquaresClassifier", "ridge regression to the classes"),
-    ModelKind("all-pairs", "AllPairsSVC", "one kernel SVM for all pairs of classes at once"),
+    ModelKind("all-pairs", "AllPairsSVC", "multiclass kernel SVM over all pairs of classes"),
     ModelKind(
         "calibrated", "CalibratedSVC", "exact kernel SVM with calibrated probabilities", around="KernelSVC"
     ),

@@ -1,4 +1,4 @@
-"""What a training says while it runs."""
+"""Progress events and timings of a training."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a phase has come; ``total`` is None where nobody knows it."""
+    """How far a phase has come; ``total`` is None if unknown."""
 
     phase: str  # "read", "choose", "fit", "validate", "refit"; streams: "gather", "learn", "validate"
-    done: int  # rows read or validated, choices judged, support vectors or iterations of a fit
+    done: int  # rows read or validated, choices tried, support vectors or iterations of a fit
     total: int | None = None
     gap: float | None = None  # relative duality gap, of a fit
 
@@ -27,7 +27,7 @@ class Reporter:
         self.seconds: dict[str, float] = {}
 
     def say(self, phase: str, done: int, total: int | None = None, gap: float | None = None) -> None:
-        """Tell the callback, if there is one."""
+        """Call the callback, if there is one."""
         if self.callback is not None:
             self.callback(Progress(phase, done, total, gap))
 

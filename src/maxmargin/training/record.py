@@ -1,4 +1,4 @@
-"""The record of a training: what was learnt from what, how, and how well; plain values, fit for JSON."""
+"""The record of a training as JSON values: data, parameters, fit, validation, versions."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from ..io.readers import Source
 from ..table import TablePreparation
 from .gather import Gathered
 
-PIECE = 1 << 20
-MOST_SUPPORT_ROWS = 10_000  # numbers of rows that a record lists
+HASH_CHUNK_BYTES = 1 << 20
+MAX_SUPPORT_ROWS = 10_000  # numbers of rows that a record lists
 
 
 @contextmanager
@@ -34,7 +34,7 @@ def digest_of(name: str) -> Iterator[Callable[[], dict[str, Any]]]:
     def digest() -> dict[str, Any]:
         sha, n = hashlib.sha256(), 0
         with path.open("rb") as file:
-            while (piece := file.read(PIECE)) and not stopped:
+            while (piece := file.read(HASH_CHUNK_BYTES)) and not stopped:
                 sha.update(piece)
                 n += len(piece)
         return {"sha256": sha.hexdigest(), "n_bytes": n}
@@ -58,7 +58,7 @@ def is_training_file(name: str, record: Mapping[str, Any] | None) -> bool:
 
 
 def data_record(source: Source, found: Gathered, preparation: TablePreparation) -> dict[str, Any]:
-    """What the data were."""
+    """The data of a training."""
     columns = source.columns
     return {
         "file": str(source.name),
@@ -84,13 +84,13 @@ def fit_record(estimator: Any, rows: np.ndarray) -> dict[str, Any]:
         if hasattr(inner, f"{name}_")
     }
     support = getattr(inner, "support_", None)
-    if support is not None and len(support) <= MOST_SUPPORT_ROWS:
+    if support is not None and len(support) <= MAX_SUPPORT_ROWS:
         out["support_rows"] = plain(rows[support])
     return out
 
 
 def choice_record(estimator: Any) -> dict[str, Any]:
-    """How the model was chosen: parameters given as a rule ("auto", "median"), and the value it came to."""
+    """Parameters given as a rule ("auto", "median"), with the value that each rule chose."""
     inner = getattr(estimator, "estimator_", estimator)
     rules = {name: value for name, value in inner.get_params(deep=False).items() if isinstance(value, str)}
     return {
@@ -101,7 +101,7 @@ def choice_record(estimator: Any) -> dict[str, Any]:
 
 
 def versions() -> dict[str, str]:
-    """What the result may depend on."""
+    """Versions that the result may depend on."""
     from .. import __version__
 
     others = {name: version(name) for name in ("numpy", "scipy", "scikit-learn")}

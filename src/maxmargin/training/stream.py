@@ -1,7 +1,7 @@
-"""Training on a file as it goes by: one block after the other, in memory that no length of the file changes.
+"""Training on a stream: one block after the other, in memory that does not grow with the file.
 
-One pass for the preparation and the classes, which are those of all rows; one in which the estimator learns
-from each block; one, if rows are held out, in which the model that came of it is judged on them.
+One pass for the preparation and the classes of all rows; one that trains the estimator block by block; one,
+if rows are held out, that validates the model on them.
 """
 
 from __future__ import annotations
@@ -37,23 +37,24 @@ from .in_memory import (
     Request,
     confusion_of,
     count_answers,
-    judgement,
+    validation_record,
 )
 from .models import MODELS, ModelKind
 from .progress import Reporter
 from .record import data_record, plain
 
 Digest = Callable[[], dict[str, Any]]
-ENDING = "stream"  # of the checkpoint's name
+CHECKPOINT_SUFFIX = "stream"  # of the checkpoint's name
 
 
 def check_streams(kind: ModelKind) -> None:
-    """Refuse models that cannot learn from one block after the other."""
+    """Refuse models without ``partial_fit``."""
     if not kind.streams():
         able = ", ".join(name for name, each in MODELS.items() if each.streams())
         raise ValueError(
-            f"the model {kind.name!r} cannot learn from a stream, as {kind.estimator} has no partial_fit; "
-            f"these can: {able}. Without stream a file larger than memory leaves a sample, for any model."
+            f"the model {kind.name!r} cannot be trained on a stream, because {kind.estimator} has no "
+            f"partial_fit; these can: {able}. Without streaming, any model is trained on a sample of a "
+            "file that is larger than memory."
         )
 
 
@@ -63,11 +64,11 @@ class StreamTraining:
     def __init__(self, request: Request, reporter: Reporter) -> None:
         check_streams(request.kind)
         self.request, self.reporter = request, reporter
-        path = None if request.checkpoint is None else f"{request.checkpoint}.{ENDING}"
+        path = None if request.checkpoint is None else f"{request.checkpoint}.{CHECKPOINT_SUFFIX}"
         self.checkpoint = None if path is None else Checkpoint(path, resume=request.resume)
 
     def run(self, source: Source, digest: Digest) -> tuple[StreamPoint, Outcome]:
-        """Learn and judge; what is known of the file, with the model, and what has come of it."""
+        """Train and validate; the model with what is known of the file, and the outcome."""
         held_out = self.request.held_out()  # goes along with the blocks, from the first on
         point, identity = self._start(source, digest)
         estimator = point.model["model"]
@@ -83,11 +84,11 @@ class StreamTraining:
         fitted_on = "all rows" if not self.request.validate else "all rows but those held out"
         checkpoints = [] if self.checkpoint is None else [self.checkpoint]
         rows = np.zeros(0, dtype=np.int64)  # support vectors of a stream have no numbers
-        validation = self._judged(source, point) if self.request.validate else None
+        validation = self._validated(source, point) if self.request.validate else None
         return point, Outcome(estimator, f"{fitted_on}, block by block", rows, validation, checkpoints)
 
     def _start(self, source: Source, digest: Digest) -> tuple[StreamPoint, dict[str, str]]:
-        """Where the run before has stopped, or the beginning, after a pass over all rows."""
+        """The checkpoint of the previous run, or the start, after a pass over all rows."""
         checkpoint = self.checkpoint
         if checkpoint is not None and checkpoint.resume and checkpoint.exists():
             identity = self._identity(source, digest)
@@ -125,17 +126,17 @@ class StreamTraining:
         with self.reporter.clock("solver"):
             estimator.partial_fit(X, y, **classes)
 
-    def _judged(self, source: Source, point: StreamPoint) -> dict[str, Any] | None:
-        """By the model of the whole stream, in a pass of its own."""
+    def _validated(self, source: Source, point: StreamPoint) -> dict[str, Any] | None:
+        """The validation of the final model, in a pass of its own."""
         estimator, held_out = point.model["model"], self.request.held_out()
-        told = confusion_of(estimator)
+        confusion = confusion_of(estimator)
         for block, mask in self._blocks(source, held_out):
             if mask.any():
                 X, y = self._prepared(point, block, mask)
                 with self.reporter.clock("validation"):
-                    count_answers(told, estimator, X, y)
+                    count_answers(confusion, estimator, X, y)
             self.reporter.say("validate", block.first_row + block.n_rows, point.data["n_rows"])
-        return judgement(told) if told.n_rows else None
+        return validation_record(confusion) if confusion.n_rows else None
 
     def _prepared(self, point: StreamPoint, block: Block, which: np.ndarray) -> tuple[Any, np.ndarray]:
         with self.reporter.clock("preparation"):
@@ -151,11 +152,11 @@ def _check_same_length(source: Source, point: StreamPoint) -> None:
     if point.n_rows_passed != point.data["n_rows"]:
         raise ValueError(
             f"{source.name}: it had {point.data['n_rows']} rows when it was first read and "
-            f"{point.n_rows_passed} now; a file must not change while it is learnt from."
+            f"{point.n_rows_passed} now; a file must not change during training."
         )
 
 
-KEY = "stream"
+RECORD_KEY = "stream"
 
 
 @dataclass
@@ -169,7 +170,7 @@ class StreamPoint:
     def write(self, path: Path, identity: Mapping[str, str]) -> None:
         """Either the whole file is there afterwards, or the old one."""
         record = {"identity": dict(identity), "data": self.data, "n_rows_passed": self.n_rows_passed}
-        save(self.model, path, record={KEY: record})
+        save(self.model, path, record={RECORD_KEY: record})
 
 
 def read_point(path: Path, identity: Mapping[str, str]) -> StreamPoint:
@@ -179,14 +180,14 @@ def read_point(path: Path, identity: Mapping[str, str]) -> StreamPoint:
     ----------
     path : Path
     identity : mapping
-        What the stream that is to go on is of.
+        Of the training that is to be resumed.
 
     Returns
     -------
     StreamPoint
     """
     try:
-        record, model = read_record(path).get(KEY), load(path)
+        record, model = read_record(path).get(RECORD_KEY), load(path)
     except ModelFormatError as error:
         raise CheckpointError(str(error), "Start over with {resume}.", resume=False) from None
     if record is None:

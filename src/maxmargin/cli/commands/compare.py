@@ -41,16 +41,16 @@ def compare(
         ),
     ] = None,
     validate: Annotated[float, Parameter(help="Share of the rows held out.")] = 0.2,
-    folds: Annotated[int | None, Parameter(help="Cross-validation with so many folds instead.")] = None,
-    repeats: Annotated[int, Parameter(help="Fits of each model, for steadier times.")] = 1,
-    seed: Annotated[int, Parameter(help="Of everything random.")] = 0,
+    folds: Annotated[int | None, Parameter(help="Number of folds, for cross-validation instead.")] = None,
+    repeats: Annotated[int, Parameter(help="Fits of each model, for more stable times.")] = 1,
+    seed: Annotated[int, Parameter(help="Random seed.")] = 0,
     reading: Reading = Reading(),  # noqa: B008
     show: Show = Show(),  # noqa: B008
 ) -> int:
-    """Fit several models to the same rows and judge them on the same others.
+    """Fit several models to the same rows and evaluate them on the same held-out rows.
 
-    Each has the parameters that train begins with; those of scikit-learn have its defaults. Models take
-    turns. A model that fails is a row with its error, and the exit code is 1 where all fail.
+    Each model has the default parameters of train; those of scikit-learn have its defaults. Repeated fits are
+    interleaved. A model that fails is a row with its error; the exit code is 1 if all fail.
     """
     from ...evaluation import compare as measured
 

@@ -20,18 +20,16 @@ TEST_SHARE = 0.3
 
 def demo(
     *,
-    folder: Annotated[
-        Path | None, Parameter(help="Where to write files; else a new temporary folder.")
-    ] = None,
+    folder: Annotated[Path | None, Parameter(help="Folder for the files [a new temporary folder].")] = None,
     show: Show = Show(),  # noqa: B008
 ) -> int:
-    """Show the commands at work on a table of 569 tumours: train, evaluate, predict, report."""
+    """Run train, evaluate, predict and report on a table of 569 tumours."""
     where = Path(tempfile.mkdtemp(prefix="maxmargin-demo-")) if folder is None else folder
     where.mkdir(parents=True, exist_ok=True)
     n_train, n_test = write_tables(where)
     if not show.json:
         print(f"{where}/train.csv: {n_train} tumours, 30 measurements each, benign or malignant")
-        print(f"{where}/test.csv: {n_test} more, to judge the model by\n")
+        print(f"{where}/test.csv: {n_test} more, to evaluate the model on\n")
     answers = []
     for arguments in commands(where):
         line = shlex.join(["maxmargin", *arguments])

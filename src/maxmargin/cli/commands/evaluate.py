@@ -21,7 +21,7 @@ Renaming = Annotated[
 ]
 UnknownLabels = Annotated[
     Literal["error", "wrong"],
-    Parameter(help="Refuse labels that are none of the model's classes, or count their rows as errors."),
+    Parameter(help="Refuse labels that are not classes of the model, or count their rows as errors."),
 ]
 
 
@@ -32,17 +32,20 @@ def evaluate(
     *,
     top_k: Annotated[
         list[int] | None,
-        Parameter(help="Count how often the class is among the k likeliest [1 3 5].", consume_multiple=True),
+        Parameter(
+            help="Report how often the true class is among the k highest scores [1 3 5].",
+            consume_multiple=True,
+        ),
     ] = None,
     label: Renaming = None,
     unknown_labels: UnknownLabels = "error",
     reading: Reading = Reading(),  # noqa: B008
     show: Show = Show(),  # noqa: B008
 ) -> None:
-    """Judge a model by the rows of a file: accuracy, classes, confusions, calibration, worst mistakes.
+    """Evaluate a model on a file: accuracy, classes, confusion matrix, calibration, worst mistakes.
 
-    The file is read as the training file was, unless options say otherwise, and in blocks: memory does not
-    grow with it. Intervals are of 95 %, for rows that had no part in the training.
+    The file is read like the training file, unless options say otherwise, in constant memory. Intervals have
+    95 % confidence, for rows that were not used in training.
     """
     from ... import io
     from ...evaluation import evaluate as judge
@@ -54,8 +57,8 @@ def evaluate(
     source = reading.open_for(data, fitted, record)
     if is_training_file(source.name, record):
         show.invocation.warn(
-            f"{data} is the file that the model was trained on: these numbers say how well it remembers, not "
-            "how well it does on new rows."
+            f"{data} is the file that the model was trained on: these numbers show how well it memorised "
+            "its rows, not how well it does on new ones."
         )
     with bar(show) as line:
         found = judge(
@@ -72,7 +75,7 @@ def evaluate(
 
 
 def renamed(texts: Sequence[str], classes: Sequence[str]) -> dict[str, str]:
-    """``OLD=NEW``, each; labels may have signs of their own, so NEW is what makes it one of the classes."""
+    """``OLD=NEW``, each; labels may contain "=", so the split is where NEW is one of the classes."""
     found: dict[str, str] = {}
     for text in texts:
         places = [i for i, sign in enumerate(text) if sign == "=" and text[i + 1 :] in classes]

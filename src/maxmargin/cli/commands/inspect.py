@@ -10,7 +10,7 @@ from cyclopts import Parameter
 from ..frame import Show, facts, table
 from ..frame import texts as summary
 
-SHOWN_COLUMNS = 30
+MAX_COLUMNS_SHOWN = 30
 
 
 def inspect(
@@ -19,7 +19,7 @@ def inspect(
     *,
     show: Show = Show(),  # noqa: B008
 ) -> None:
-    """Tell what a model file holds: what it predicts, from which columns, how it was made and how well."""
+    """Show what is in a model file: what it predicts, from which columns, how it was trained and how well."""
     from ... import io
 
     fitted, record = io.load(model), io.read_record(model) or {}
@@ -56,10 +56,10 @@ def _parts(document: dict[str, Any], record: dict[str, Any]) -> list[Any]:
     }
     parts = [facts("Model", about), facts("Parameters", document["parameters"])]
     if columns := document["columns"]:
-        rows = [(column["name"], column["kind"], column["becomes"]) for column in columns[:SHOWN_COLUMNS]]
-        if len(columns) > SHOWN_COLUMNS:
-            rows.append((f"... and {len(columns) - SHOWN_COLUMNS} more", "", ""))
-        parts.append(table("Columns it expects", ["name", "holds", "becomes"], rows, words=3))
+        rows = [(column["name"], column["kind"], column["becomes"]) for column in columns[:MAX_COLUMNS_SHOWN]]
+        if len(columns) > MAX_COLUMNS_SHOWN:
+            rows.append((f"... and {len(columns) - MAX_COLUMNS_SHOWN} more", "", ""))
+        parts.append(table("Expected columns", ["name", "holds", "becomes"], rows, words=3))
     return parts
 
 
@@ -87,5 +87,5 @@ def _becomes(width: int, kind: str, dropped: str | None) -> str:
     if dropped is not None:
         return f"left out: {dropped}"
     if kind == "number":
-        return "standardised" if width == 1 else "standardised, and a mark where it is missing"
+        return "standardised" if width == 1 else "standardised, plus a missing-value indicator"
     return f"{width} indicators"

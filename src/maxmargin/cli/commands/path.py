@@ -34,14 +34,16 @@ def path(
     model: Annotated[
         str, Parameter(help="sparse-kernel: over budgets; kernel, linear, ...: over C or alpha.")
     ] = BUDGETED,
-    budget: Annotated[int | None, Parameter(help="Where a path of budgets ends [200].")] = None,
+    budget: Annotated[int | None, Parameter(help="Largest budget of the path [200].")] = None,
     validate: Annotated[
-        float | None, Parameter(help="Share of the rows held out to judge budgets [0.2].")
+        float | None, Parameter(help="Share of the rows held out to evaluate budgets [0.2].")
     ] = None,
     tolerance: Annotated[
-        float | None, Parameter(help="How much more error a smaller budget may have [0.002].")
+        float | None, Parameter(help="Extra error accepted for a smaller budget [0.002].")
     ] = None,
-    folds: Annotated[int | None, Parameter(help="Of the cross-validation over C or alpha [5].")] = None,
+    folds: Annotated[
+        int | None, Parameter(help="Number of cross-validation folds over C or alpha [5].")
+    ] = None,
     rule: Annotated[
         Literal["best", "one-standard-error"] | None, Parameter(help="How C or alpha is chosen [best].")
     ] = None,
@@ -49,11 +51,11 @@ def path(
         list[float] | None, Parameter(help="Values of C or alpha.", consume_multiple=True)
     ] = None,
     plot: Annotated[Path | None, Parameter(help="Draw the path into this file: .svg, .png or .pdf.")] = None,
-    seed: Annotated[int, Parameter(help="Of everything random.")] = 0,
+    seed: Annotated[int, Parameter(help="Random seed.")] = 0,
     reading: Reading = Reading(),  # noqa: B008
     show: Show = Show(),  # noqa: B008
 ) -> None:
-    """Follow the error over budgets of support vectors, or over C, and say which to take."""
+    """Compute the error over budgets of support vectors, or over C, and recommend one."""
     if plot is not None and plot.suffix.lower() not in PLOTS:
         raise UsageError(f"--plot takes a file that ends in {', '.join(PLOTS)}; got {plot}.")
     if plot is not None:
@@ -79,7 +81,7 @@ def _found(
 
     source = reading.open(data)
     with bar(show) as line:
-        line.start("following the path")
+        line.start("computing the path")
         if model == BUDGETED:
             return budget_path(source, seed=seed, **given)
         return cost_path(source, named_estimator(model, seed), seed=seed, **given)
@@ -119,7 +121,7 @@ def _budgets(found: StudiedPath) -> Table:
         )
         for p in found.points
     ]
-    return table(f"Error on rows held out, {found.n_rows:,} rows in all", columns, rows, words=0)
+    return table(f"Error on held-out rows, {found.n_rows:,} rows in all", columns, rows, words=0)
 
 
 def _costs(found: StudiedPath) -> Table:

@@ -28,22 +28,24 @@ if TYPE_CHECKING:
 
 def predict(
     model: Annotated[Path, Parameter(help="The model file.")],
-    data: Annotated[Path, Parameter(help="The rows to predict; a target column is left out of account.")],
+    data: Annotated[Path, Parameter(help="The rows to predict; a target column is ignored.")],
     /,
     *,
-    out: Annotated[Path | None, Parameter(help="Where to write; else standard output.")] = None,
-    scores: Annotated[bool, Parameter(help="Scores of the classes too.", show_default=False)] = False,
+    out: Annotated[Path | None, Parameter(help="Output file [standard output].")] = None,
+    scores: Annotated[
+        bool, Parameter(help="Also write the scores of the classes.", show_default=False)
+    ] = False,
     probabilities: Annotated[
-        bool, Parameter(help="Probabilities of the classes too.", show_default=False)
+        bool, Parameter(help="Also write the probabilities of the classes.", show_default=False)
     ] = False,
     reading: Reading = Reading(),  # noqa: B008
     show: Show = Show(),  # noqa: B008
 ) -> None:
     """Predict the class of every row of a file.
 
-    The answer is CSV with the column "prediction", a line for each row in the file's order, and a column for
-    every score and probability asked for. The file is read as the training file was, unless options say
-    otherwise, and in blocks: memory does not grow with it.
+    Writes CSV with the column "prediction", one line per row in the order of the file, and a column for each
+    score and probability requested. The file is read like the training file, unless options say otherwise, in
+    constant memory.
     """
     from ... import io
     from ...evaluation import predictions

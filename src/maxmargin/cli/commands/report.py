@@ -19,13 +19,13 @@ from .evaluate import Renaming, UnknownLabels, renamed
 
 def report(
     model: Annotated[Path, Parameter(help="The model file.")],
-    data: Annotated[Path, Parameter(help="Rows to judge it by, with the target; best rows it has not seen.")],
+    data: Annotated[Path, Parameter(help="Rows to evaluate it on, with the target; preferably new rows.")],
     /,
     *,
-    out: Annotated[Path | None, Parameter(help="The page to write; else MODEL's name with .html.")] = None,
+    out: Annotated[Path | None, Parameter(help="The page to write [MODEL with the suffix .html].")] = None,
     label: Renaming = None,
     training: Annotated[
-        Path | None, Parameter(help="The training file too: more bounds, for up to 5,000 rows.")
+        Path | None, Parameter(help="The training file, for more bounds (up to 5,000 rows).")
     ] = None,
     unknown_labels: UnknownLabels = "error",
     reading: Reading = Reading(),  # noqa: B008
@@ -33,9 +33,9 @@ def report(
 ) -> None:
     """Write one self-contained HTML page about a model.
 
-    Data, how the model was chosen, metrics with intervals, confusion, calibration, mistakes, influential
-    rows, duality gap, bounds, and how to reproduce it. The page loads nothing and runs nothing; it shows some
-    rows of both files.
+    It shows the data, the training, metrics with intervals, the confusion matrix, calibration, mistakes,
+    influential training rows, the duality gap, error bounds, and how to reproduce it. The page loads nothing
+    and runs nothing; it shows some rows of both files.
     """
     from ... import io
     from ...archive import whole_file
@@ -48,7 +48,7 @@ def report(
     source = reading.open_for(data, fitted, record)
     rows = None if training is None else reading.open_for(training, fitted, record)
     with bar(show) as line:
-        line.start("judging the model")
+        line.start("evaluating the model")
         found = build(
             fitted,
             record,
@@ -57,7 +57,7 @@ def report(
             command=show.invocation.again(),
             labels=renamed(label or (), [str(name) for name in fitted.classes_]),
             unknown_labels=unknown_labels,
-            progress=lambda n: line.tell("judging the model", n, None, f"{n:,} rows"),
+            progress=lambda n: line.tell("evaluating the model", n, None, f"{n:,} rows"),
         )
         text = page(found)
     with whole_file(out) as file:

@@ -23,19 +23,19 @@ NO_DATA = 77  # what a paper's run.py returns where its data are not there
 
 def reproduce(
     paper: Annotated[
-        str | None, Parameter(help="Which paper; without one they are listed.", show_default=False)
+        str | None, Parameter(help="The paper; without one, list them.", show_default=False)
     ] = None,
     /,
     *,
     quick: Annotated[
-        bool, Parameter(help="Few rows of some sets: seconds instead of minutes.", show_default=False)
+        bool, Parameter(help="Few rows of some data sets: seconds instead of minutes.", show_default=False)
     ] = False,
     out: Annotated[Path | None, Parameter(help="Folder for the report [build/papers/PAPER].")] = None,
     show: Show = Show(),  # noqa: B008
 ) -> int:
     """Measure a paper's numbers again and compare them with those on record.
 
-    The papers are in benchmarks/papers of a clone of the repository; an installed package has none of them.
+    The papers are in benchmarks/papers of a clone of the repository, not in the installed package.
     """
     papers = _papers()
     if paper is None:
@@ -43,12 +43,14 @@ def reproduce(
         show.answer({"papers": names}, "\n".join(names))
         return EXIT_OK
     if paper not in papers:
-        raise UsageError(f"no paper {paper!r}; there are {', '.join(sorted(papers))}.{near(paper, papers)}")
+        raise UsageError(
+            f"paper {paper!r} not found; the papers are {', '.join(sorted(papers))}.{near(paper, papers)}"
+        )
     folder = out or Path("build/papers") / paper
     command = [sys.executable, str(papers[paper] / "run.py"), "--output", str(folder)]
     code, said = _answer_of([*command, *(["--quick"] if quick else [])], quiet=show.quiet)
     if code == NO_DATA:
-        raise ValueError(f"{paper} needs data sets: MAXMARGIN_DATA=FOLDER has to name the folder with them")
+        raise ValueError(f"{paper} needs data sets: set MAXMARGIN_DATA to the folder that has them")
     report = folder / "report.md"
     document = {"paper": paper, "quick": quick, "as_expected": code == 0, "said": said, "report": report}
     show.answer(document, *said, f"report: {report}")

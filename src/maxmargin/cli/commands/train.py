@@ -31,62 +31,60 @@ LIKELY_TARGETS = ("target", "class", "label", "y", "species", "outcome", "diagno
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Recipe:
+class ModelOptions:
     """What is trained, and how."""
 
     model: Annotated[str, Parameter(help=f"One of {', '.join(MODELS)}.")] = DEFAULT_MODEL
-    budget: Annotated[int | None, Parameter(help="Most support vectors of a sparse-kernel model.")] = None
+    budget: Annotated[
+        int | None, Parameter(help="Maximum number of support vectors of a sparse-kernel model.")
+    ] = None
     set: Annotated[
         list[str],
         Parameter(
             help="A parameter of the model, such as C=10; may be repeated.", show_default=False, negative=()
         ),
     ] = field(default_factory=list)
-    validate: Annotated[float, Parameter(help="Share of the rows held out to judge the model; 0: none.")] = (
-        0.2
-    )
-    seed: Annotated[int, Parameter(help="Of everything random.")] = 0
+    validate: Annotated[float, Parameter(help="Share of the rows held out for validation; 0: none.")] = 0.2
+    seed: Annotated[int, Parameter(help="Random seed.")] = 0
 
     def parameters(self) -> dict[str, Any]:
         """Of the estimator."""
         parameters = parameters_from_text(self.set)
         if self.budget is not None:
             if "budget" in parameters:
-                raise UsageError("--budget and --set budget=... say the same thing; give one of them.")
+                raise UsageError("--budget and --set budget=... set the same parameter; give one of them.")
             parameters["budget"] = self.budget
         return parameters
 
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Keeping:
-    """What is kept: rows in memory, work in files."""
+class ResourceOptions:
+    """Memory, streaming and checkpoints."""
 
     memory: Annotated[
-        int, Parameter(help="MiB that training may use; of a larger file a uniform sample of rows is learnt.")
+        int, Parameter(help="MiB that training may use; of a larger file a uniform sample of rows is used.")
     ] = 1024
     stream: Annotated[
         bool,
         Parameter(
-            help="Learn from all rows, block by block, whatever the file's length; for sparse-kernel.",
+            help="Train on all rows, block by block, in constant memory; for sparse-kernel.",
             show_default=False,
             negative=(),
         ),
     ] = False
-    block_rows: Annotated[int, Parameter(help="Rows that a stream learns from at once.")] = 1 << 16
+    block_rows: Annotated[int, Parameter(help="Rows per block of a stream.")] = 1 << 16
     checkpoint: Annotated[
         Path | None,
-        Parameter(help="Where unfinished work is kept; else beside the model file [OUT.checkpoint]."),
+        Parameter(help="File prefix for checkpoints [OUT.checkpoint]."),
     ] = None
     checkpoint_every: Annotated[
-        float, Parameter(help="Seconds between two checkpoints of a fit; a stream has one after each block.")
+        float, Parameter(help="Seconds between checkpoints of a fit; a stream writes one after each block.")
     ] = 30.0
-    resume: Annotated[
-        bool, Parameter(help="Go on where an interrupted training stopped.", show_default=False)
-    ] = False
+    resume: Annotated[bool, Parameter(help="Resume an interrupted training.", show_default=False)] = False
 
     def beside(self, out: Path) -> Path:
-        """Beginning of the names of the files with unfinished work."""
+        """Prefix of the checkpoint files."""
         return self.checkpoint or out.with_name(out.name + ".checkpoint")
 
 
@@ -94,17 +92,17 @@ def train(
     data: Annotated[Path, Parameter(help="Rows with a target: CSV, TSV, LIBSVM, Parquet or npz.")],
     /,
     *,
-    out: Annotated[Path | None, Parameter(help="The model file; else DATA's name with .mm.")] = None,
-    recipe: Recipe = Recipe(),
-    keeping: Keeping = Keeping(),
+    out: Annotated[Path | None, Parameter(help="The model file [DATA with the suffix .mm].")] = None,
+    options: ModelOptions = ModelOptions(),
+    resources: ResourceOptions = ResourceOptions(),
     reading: Reading = Reading(),  # noqa: B008
     show: Show = Show(),  # noqa: B008
 ) -> None:
     """Train a model on a file and write it to a model file.
 
-    Words become indicators, missing numbers are filled in, numbers are standardised; the model file holds all
-    of that. An existing model file is replaced when the new one is whole. Ctrl-C keeps the work so far and
-    says how to go on with it; what a kill leaves, --resume goes on with as well.
+    Categorical columns are one-hot encoded, missing numbers imputed and numbers standardised; the model file
+    includes this preparation. An existing model file is replaced once the new one is complete. Ctrl-C saves
+    the work so far and prints how to resume it; --resume also works after a crash.
     """
     from ... import io
 
@@ -114,7 +112,7 @@ def train(
     out = out or model_file(data)
     check_out(out, data)
     replaced = out.exists()
-    trained = _trained(source, recipe, keeping, keeping.beside(out), show)
+    trained = _trained(source, options, resources, resources.beside(out), show)
     record = trained.record | {"command": show.invocation.again()}
     io.save(trained.model, out, record=record)
     trained.remove_checkpoints()
@@ -122,26 +120,28 @@ def train(
     show.answer(document, *parts)
 
 
-def _trained(source: Source, recipe: Recipe, keeping: Keeping, checkpoint: Path, show: Show) -> Any:
+def _trained(
+    source: Source, options: ModelOptions, resources: ResourceOptions, checkpoint: Path, show: Show
+) -> Any:
     from ...training import train
 
-    parameters = recipe.parameters()
-    _look_for_unfinished(checkpoint, keeping, show)
+    parameters = options.parameters()
+    _look_for_unfinished(checkpoint, resources, show)
     try:
         with bar(show) as line:
             line.start("reading")
             return train(
                 source,
-                model=recipe.model,
+                model=options.model,
                 parameters=parameters,
-                validate=recipe.validate,
-                seed=recipe.seed,
-                memory_mb=keeping.memory,
-                stream=keeping.stream,
-                block_rows=keeping.block_rows,
+                validate=options.validate,
+                seed=options.seed,
+                memory_mb=resources.memory,
+                stream=resources.stream,
+                block_rows=resources.block_rows,
                 checkpoint=checkpoint,
-                checkpoint_seconds=keeping.checkpoint_every,
-                resume=keeping.resume,
+                checkpoint_seconds=resources.checkpoint_every,
+                resume=resources.resume,
                 callback=TrainingProgress(line),
             )
     except KeyboardInterrupt:
@@ -153,20 +153,20 @@ def _trained(source: Source, recipe: Recipe, keeping: Keeping, checkpoint: Path,
         ) from None
 
 
-def _look_for_unfinished(checkpoint: Path, keeping: Keeping, show: Show) -> None:
-    """Say what will be gone on with and what not; remove work that nobody wants."""
+def _look_for_unfinished(checkpoint: Path, resources: ResourceOptions, show: Show) -> None:
+    """Report what will be resumed and what will not; remove checkpoints that are not wanted."""
     left = _unfinished(checkpoint)
-    if keeping.resume and not any((file.suffix == ".stream") == keeping.stream for file in left):
-        what = "stream" if keeping.stream else "work"
-        show.remark(f"there is no unfinished {what} in {checkpoint}.*; starting from the beginning")
-    if left and not keeping.resume:
-        show.remark(f"starting anew; --resume would have gone on with {left[-1]}")
+    if resources.resume and not any((file.suffix == ".stream") == resources.stream for file in left):
+        what = "stream" if resources.stream else "work"
+        show.remark(f"no unfinished {what} found in {checkpoint}.*; starting from the beginning")
+    if left and not resources.resume:
+        show.remark(f"starting over; --resume would have resumed {left[-1]}")
         for file in left:
             file.unlink()
 
 
 def _unfinished(checkpoint: Path) -> list[Path]:
-    """Files of fits that did not come to an end, the last one last."""
+    """Checkpoints of unfinished fits, the newest last."""
     found = checkpoint.parent.glob(f"{escape(checkpoint.name)}.*")
     return sorted(found, key=lambda file: file.stat().st_mtime_ns)
 
@@ -180,11 +180,11 @@ def model_file(data: Path) -> Path:
 
 
 def _without_target(source: Source) -> str:
-    """Which columns there are, and one to try."""
+    """A message with the columns of the file and one to try."""
     names = list(getattr(source, "names", ()))
     if not names:
-        return f"{source.name}: say what is to be predicted: --target."
+        return f"{source.name}: name the column to predict (--target)."
     likely = [name for name in names if name.lower() in LIKELY_TARGETS]
     guess = shlex.quote((likely or names)[-1])
     shown = ", ".join(names if len(names) <= 40 else [*names[:20], "...", *names[-20:]])
-    return f"{source.name}: say which column is to be predicted, such as --target {guess}; there are: {shown}"
+    return f"{source.name}: name the column to predict, such as --target {guess}; the columns are: {shown}"

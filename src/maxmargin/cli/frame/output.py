@@ -22,7 +22,7 @@ from .messages import printable, say
 if TYPE_CHECKING:
     from rich.table import Table
 
-LONGEST_LABEL = 40  # characters in a table for people
+MAX_LABEL_LENGTH = 40  # characters in a table for people
 PIPE_WIDTH = 1 << 14  # a line in a pipe or a file is never folded
 
 
@@ -82,7 +82,7 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], 
 
 def short(label: str) -> str:
     """A label with its middle left out where it is long: labels may differ at either end."""
-    return label if len(label) <= LONGEST_LABEL else f"{label[:24]}…{label[-15:]}"
+    return label if len(label) <= MAX_LABEL_LENGTH else f"{label[:24]}…{label[-15:]}"
 
 
 def _titled(title: str, grid: Table) -> Any:

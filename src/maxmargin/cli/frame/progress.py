@@ -1,6 +1,6 @@
 """A line about work under way, on standard error: how far, the current gap, the time left.
 
-There is none where standard error is no terminal, nor with ``--quiet``: logs stay short.
+Shown only where standard error is a terminal, and not with ``--quiet``: logs stay short.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Bar:
-    """The line; telling it something is cheap, and does nothing where nobody looks."""
+    """The line; an update is cheap, and does nothing without a terminal."""
 
     def __init__(self, progress: Progress | None):
         self._progress = progress
@@ -64,7 +64,7 @@ WORDS = {
     "read": "reading",
     "gather": "reading",
     "choose": "choosing",
-    "fit": "training to validate",
+    "fit": "training for validation",
     "learn": "training",
     "validate": "validating",
     "refit": "training on all rows",
@@ -72,7 +72,7 @@ WORDS = {
 
 
 class TrainingProgress:
-    """What ``study.training.from_file`` tells, shown: the phase, how far it is, the current gap.
+    """Shows the progress of a training: the phase, how far it is, the current gap.
 
     The gap of a certified solver falls about evenly on a logarithmic scale, so that the way from the first
     gap to the tolerance says how much is done where nothing is counted.

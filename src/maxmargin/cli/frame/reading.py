@@ -20,28 +20,26 @@ _GROUP = Group("Reading the file", sort_key=10)
 @Parameter(name="*", group=_GROUP)
 @dataclass(frozen=True)
 class Reading:
-    """How a data file is read. What is not given is found out from the file, or taken from the model."""
+    """How a data file is read. What is not given is taken from the model or detected."""
 
     target: Annotated[
         str | None, Parameter(help="The column to predict: its name, or its position (from 0, or -1).")
     ] = None
     format: Annotated[
-        str | None, Parameter(help="csv, tsv, libsvm, parquet or npz; else told by the file's ending.")
+        str | None, Parameter(help="csv, tsv, libsvm, parquet or npz; by default from the file's suffix.")
     ] = None
     names: Annotated[
         str | None,
-        Parameter(help="Names of all columns of a file without a header: a,b,c or @FILE with one a line."),
+        Parameter(help="Names of all columns of a file without a header: a,b,c, or @FILE with one per line."),
     ] = None
     header: Annotated[
-        bool | None, Parameter(negative="--no-header", help="Whether the first line has the names.")
+        bool | None, Parameter(negative="--no-header", help="Whether the first line has the column names.")
     ] = None
-    delimiter: Annotated[str | None, Parameter(help="Between fields: a character, or tab.")] = None
-    missing: Annotated[
-        str | None, Parameter(help="Words that stand for a missing value, separated by commas.")
-    ] = None
+    delimiter: Annotated[str | None, Parameter(help="Field separator: a character, or tab.")] = None
+    missing: Annotated[str | None, Parameter(help="Values that mean missing, separated by commas.")] = None
 
     words: Annotated[
-        str | None, Parameter(help="Columns to be taken as words whatever they look like, such as zip,code.")
+        str | None, Parameter(help="Columns to read as categorical whatever they contain, such as zip,code.")
     ] = None
     numbers: Annotated[str | None, Parameter(help="Columns in which anything but a number is an error.")] = (
         None
@@ -50,7 +48,7 @@ class Reading:
         str | None, Parameter(help="The array of the features in an npz file [X, or X_train].")
     ] = None
     zero_based: Annotated[
-        bool | None, Parameter(help="LIBSVM indices begin with 0 and not with 1.", show_default=False)
+        bool | None, Parameter(help="LIBSVM indices start at 0 instead of 1.", show_default=False)
     ] = None
 
     def options(self) -> dict[str, Any]:
@@ -84,9 +82,9 @@ class Reading:
     def open_for(
         self, path: Path, model: Any, record: Mapping[str, Any] | None, *, target: bool = True
     ) -> Source:
-        """The file, read as the training file of a model was where these options are silent.
+        """The file, read as the training file of a model was except where these options say otherwise.
 
-        With ``target=False`` the file need not have the target, and it is no feature if it has.
+        With ``target=False`` the file may lack the target; if present, it is not a feature.
         """
         from ...evaluation import open_like_training
 

@@ -1,4 +1,4 @@
-"""What is said about a model from its record: after training, and by ``inspect``."""
+"""Texts about a model, from its record or its evaluation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ...metrics import Interval
 
 Record = Mapping[str, Any]
-SHOWN_CLASSES = 12
+MAX_CLASSES_LISTED = 12
 
 
 def of_training(record: Record, out: Path, data: Path, replaced: bool) -> tuple[dict[str, Any], list[Any]]:
@@ -34,7 +34,7 @@ def of_training(record: Record, out: Path, data: Path, replaced: bool) -> tuple[
         "fingerprint": record.get("fingerprint"),
     }
     new = command("evaluate", out, "NEW" + "".join(data.suffixes[-2:]))
-    return document, [facts("Trained", pairs), f"next, with rows that it has not seen: {new}"]
+    return document, [facts("Trained", pairs), f"next, with new rows: {new}"]
 
 
 def data_facts(record: Record) -> dict[str, object]:
@@ -90,8 +90,8 @@ def accuracy_text(validation: Record | None) -> str | None:
         return None
     low, high = validation["accuracy_interval"]
     return (
-        f"{100 * validation['accuracy']:.2f} % right of {validation['n_rows']:,} rows held out "
-        f"(95 %: {100 * low:.1f} to {100 * high:.1f}); the commonest class: "
+        f"{100 * validation['accuracy']:.2f} % accuracy on {validation['n_rows']:,} held-out rows "
+        f"(95 %: {100 * low:.1f} to {100 * high:.1f}); majority class: "
         f"{100 * validation['majority_accuracy']:.1f} %"
     )
 
@@ -107,13 +107,13 @@ def rows_text(data: Record) -> str | None:
     n, kept, share = data.get("n_rows"), data.get("n_rows_kept"), data.get("share_kept")
     if n is None or not kept or share in (None, 1.0):
         return count_text(n)
-    return f"{n:,}, of which a sample of {kept:,} ({100 * kept / n:.2g} %) fitted into the memory"
+    return f"{n:,}, of which a sample of {kept:,} ({100 * kept / n:.2g} %) fits in memory"
 
 
 def classes_text(counts: Mapping[str, int]) -> str:
     """How many classes, and which."""
-    shown = [f"{short(name)} {count:,}" for name, count in list(counts.items())[:SHOWN_CLASSES]]
-    return f"{len(counts)}: {', '.join(shown)}{', ...' if len(counts) > SHOWN_CLASSES else ''}"
+    shown = [f"{short(name)} {count:,}" for name, count in list(counts.items())[:MAX_CLASSES_LISTED]]
+    return f"{len(counts)}: {', '.join(shown)}{', ...' if len(counts) > MAX_CLASSES_LISTED else ''}"
 
 
 def count_text(count: Any) -> str | None:
@@ -134,9 +134,9 @@ def _total(n_support: Any) -> int | None:
     return sum(n_support) if isinstance(n_support, list) else n_support
 
 
-MOST_COLUMNS = 15  # classes of a confusion matrix that can be read
-MOST_CLASSES = 40
-MOST_MISTAKES = 10
+MAX_CONFUSION_CLASSES = 15  # classes of a confusion matrix that can be read
+MAX_CLASS_ROWS = 40
+MAX_MISTAKES_SHOWN = 10
 
 
 def parts_of(found: Evaluation) -> Iterator[Table | str]:
@@ -166,32 +166,30 @@ def number(value: float | None, places: str = ".4f") -> str:
 
 
 def _facts(found: Evaluation) -> dict[str, object]:
-    told: dict[str, object] = {
+    shown: dict[str, object] = {
         "accuracy": f"{percent(found.accuracy)}   (95 %: {between(found.accuracy_interval)})",
         "balanced accuracy": percent(found.balanced_accuracy),
-        "most frequent class": f"{percent(found.majority_share)} if always named",
+        "most frequent class": f"{percent(found.majority_share)} if always predicted",
     }
     for row in found.top_k:
         if row.k > 1:
-            told[f"among the {row.k} likeliest"] = (
-                f"{percent(row.accuracy)}   (95 %: {between(row.interval)})"
-            )
+            shown[f"top-{row.k} accuracy"] = f"{percent(row.accuracy)}   (95 %: {between(row.interval)})"
     if (rank := found.ranking) is not None:
         low, high = rank.roc_auc_interval
-        told["area under ROC curve"] = f"{rank.roc_auc:.4f}   (95 %: {low:.4f} - {high:.4f})"
-        told["average precision"] = f"{rank.average_precision:.4f} for {short(rank.positive)!r}"
+        shown["area under ROC curve"] = f"{rank.roc_auc:.4f}   (95 %: {low:.4f} - {high:.4f})"
+        shown["average precision"] = f"{rank.average_precision:.4f} for {short(rank.positive)!r}"
     if (p := found.calibration) is not None:
-        told["log loss"] = f"{p.log_loss:.4f}"
-        told["Brier score"] = f"{p.brier:.4f}"
-        told["calibration error"] = percent(p.expected_calibration_error)
-    return told
+        shown["log loss"] = f"{p.log_loss:.4f}"
+        shown["Brier score"] = f"{p.brier:.4f}"
+        shown["calibration error"] = percent(p.expected_calibration_error)
+    return shown
 
 
 def _classes(found: Evaluation) -> Table:
     rows, title = found.per_class, "Classes"
-    if len(rows) > MOST_CLASSES:
-        rows = sorted(rows, key=lambda row: -1.0 if math.isnan(row.f1) else row.f1)[:MOST_CLASSES]
-        title = f"Classes: the {MOST_CLASSES} of {len(found.per_class)} with the lowest F1"
+    if len(rows) > MAX_CLASS_ROWS:
+        rows = sorted(rows, key=lambda row: -1.0 if math.isnan(row.f1) else row.f1)[:MAX_CLASS_ROWS]
+        title = f"Classes: the {MAX_CLASS_ROWS} of {len(found.per_class)} with the lowest F1"
     columns = ("class", "precision", "recall", "95 %", "F1", "rows", "predicted")
     return table(
         title,
@@ -213,10 +211,12 @@ def _classes(found: Evaluation) -> Table:
 
 def _confusions(found: Evaluation) -> Table | str:
     names = found.classes
-    if len(names) <= MOST_COLUMNS:
+    if len(names) <= MAX_CONFUSION_CLASSES:
         names = [short(name) for name in names]
         rows = [[name, *counts] for name, counts in zip(names, found.confusion.tolist())]
-        return table("Confusions: true classes down, predicted ones across", ["", *names], rows)
+        return table(
+            "Confusion matrix: true classes in rows, predicted classes in columns", ["", *names], rows
+        )
     pairs = [(short(true), short(predicted), n) for true, predicted, n in found.most_confused]
     return table("Most frequent confusions", ("true", "predicted", "rows"), pairs, words=2)
 
@@ -232,14 +232,14 @@ def _reliability(p: Calibration) -> Table:
         )
         for b in p.bins
     ]
-    columns = ("probability", "promised", "right", "95 %", "rows")
-    return table("Probabilities of the predicted class, and how often it was right", columns, rows)
+    columns = ("probability", "mean", "accuracy", "95 %", "rows")
+    return table("Calibration: probability of the predicted class, and how often it is right", columns, rows)
 
 
 def _mistakes(found: Evaluation) -> Table:
     rows = [
         (f"{m.row:,}", short(m.label), short(m.predicted), number(m.margin, ".3f"), percent(m.probability))
-        for m in found.mistakes[:MOST_MISTAKES]
+        for m in found.mistakes[:MAX_MISTAKES_SHOWN]
     ]
     columns = ("row (from 0)", "true", "predicted", "margin", "probability")
     return table("Mistakes with the largest margins", columns, rows, words=3)

@@ -1,6 +1,6 @@
 """The numbers of the report."""
 
-from .build import Report, build
+from .build import ModelReport, build
 from .curves import BudgetPath, Curve, GapHistory
 from .data import DataFacts
 from .promises import DELTA
@@ -11,6 +11,6 @@ __all__ = [
     "Curve",
     "DataFacts",
     "GapHistory",
-    "Report",
+    "ModelReport",
     "build",
 ]

@@ -1,4 +1,4 @@
-"""Everything that a report says, as numbers and texts, apart from how it looks."""
+"""Everything that a report shows, as numbers and texts, apart from its looks."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from .influence import (
     influential_rows,
 )
 from .promises import (
-    MOST_ROWS,
+    MAX_ROWS,
     NO_TRAINING_ROWS,
     OTHER_FILE,
     OTHER_ROWS,
@@ -41,27 +41,27 @@ from .promises import (
     promises,
 )
 
-__all__ = ["Report", "ShownMistake", "build"]
+__all__ = ["ModelReport", "ShownMistake", "build"]
 
 
 @dataclass(frozen=True)
 class ShownMistake:
-    """A wrong answer with the row of the file that it was given for."""
+    """A mistake with its row of the file."""
 
     mistake: Mistake
     values: dict[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
-class Report:
-    """What :func:`build` has gathered; :func:`maxmargin.report.html.page` shows it.
+class ModelReport:
+    """The numbers and texts of a report, by :func:`build`; :func:`maxmargin.report.html.page` shows it.
 
     Attributes
     ----------
     record : dict
-        How the model was made, as the model file tells it; empty where it tells nothing.
+        How the model was trained, from the model file; empty if it has no record.
     data : DataFacts
-        The file that the model was judged by.
+        The file that the model was evaluated on.
     seen : bool
         Whether that is the file that the model was trained on, by its hash.
     model : Described
@@ -101,26 +101,26 @@ def build(
     training: Source | None = None,
     command: str | None = None,
     **judged: Any,
-) -> Report:
-    """Gather what there is to say about a fitted model.
+) -> ModelReport:
+    """Gather the numbers and texts of a report on a fitted model.
 
     Parameters
     ----------
     model : fitted classifier, or pipeline that ends in one
     record : dict or None
-        How it was made, as ``maxmargin.io.read_record`` gives it.
+        How it was trained, as ``maxmargin.io.read_record`` gives it.
     source : Source
-        Rows to judge it by, with their target; best rows that it has not seen.
+        Rows to evaluate it on, with their target; preferably new rows.
     training : Source, optional
         The rows that it was trained on. Most bounds need them.
     command : str, optional
-        What was typed to make this page.
+        The command that makes this page.
     **judged
         To :func:`maxmargin.evaluation.evaluate.evaluate`: ``labels``, ``unknown_labels``, ``progress`` ...
 
     Returns
     -------
-    Report
+    ModelReport
     """
     record = dict(record or {})
     watched = Watched(source)
@@ -134,7 +134,7 @@ def build(
     readable = not steps or (len(steps) == 1 and isinstance(steps[0], TablePreparation))
     table = steps[0] if readable and steps else None
     n_errors = evaluation.n_rows - round(evaluation.accuracy * evaluation.n_rows)
-    return Report(
+    return ModelReport(
         record=record,
         data=data,
         seen=seen,
@@ -170,6 +170,6 @@ def _training_rows(model: Any, record: Mapping[str, Any], training: Source | Non
         return OTHER_ROWS
     known = (record.get("data") or {}).get("sha256")
     with digest_of(training.name) as digest:
-        block = next(training.blocks(MOST_ROWS + 1))
+        block = next(training.blocks(MAX_ROWS + 1))
         rows = prepared(model, block)[0], block.target
         return rows if known in (None, digest()["sha256"]) else OTHER_FILE

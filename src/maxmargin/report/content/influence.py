@@ -1,4 +1,4 @@
-"""The rows of the training table, or the features, with the largest influence on a model."""
+"""The training rows, or the features, with the largest influence on a model's predictions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..._native import is_sparse
 from ...table import NumberPlan, TablePreparation, WordsPlan
 from .description import fitted_inside
 
-MOST_SHOWN = 20
+MAX_SHOWN = 20
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def influential_rows(
         return None
     coef = _dense(coef)
     sizes = np.linalg.norm(coef, axis=0)
-    order = np.argsort(-sizes, kind="stable")[:MOST_SHOWN]
+    order = np.argsort(-sizes, kind="stable")[:MAX_SHOWN]
     support = file_rows if file_rows is not None else getattr(inner, "support_", None)
     support = support if support is not None and len(support) == len(sizes) else None
     rows = []
@@ -96,7 +96,7 @@ def influential_features(model: Any, preparation: TablePreparation | None) -> We
         return None
     sizes = np.linalg.norm(coef, axis=0)
     rows = []
-    for j in np.argsort(-sizes, kind="stable")[:MOST_SHOWN].tolist():
+    for j in np.argsort(-sizes, kind="stable")[:MAX_SHOWN].tolist():
         t = int(np.argmax(np.abs(coef[:, j])))
         if sizes[j] > 0:
             value = float(coef[t, j])
@@ -126,7 +126,7 @@ def readable_row(preparation: TablePreparation | None, vector: np.ndarray) -> di
     """Values by the names of the table's columns; None where a value was missing.
 
     ``preparation`` is a fitted ``TablePreparation``, or None for rows that were not prepared. Words that the
-    model does not tell apart read "(another)". Of a sparse row only non-zero values are shown.
+    model does not tell apart read "(another)". Of a sparse row only what is not 0 is told.
     """
     vector = np.asarray(vector, dtype=np.float64)
     if preparation is None:

@@ -1,4 +1,4 @@
-"""What can be promised about the error on new rows: bounds and estimates, each in plain words."""
+"""Bounds and estimates of the error on new rows, each in plain words."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from ...bounds import (
 from ...bounds import report as bounds_report
 
 DELTA = 0.05
-MOST_ROWS = 5_000  # of training rows, for bounds that need all of them
+MAX_ROWS = 5_000  # of training rows, for bounds that need all of them
 MEANINGS = {
-    "hold-out": "counted on rows that the model has not seen; the number to quote",
-    "margin": "from the margins and the size of the function",
-    "margin-a-priori": "from the margins and the largest size the problem allows",
+    "hold-out": "counted on new rows; the number to quote",
+    "margin": "from the margins and the norm of the function",
+    "margin-a-priori": "from the margins and the largest norm that the problem allows",
     "margin-scaled": "from the margins, for the best multiple of the function",
-    "hinge": "from the mean hinge loss and the size of the function",
-    "pac-bayes": "twice the limit for a random classifier around the model",
+    "hinge": "from the mean hinge loss and the norm of the function",
+    "pac-bayes": "twice the bound for a random classifier around the model",
     "pac-bayes-gibbs": "for a random classifier around the model, not for the model itself",
     "stability": "from how little one row can change the model",
     "support-vectors": "leaving a row out changes nothing unless it is a support vector",
     "xi-alpha": "from slacks and coefficients, without refitting",
     "jaakkola-haussler": "from coefficients, for models without an intercept",
-    "span": "from how well the other support vectors can stand in for one",
+    "span": "from how well the other support vectors can replace one",
     "leave-one-out": "computed exactly: each row predicted by a fit without it",
     "ecoc-printed": "on the training error, from errors of the code's columns",
     "ecoc-refined": "on the training error, from wrong outputs of the code's columns",
 }
 OTHER_FILE = (
-    "the file given as the training file is another one than the model was trained on, by its SHA-256."
+    "by its SHA-256, the file given as the training file is not the one that the model was trained on."
 )
-OTHER_ROWS = "the model was learnt from a part of the training file only."
+OTHER_ROWS = "the model was trained on only a part of the training file."
 NO_TRAINING_ROWS = (
     "bounds from margins, norms and leave-one-out errors need the training rows, which this report was not "
     "given."
@@ -57,10 +57,10 @@ class Promise:
 
 @dataclass(frozen=True)
 class Promises:
-    """What holds, and why the rest says nothing."""
+    """The bounds and estimates, and why the others are not available."""
 
-    told: list[Promise]
-    not_told: list[tuple[str, str]]  # names, reason
+    entries: list[Promise]
+    unavailable: list[tuple[str, str]]  # names, reason
     majority_error: float
 
 
@@ -73,13 +73,13 @@ def promises(
     seen: bool,
     training: tuple[Any, Any] | str = NO_TRAINING_ROWS,
 ) -> Promises:
-    """The hold-out bound for rows that were not seen, and all that the training rows allow.
+    """The hold-out bound for new rows, and the bounds that need the training rows.
 
     ``training`` are these rows, X and y, or the reason why there are none.
     """
     entries: dict[str, Entry] = {}
     if seen:
-        reason = "these are the rows that the model was trained on; give rows that it has not seen."
+        reason = "these are the training rows; evaluate on new rows."
         entries["hold-out"] = Inapplicable("hold-out", reason)
     else:
         entries["hold-out"] = hold_out_bound(n_errors, n_rows, DELTA, majority_error=majority_error)
@@ -87,19 +87,17 @@ def promises(
         entries["others"] = Inapplicable("others", training)
     else:
         entries |= _from_training(model, *training)
-    told = [_promise(entry) for entry in entries.values() if not isinstance(entry, Inapplicable)]
+    found = [_promise(entry) for entry in entries.values() if not isinstance(entry, Inapplicable)]
     silent: dict[str, list[str]] = {}
     for entry in entries.values():
         if isinstance(entry, Inapplicable):
             silent.setdefault(entry.reason, []).append(entry.name)
-    return Promises(told, [(", ".join(names), why) for why, names in silent.items()], majority_error)
+    return Promises(found, [(", ".join(names), why) for why, names in silent.items()], majority_error)
 
 
 def _from_training(model: Any, X: Any, y: Any) -> dict[str, Entry]:
-    if X.shape[0] > MOST_ROWS:
-        reason = (
-            f"{X.shape[0]:,} training rows are more than the {MOST_ROWS:,} that this page computes them for."
-        )
+    if X.shape[0] > MAX_ROWS:
+        reason = f"{X.shape[0]:,} training rows; these bounds are computed for at most {MAX_ROWS:,}."
         return {"others": Inapplicable("others", reason)}
     try:
         found = dict(bounds_report(model, X, y, delta=DELTA).entries)

@@ -21,8 +21,8 @@ from .text import (
 
 WIDTH, HEIGHT = 400, 260
 LEFT, RIGHT, TOP, BOTTOM = 50, 14, 26, 42
-MOST_POINTS = 120  # of one line
-MOST_MARKED = 24  # a line with more points has no dots
+MAX_POINTS = 120  # of one line
+MAX_MARKED = 24  # a line with more points has no dots
 LINE_STYLES = ("one", "two", "three", "four", "five", "six")
 
 
@@ -155,7 +155,7 @@ def _drawable(line: Line, log_x: bool, log_y: bool) -> Line:
         for a, b in zip(line.x, line.y)
         if math.isfinite(a) and math.isfinite(b) and (a > 0 or not log_x) and (b > 0 or not log_y)
     ]
-    every = -(-len(points) // MOST_POINTS) if points else 1
+    every = -(-len(points) // MAX_POINTS) if points else 1
     kept = points[::every] + (points[-1:] if points and (len(points) - 1) % every else [])
     return Line(line.name, [a for a, _ in kept], [b for _, b in kept], line.faint)
 
@@ -165,7 +165,7 @@ def _drawn(line: Line, x: Scale, y: Scale, style: str) -> list[Element]:
     path = " ".join(f"{a:g},{b:g}" for a, b in points)
     kind = "line faint" if line.faint else f"line {style}"
     parts = [node("polyline", points=path, class_=kind)]
-    if not line.faint and len(points) <= MOST_MARKED:
+    if not line.faint and len(points) <= MAX_MARKED:
         said = [f"{line.name}: {number(a)}, {number(b)}" for a, b in zip(line.x, line.y)]
         parts += [
             node("circle", node("title", text), cx=a, cy=b, r=3, class_=f"dot {style}")

@@ -1,4 +1,4 @@
-"""The model itself: its problem, its budget path, its gap, what it promises, how to make it again."""
+"""The model: its problem, its budget path, its duality gap, error bounds, how to reproduce it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..content import (
     BudgetPath,
     Curve,
     GapHistory,
-    Report,
+    ModelReport,
 )
 from .charts import Axis, Line, line_chart
 from .markup import (
@@ -28,7 +28,7 @@ from .quality import mark
 from .text import number, percent
 
 
-def model_section(report: Report) -> list[Child]:
+def model_section(report: ModelReport) -> list[Child]:
     """The model in words and in symbols, and what its parameters were."""
     m = report.model
     lines = [
@@ -48,15 +48,17 @@ def model_section(report: Report) -> list[Child]:
         facts(
             [
                 ("estimator", datum(m.name)),
-                ("many classes", code),
+                ("multiclass", code),
                 ("support vectors", told.get("n_support_")),
                 ("objective", told.get("objective_")),
-                ("ended", datum(str(told.get("status_", "–")).replace("_", " "))),
+                ("status", datum(str(told.get("status_", "–")).replace("_", " "))),
             ]
         )
     )
     parts.append(node("h3", "Parameters"))
-    parts.append(node("p", "As they were given; where a word was, with what it came to.", class_="note"))
+    parts.append(
+        node("p", "As given; for a rule such as “auto”, with the value that it chose.", class_="note")
+    )
     parts.append(values_list({name: _plain(value) for name, value in m.parameters.items()}, 60))
     return parts
 
@@ -65,24 +67,24 @@ def _plain(value: object) -> str:
     return repr(value) if isinstance(value, float) else str(value)
 
 
-def path_section(report: Report) -> list[Child]:
+def path_section(report: ModelReport) -> list[Child]:
     """Accuracy or loss against support vectors."""
     path = report.budget_path
     if path is None:
         return []
     figures = []
     if path.has_scores:
-        words = "Where the line is flat, more support vectors make the model larger and no better."
-        up = Axis("accuracy on rows held out", share=True)
+        words = "Where the line is flat, more support vectors make the model larger but not better."
+        up = Axis("accuracy on held-out rows", share=True)
         figures.append(_path_figure(path.budget, path.score, "accuracy", up, words))
-    words = "What is minimised, without the penalty: lower is a closer fit to the training rows."
+    words = "The objective without the penalty; lower is a closer fit to the training rows."
     up = Axis("mean training loss", log=min(path.loss) > 0.0)
     figures.append(_path_figure(path.budget, path.loss, "loss", up, words))
     figures.append(_path_table(path))
     return [
         node(
             "p",
-            "One fit contains smaller models: those of its first support vectors. What is each worth?",
+            "A fit contains smaller models, made of its first support vectors. How good is each?",
         ),
         node("div", figures, class_="figures"),
     ]
@@ -110,23 +112,23 @@ def _ends(x: Sequence[float], y: Sequence[float], what: str) -> str:
     return f"from {number(y[0])} {what} at {number(x[0])} to {number(y[-1])} at {number(x[-1])}"
 
 
-def gap_section(report: Report) -> list[Child]:
+def gap_section(report: ModelReport) -> list[Child]:
     """The duality gap against time and iterations."""
     gaps = report.gaps
     if gaps is None:
-        words = "This model has no certificates: its method does not bound how far it is from the optimum."
+        words = "This model has no certificates: its method does not bound the distance from the optimum."
         return [node("p", words)]
     words = (
-        " For a model under a budget it is about the coefficients of the support vectors that were chosen, "
-        "so it rises again when one joins."
+        " For a budgeted model it refers to the coefficients of the support vectors chosen so far, so "
+        "it rises when one is added."
     )
     return [
         node(
             "p",
-            "The duality gap is a proof: no other coefficients make the objective lower by more than this "
-            "share of it. This fit ended with a gap of ",
+            "The duality gap is a certificate: no other coefficients lower the objective by more than "
+            "this share of it. The fit ended with a gap of ",
             node("b", number(report.model.facts.get("dual_gap_", gaps.worst_by_time.gap[-1]), 2)),
-            f", where {number(gaps.tol, 2)} was asked for." if gaps.tol else ".",
+            f"; the tolerance was {number(gaps.tol, 2)}." if gaps.tol else ".",
             words if report.budget_path is not None else None,
         ),
         node("div", [_gap_figure(gaps, axis) for axis in ("seconds", "iterations")], class_="figures"),
@@ -149,9 +151,9 @@ def _gap_figure(gaps: GapHistory, axis: str) -> Element:
         [*(line(each, True) for each in gaps.columns), line(curve, False)],
         Axis(name, zero=True, whole=axis == "iterations"),
         Axis("relative duality gap (logarithmic)", log=True),
-        limit=("asked for", gaps.tol) if gaps.tol else None,
+        limit=("tolerance", gaps.tol) if gaps.tol else None,
     )
-    words = "The lower, the nearer to the optimum; the fit began at 0. "
+    words = "Lower is closer to the optimum. "
     if min(curve.gap) <= gaps.floor:
         words += f"Gaps below {number(gaps.floor, 1)} are drawn there. "
     if gaps.n_columns > 1:
@@ -159,11 +161,11 @@ def _gap_figure(gaps: GapHistory, axis: str) -> Element:
     return figure(drawing, f"Gap against {axis}", words)
 
 
-def promise_section(report: Report) -> list[Child]:
-    """Bounds and estimates: value, probability of failing, whether they say anything."""
+def promise_section(report: ModelReport) -> list[Child]:
+    """Bounds and estimates: value, confidence, whether they are informative."""
     p = report.promises
     rows: list[list[Child]] = []
-    for each in p.told:
+    for each in p.entries:
         chance = (
             "an estimate"
             if each.delta is None
@@ -172,7 +174,7 @@ def promise_section(report: Report) -> list[Child]:
             else percent(1 - each.delta, 0)
         )
         sign = "about " if each.delta is None else "at most "
-        verdict = mark("no better than guessing", False) if each.vacuous else mark("says something", True)
+        verdict = mark("vacuous", False) if each.vacuous else mark("informative", True)
         about = "" if each.of in ("error", "leave-one-out error") else f" (of the {each.of})"
         words = node("span", f"{each.words}{about}", class_="soft")
         value = percent(each.value) if each.value <= 1.0 else f"100 % ({number(each.value, 3)})"
@@ -180,27 +182,32 @@ def promise_section(report: Report) -> list[Child]:
     parts: list[Child] = [
         node(
             "p",
-            "How large can the error on new rows be? A bound holds with the probability named, over the draw "
-            "of the rows; an estimate promises nothing. Guessing the most frequent class errs "
-            f"{percent(p.majority_error)} of the time: a bound that is not below that, or not below half, "
-            "is true and of no use.",
+            "How large can the error on new rows be? A bound holds with the given probability over the "
+            "draw of "
+            "the rows; an estimate has no guarantee. Always predicting the most frequent class has an "
+            "error of "
+            f"{percent(p.majority_error)}: a bound that is not below that, or not below half, is vacuous.",
         )
     ]
     if rows:
-        columns = ["bound", "error", "holds with", "verdict", "where it comes from"]
-        parts.append(table(columns, rows, caption="Limits on the error for new rows", numbers=[1]))
-    notes = dict.fromkeys(note for each in p.told for note in each.notes)
-    if any(each.name != "hold-out" for each in p.told):
-        notes["bounds from training rows take the preparation of the table as given beforehand."] = None
+        columns = ["bound", "error", "holds with", "verdict", "basis"]
+        parts.append(table(columns, rows, caption="Bounds on the error on new rows", numbers=[1]))
+    notes = dict.fromkeys(note for each in p.entries for note in each.notes)
+    if any(each.name != "hold-out" for each in p.entries):
+        notes["bounds from training rows assume that the preparation of the table was fixed beforehand."] = (
+            None
+        )
     parts += [node("p", f"Note: {note}", class_="note") for note in notes]
-    parts += [node("p", f"Not told ({names}): {reason}", class_="note") for names, reason in p.not_told]
-    if any(each.delta for each in p.told):
+    parts += [
+        node("p", f"Not available ({names}): {reason}", class_="note") for names, reason in p.unavailable
+    ]
+    if any(each.delta for each in p.entries):
         text = f"Each bound alone fails with probability {number(DELTA)}; several together fail more often."
         parts.append(node("p", text, class_="note"))
     return parts
 
 
-def reproduce_section(report: Report) -> list[Child]:
+def reproduce_section(report: ModelReport) -> list[Child]:
     """Commands, seed, versions, hashes."""
     record = report.record
     trained = record.get("command")
@@ -214,8 +221,8 @@ def reproduce_section(report: Report) -> list[Child]:
     parts: list[Child] = [
         node(
             "p",
-            "The same data, commands and seed give the same model: the same fingerprint, which covers "
-            "everything but clock times, whatever the number of threads.",
+            "The same data, commands and seed give the same model, with the same fingerprint, for any "
+            "number of threads. The fingerprint covers everything but clock times.",
         )
     ]
     parts += [node("pre", node("code", command)) for command in commands]
@@ -227,7 +234,7 @@ def reproduce_section(report: Report) -> list[Child]:
                 ("versions", datum(versions, 300) if versions else None),
                 ("model fingerprint", node("code", report.fingerprint) if report.fingerprint else None),
                 ("training data SHA-256", node("code", str(data["sha256"])) if data.get("sha256") else None),
-                ("these data SHA-256", node("code", report.data.sha256) if report.data.sha256 else None),
+                ("evaluation data SHA-256", node("code", report.data.sha256) if report.data.sha256 else None),
             ]
         )
     )

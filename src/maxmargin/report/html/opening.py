@@ -1,4 +1,4 @@
-"""The top of the page: what was judged, the numbers to remember, the way to the rest; then the data."""
+"""The top of the page: the result, the numbers to remember, the contents; then the data and the training."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Any
 
-from ..content import DataFacts, Report
+from ..content import DataFacts, ModelReport
 from .charts import bar_chart
 from .markup import (
     Child,
@@ -25,27 +25,27 @@ from .text import (
     seconds,
 )
 
-MOST_COLUMNS = 60
-KINDS = {"number": "columns of numbers", "words": "columns of words"}
-MOST_CLASSES = 20
+MAX_COLUMNS = 60
+KINDS = {"number": "numeric columns", "words": "categorical columns"}
+MAX_CLASSES = 20
 
 
-def title_of(report: Report) -> str:
+def title_of(report: ModelReport) -> str:
     """What the page is called."""
     return f"{report.data.target or 'target'} from {PurePath(report.data.file).name}"
 
 
-def header(report: Report) -> Element:
+def header(report: ModelReport) -> Element:
     """The title, the answer in a sentence or two, and cards of numbers."""
     e = report.evaluation
-    rows = "rows that it was trained on" if report.seen else "rows"
+    rows = "rows of the training file" if report.seen else "rows"
     low, high = map(percent, e.accuracy_interval)
     sure = "" if report.seen else f"; with 95 % confidence between {low} and {high} on new rows like these"
     lead: list[Child] = [
-        f"On {e.n_rows:,} {rows} the model names the right class ",
+        f"On {e.n_rows:,} {rows} the model predicts the right class ",
         node("b", f"{percent(e.accuracy)} of the time"),
-        f"{sure}. Always naming the most frequent class would be right {percent(e.majority_share)} of the "
-        "time.",
+        f"{sure}. Always predicting the most frequent class would be right {percent(e.majority_share)} of "
+        "the time.",
     ]
     parts: list[Child] = [
         node("p", "maxmargin report", class_="over"),
@@ -56,24 +56,24 @@ def header(report: Report) -> Element:
         parts.append(
             node(
                 "p",
-                node("b", "Read with care. "),
-                "This file is the one that the model was trained on, by its SHA-256. Its rows say how "
-                "well the model remembers, not how well it does on new rows.",
+                node("b", "Caution: "),
+                "By its SHA-256, this is the file that the model was trained on: the numbers show how "
+                "well the model memorised its rows, not how well it does on new ones.",
                 class_="warn",
             )
         )
     return node("header", parts, cards(report))
 
 
-def cards(report: Report) -> Element:
+def cards(report: ModelReport) -> Element:
     """Up to six numbers, each with what it means."""
     e, facts_of = report.evaluation, report.model.facts
     found = [
-        ("accuracy", percent(e.accuracy), f"of {count(e.n_rows, 'row')} get their true class"),
+        ("accuracy", percent(e.accuracy), f"of {count(e.n_rows, 'row')} predicted correctly"),
         (
             "balanced accuracy",
             percent(e.balanced_accuracy),
-            "the mean over classes, so that rare ones count as much",
+            "mean over classes, so that rare ones count as much",
         ),
     ]
     if e.ranking is not None:
@@ -91,20 +91,24 @@ def cards(report: Report) -> Element:
     ]
     if "n_support_" in facts_of:
         found.append(
-            ("support vectors", number(facts_of["n_support_"]), "rows that a new row is compared with")
+            (
+                "support vectors",
+                number(facts_of["n_support_"]),
+                "training rows that a new row is compared with",
+            )
         )
     if "dual_gap_" in facts_of:
         found.append(
             (
                 "duality gap",
                 number(facts_of["dual_gap_"], 2),
-                "no better coefficients lower the objective by a larger share",
+                "other coefficients lower the objective by at most this share",
             )
         )
-    for promise in report.promises.told:
+    for promise in report.promises.entries:
         if promise.name == "hold-out":
             sure = percent(1 - (promise.delta or 0), 0)
-            words = f"limit on the error for new rows, that holds with {sure} confidence"
+            words = f"upper bound on the error on new rows, with {sure} confidence"
             found.append(("error at most", percent(promise.value), words))
     return node(
         "ul",
@@ -119,31 +123,35 @@ def contents(sections: list[tuple[str, str]]) -> Element:
     return node("nav", node("ol", links), aria_label="Contents")
 
 
-def data_section(report: Report) -> list[Child]:
-    """What the data were: the file judged by, the file trained on, columns and classes."""
+def data_section(report: ModelReport) -> list[Child]:
+    """The data: the file evaluated on, the training file, columns and classes."""
     data, trained = report.data, dict(report.record.get("data") or {})
     parts: list[Child] = [
-        node("p", "The rows that this page judges the model by, and those that it was trained on."),
+        node("p", "The file that the model is evaluated on, and the file that it was trained on."),
         facts(
             [
-                ("judged by", datum(data.file, 90)),
+                ("evaluated on", datum(data.file, 90)),
                 ("rows", count(data.n_rows, "row")),
                 ("features", count(data.n_features, "column")),
-                ("to predict", datum(data.target if data.target is not None else "–")),
+                ("target", datum(data.target if data.target is not None else "–")),
                 (
-                    "entries not 0",
+                    "nonzero entries",
                     None if data.density is None else f"{percent(data.density)} (a sparse matrix)",
                 ),
                 ("SHA-256", _code(data.sha256)),
                 ("trained on", datum(trained.get("file", "not recorded"), 90)),
                 ("training rows", _number_or_none(trained.get("n_rows"))),
-                ("SHA-256 of that", _code(trained.get("sha256"))),
+                ("SHA-256 of the training file", _code(trained.get("sha256"))),
             ]
         ),
     ]
     counts = list(data.class_counts.items())
-    shown = counts[:MOST_CLASSES]
-    some = f" The {MOST_CLASSES} largest of {len(counts):,} are drawn." if len(counts) > len(shown) else ""
+    shown = counts[:MAX_CLASSES]
+    some = (
+        f" The {MAX_CLASSES} largest of {len(counts):,} classes are shown."
+        if len(counts) > len(shown)
+        else ""
+    )
     drawing = bar_chart(
         "classes",
         "Rows of each class",
@@ -151,13 +159,13 @@ def data_section(report: Report) -> list[Child]:
         [(name, float(n)) for name, n in shown],
         unit="rows",
     )
-    words = f"How many of the rows judged by belong to each class.{some}"
+    words = f"Rows of each class in the file evaluated on.{some}"
     if data.columns:
         parts.append(facts([_columns(data, kind, name) for kind, name in KINDS.items()]))
     parts.append(node("div", figure(drawing, "Rows of each class", words), class_="figures"))
     notes = [*report.evaluation.notes]
     notes += [
-        f"column {name}: {n:,} values never seen in training"
+        f"column {name}: {n:,} values unseen in training"
         for name, n in report.evaluation.unseen_words.items()
     ]
     parts += [node("p", "Note: ", datum(note, 400), class_="note") for note in notes]
@@ -169,9 +177,9 @@ def _columns(data: DataFacts, kind: str, name: str) -> tuple[str, Child]:
     own = [column for column in data.columns if column.kind == kind]
     spans = [
         node("span", datum(c.name), node("em", f" {c.n_missing:,} missing") if c.n_missing else None)
-        for c in own[:MOST_COLUMNS]
+        for c in own[:MAX_COLUMNS]
     ]
-    more = f"and {len(own) - MOST_COLUMNS:,} more" if len(own) > MOST_COLUMNS else "" if own else "none"
+    more = f"and {len(own) - MAX_COLUMNS:,} more" if len(own) > MAX_COLUMNS else "" if own else "none"
     return f"{name} ({len(own):,})", node("div", spans, node("span", more) if more else None, class_="pairs")
 
 
@@ -184,31 +192,29 @@ def _number_or_none(value: Any) -> str | None:
 
 
 ENDS = {
-    "converged": "the gap that was asked for was reached",
-    "budget_full": "all support vectors that were allowed are used",
+    "converged": "the requested gap was reached",
+    "budget_full": "the budget of support vectors is used up",
     "no_loss_left": "more support vectors would not have helped",
-    "time_limit": "the time was up before the gap that was asked for",
-    "max_iter": "the iterations were up before the gap that was asked for",
+    "time_limit": "the time limit came before the requested gap",
+    "max_iter": "the iteration limit came before the requested gap",
     "stalled": "no further progress was possible",
-    "stopped": "it was stopped from outside",
+    "stopped": "stopped by a callback or an interrupt",
 }
 CLOCKS = {
     "reading": "reading the file",
-    "preparation": "words to indicators, numbers standardised",
-    "solver": "the fits themselves",
-    "validation": "judging on the rows held out",
-    "total": "all of it",
+    "preparation": "one-hot encoding, imputation, standardisation",
+    "solver": "the fits",
+    "validation": "evaluation on the held-out rows",
+    "total": "total",
 }
-MOST_DROPPED = 20
+MAX_DROPPED = 20
 
 
-def choice_section(report: Report) -> list[Child]:
-    """What was asked for, how it was judged, how the fit ended, and how long everything took."""
+def choice_section(report: ModelReport) -> list[Child]:
+    """The parameters, the validation, how the fit ended and the time it took."""
     record = report.record
     if not record:
-        return [
-            node("p", "The model file has no record of how the model was made: it was saved without one.")
-        ]
+        return [node("p", "The model file was saved without a record of the training.")]
     parts: list[Child] = [node("p", _asked(record)), *_validated(record), *_prepared(record)]
     status = str(record.get("status") or report.model.facts.get("status_") or "")
     choice = record.get("choice") or {}
@@ -216,7 +222,7 @@ def choice_section(report: Report) -> list[Child]:
         facts(
             [
                 (
-                    "how the fit ended",
+                    "status",
                     f"{status.replace('_', ' ')}: {ENDS[status]}" if status in ENDS else None,
                 ),
                 *((str(k).replace("_", " "), _told(v)) for k, v in choice.items()),
@@ -226,14 +232,14 @@ def choice_section(report: Report) -> list[Child]:
     clocks = record.get("seconds")
     if isinstance(clocks, Mapping):
         rows = [[datum(k), seconds(v), CLOCKS.get(str(k), "")] for k, v in clocks.items() if _is_number(v)]
-        caption = "Where the time of the training went"
-        parts.append(table(["work", "time", "what it is"], rows, caption=caption, numbers=[1]))
+        caption = "Training time"
+        parts.append(table(["step", "time", "meaning"], rows, caption=caption, numbers=[1]))
     return parts
 
 
 def _asked(record: Mapping[str, Any]) -> list[Child]:
     words: list[Child] = [
-        "The training was asked for a model of the kind ",
+        "Model type: ",
         node("b", datum(record.get("model", "–"))),
     ]
     given = record.get("given_parameters") or {}
@@ -244,18 +250,16 @@ def _asked(record: Mapping[str, Any]) -> list[Child]:
         words.append(datum(f"{name} = {value}"))
     words.append("." if given else " with its default parameters.")
     if "seed" in record:
-        words.append(f" Everything random followed from the seed {record['seed']}.")
+        words.append(f" Random seed: {record['seed']}.")
     return words
 
 
 def _validated(record: Mapping[str, Any]) -> list[Child]:
     """One paragraph: what was held out, what came of it, what the model was then fitted to."""
     held = record.get("validation")
-    fitted = (
-        f" The model of this page was learnt from {record['fitted_on']}." if record.get("fitted_on") else ""
-    )
+    fitted = f" The final model was trained on {record['fitted_on']}." if record.get("fitted_on") else ""
     if not isinstance(held, Mapping) or not _is_number(held.get("accuracy")):
-        return [node("p", f"No rows were held out to judge it during the training.{fitted}")]
+        return [node("p", f"No rows were held out for validation.{fitted}")]
     low, high = held.get("accuracy_interval") or (None, None)
     between = "" if low is None else f" (with 95 % confidence {percent(low)} to {percent(high)})"
     share = record.get("validate")
@@ -263,30 +267,30 @@ def _validated(record: Mapping[str, Any]) -> list[Child]:
     return [
         node(
             "p",
-            f"{said}{count(int(held.get('n_rows', 0)), 'row')} of all classes, were held out during the "
-            "training. A model learnt from the others named the right class for "
-            f"{percent(held['accuracy'])} of them{between}; always naming the most frequent one would have "
-            f"been right for {percent(held.get('majority_accuracy'))}.{fitted}",
+            f"{said}{count(int(held.get('n_rows', 0)), 'row')} of all classes, were held out for validation. "
+            f"A model trained on the others predicted {percent(held['accuracy'])} of them "
+            f"correctly{between}; always predicting the most frequent class would have been right for "
+            f"{percent(held.get('majority_accuracy'))}.{fitted}",
         )
     ]
 
 
 def _prepared(record: Mapping[str, Any]) -> list[Child]:
-    """How the table became a matrix."""
+    """How the table was turned into a matrix."""
     data = record.get("data") or {}
     n_in, n_out = data.get("n_features"), data.get("n_features_out")
     if not (isinstance(n_in, int) and isinstance(n_out, int)):
         return []
     text = (
-        f"The {count(n_in, 'column')} of features became {n_out:,} numbers a row: words as "
-        "indicators, numbers standardised, gaps filled with the mean and marked."
+        f"The {count(n_in, 'feature column')} became {n_out:,} numbers per row: categories one-hot encoded, "
+        "numbers standardised, missing values replaced by the mean and marked by an indicator."
     )
     dropped = data.get("dropped") or {}
     if not dropped:
         return [node("p", text)]
     return [
-        node("p", f"{text} {count(len(dropped), 'column was', 'columns were')} left out, for these reasons:"),
-        values_list(dict(dropped), MOST_DROPPED),
+        node("p", f"{text} {count(len(dropped), 'column was', 'columns were')} dropped:"),
+        values_list(dict(dropped), MAX_DROPPED),
     ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib.resources import files
 
-from ..content import Report
+from ..content import ModelReport
 from .machinery import (
     gap_section,
     model_section,
@@ -26,30 +26,30 @@ from .rows import influence_section, mistake_section
 
 __all__ = ["page"]
 
-SECTIONS: tuple[tuple[str, str, Callable[[Report], list[Child]]], ...] = (
-    ("data", "The data", data_section),
-    ("choice", "How the model was chosen", choice_section),
-    ("model", "The model", model_section),
-    ("metrics", "How well it does", metrics_section),
-    ("confusion", "Which classes are confused", confusion_section),
-    ("calibration", "How far probabilities can be trusted", calibration_section),
-    ("mistakes", "Mistakes worth looking at", mistake_section),
-    ("influence", "What its answers hang on", influence_section),
-    ("path", "What each support vector is worth", path_section),
-    ("gap", "How close to the optimum", gap_section),
-    ("bounds", "What can be promised", promise_section),
-    ("reproduce", "How to make it again", reproduce_section),
+SECTIONS: tuple[tuple[str, str, Callable[[ModelReport], list[Child]]], ...] = (
+    ("data", "Data", data_section),
+    ("choice", "How the model was trained", choice_section),
+    ("model", "Model", model_section),
+    ("metrics", "Performance", metrics_section),
+    ("confusion", "Confusion matrix", confusion_section),
+    ("calibration", "Calibration", calibration_section),
+    ("mistakes", "Most confident mistakes", mistake_section),
+    ("influence", "Influential training rows", influence_section),
+    ("path", "Accuracy by number of support vectors", path_section),
+    ("gap", "Duality gap", gap_section),
+    ("bounds", "Error bounds", promise_section),
+    ("reproduce", "How to reproduce it", reproduce_section),
 )
 
 
-def page(report: Report) -> str:
+def page(report: ModelReport) -> str:
     """The whole page as one file of HTML, without scripts and without anything from elsewhere.
 
     Sections that a model has nothing to say in are left out.
 
     Parameters
     ----------
-    report : Report
+    report : ModelReport
 
     Returns
     -------

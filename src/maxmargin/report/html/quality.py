@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..content import Report
+from ..content import ModelReport
 from .charts import (
     Bin,
     Interval,
@@ -22,22 +22,25 @@ from .markup import (
 )
 from .text import number, percent
 
-MOST_CLASSES = 30  # drawn, and in the table
-MOST_CELLS = 26  # classes of a heat map; 20 of those with most mistakes where there are more
-FEWER_CELLS = 20
+MAX_CLASSES = 30  # drawn, and in the table
+MAX_CONFUSION_CLASSES = 26  # classes of a heat map; 20 of those with most mistakes where there are more
+CLASSES_OF_PARTIAL_MATRIX = 20
 
 
-def metrics_section(report: Report) -> list[Child]:
+def metrics_section(report: ModelReport) -> list[Child]:
     """Numbers for all rows, then class by class."""
     e = report.evaluation
     rows: list[list[Child]] = [
-        _metric("accuracy", percent(e.accuracy), e.accuracy_interval, "share of rows whose class is named"),
-        _metric("balanced accuracy", percent(e.balanced_accuracy), None, "mean share over the classes"),
-        _metric("most frequent class", percent(e.majority_share), None, "accuracy of always naming it"),
+        _metric("accuracy", percent(e.accuracy), e.accuracy_interval, "share of rows predicted correctly"),
+        _metric("balanced accuracy", percent(e.balanced_accuracy), None, "mean recall over the classes"),
+        _metric("most frequent class", percent(e.majority_share), None, "accuracy of always predicting it"),
     ]
     rows += [
         _metric(
-            f"top-{hit.k} accuracy", percent(hit.accuracy), hit.interval, f"class among the first {hit.k}"
+            f"top-{hit.k} accuracy",
+            percent(hit.accuracy),
+            hit.interval,
+            f"true class among the {hit.k} highest scores",
         )
         for hit in e.top_k
         if hit.k > 1
@@ -57,9 +60,9 @@ def metrics_section(report: Report) -> list[Child]:
         rows.append(_metric("log loss", number(c.log_loss), c.log_loss_interval, words, share=False))
         words = "mean squared distance of probabilities from the truth; 0 is perfect"
         rows.append(_metric("Brier score", number(c.brier), c.brier_interval, words, share=False))
-    caption = f"Measured on {e.n_rows:,} rows; the interval has a confidence of 95 %"
+    caption = f"Measured on {e.n_rows:,} rows, with 95 % confidence intervals"
     return [
-        node("p", "What is measured, where it may truly lie, and what it means."),
+        node("p", "Each metric with its confidence interval and its meaning."),
         table(["metric", "value", "interval", "meaning"], rows, caption=caption, numbers=[1, 2]),
         *_per_class(report),
     ]
@@ -75,49 +78,54 @@ def _metric(
     return [name, value, limits, node("span", words, class_="soft")]
 
 
-def _per_class(report: Report) -> list[Child]:
+def _per_class(report: ModelReport) -> list[Child]:
     classes = report.evaluation.per_class
     order = sorted(classes, key=lambda c: (c.recall if c.support else 2.0, c.label))
-    some = f" The {MOST_CLASSES} of {len(classes):,} that are found least are shown."
-    some = some if len(classes) > MOST_CLASSES else ""
-    shown = order[:MOST_CLASSES] if some else classes
+    some = f" The {MAX_CLASSES} of {len(classes):,} classes with the lowest recall are shown."
+    some = some if len(classes) > MAX_CLASSES else ""
+    shown = order[:MAX_CLASSES] if some else classes
     drawn = [c for c in shown if c.support]
     marks = [Interval(c.label, c.recall, *c.recall_interval, f", {c.support:,} rows") for c in drawn]
     drawing = interval_chart(
         "recall",
-        "Share of each class that is found",
+        "Recall of each class",
         "; ".join(f"{m.name}: {percent(m.value)}" for m in marks),
         marks,
-        "share found",
+        "recall",
     )
-    words = f"A dot for each class: how many of its rows get its name, with the 95 % interval.{some}"
+    words = f"The share of each class that is predicted correctly, with its 95 % interval.{some}"
     rows = [
         [datum(c.label), percent(c.recall), percent(c.precision), _fixed(c.f1), number(c.support)]
         for c in shown
     ]
-    caption = "found: share of a class's rows that get its name; right: share of the rows named so that are"
+    caption = (
+        "recall: share of a class's rows that are predicted as it; precision: share of those "
+        "predictions that are right"
+    )
     return [
-        node("h3", "Class by class"),
+        node("h3", "Per class"),
         node(
             "div",
-            figure(drawing, "Share of each class that is found", words),
-            table(["class", "found", "right", "F1", "rows"], rows, caption=caption, numbers=[1, 2, 3, 4]),
+            figure(drawing, "Recall of each class", words),
+            table(
+                ["class", "recall", "precision", "F1", "rows"], rows, caption=caption, numbers=[1, 2, 3, 4]
+            ),
             class_="figures",
         ),
     ]
 
 
-def confusion_section(report: Report) -> list[Child]:
+def confusion_section(report: ModelReport) -> list[Child]:
     """The matrix, or its part with most mistakes, and the pairs that are confused most."""
     e = report.evaluation
     counts, names = np.asarray(e.confusion), e.classes
     which = np.arange(len(names))
     some = ""
-    if len(names) > MOST_CELLS:
+    if len(names) > MAX_CONFUSION_CLASSES:
         off = counts - np.diag(np.diagonal(counts))
         wrong = off.sum(axis=0) + off.sum(axis=1)
-        which = np.sort(np.argsort(-wrong, kind="stable")[:FEWER_CELLS])
-        some = f" The {FEWER_CELLS} of {len(names):,} classes with most mistakes are shown."
+        which = np.sort(np.argsort(-wrong, kind="stable")[:CLASSES_OF_PARTIAL_MATRIX])
+        some = f" The {CLASSES_OF_PARTIAL_MATRIX} of {len(names):,} classes with most mistakes are shown."
     drawing = heat_map(
         "confusion",
         "Confusion matrix",
@@ -127,33 +135,33 @@ def confusion_section(report: Report) -> list[Child]:
         counts[np.ix_(which, which)].tolist(),
     )
     words = (
-        "Down: the true class; across: the answer. Blue is right, orange is wrong; a box is the darker, the "
-        f"larger its share of the row.{some}"
+        "Rows: true class; columns: predicted class. Blue is right, orange is wrong; darker cells hold "
+        f"a larger share of their row.{some}"
     )
-    drawn = figure(drawing, "Which class is taken for which", words, natural=True)
-    parts: list[Child] = [node("p", "How often each class is taken for each other one.")]
+    drawn = figure(drawing, "Confusion matrix", words, natural=True)
+    parts: list[Child] = [node("p", "How often each class is predicted as each other class.")]
     pairs = [[datum(a), datum(b), number(n)] for a, b, n in e.most_confused]
     if pairs and len(names) > 2:
-        caption = "The pairs that are confused most often"
-        listed = table(["true class", "taken for", "rows"], pairs, caption=caption, numbers=[2])
+        caption = "Most frequent confusions"
+        listed = table(["true class", "predicted", "rows"], pairs, caption=caption, numbers=[2])
         parts += [node("div", drawn, listed, class_="figures")] if len(which) <= 10 else [drawn, listed]
     else:
         parts.append(drawn)
     if e.unknown_labels:
         n = sum(e.unknown_labels.values())
-        parts.append(node("p", f"{n:,} rows have a label that is no class of the model.", class_="note"))
+        parts.append(node("p", f"{n:,} rows have a label that is not a class of the model.", class_="note"))
     return parts
 
 
-def calibration_section(report: Report) -> list[Child]:
-    """Whether probabilities can be taken at their word."""
+def calibration_section(report: ModelReport) -> list[Child]:
+    """Whether probabilities match frequencies."""
     c = report.evaluation.calibration
     if c is None:
         return [
             node(
                 "p",
-                "This model gives scores, not probabilities, so there is nothing to calibrate. The models "
-                "“sparse-kernel” and “calibrated” of maxmargin train have probabilities.",
+                "This model has scores but no probabilities. The models “sparse-kernel” and "
+                "“calibrated” of maxmargin train have probabilities.",
             )
         ]
     bins = [Bin(b.confidence, b.accuracy, *b.accuracy_interval, b.n_rows) for b in c.bins]
@@ -176,7 +184,7 @@ def calibration_section(report: Report) -> list[Child]:
     return [
         node(
             "p",
-            "When the model says 80 %, is it right 80 % of the time? On average its confidence is ",
+            "When the model reports 80 %, is it right 80 % of the time? On average its confidence is ",
             node("b", f"{percent(error)} off"),
             " (the expected calibration error; few rows make it look larger than it is).",
         ),
@@ -184,14 +192,14 @@ def calibration_section(report: Report) -> list[Child]:
             "div",
             figure(
                 drawing,
-                "How sure, and how often right",
-                "Dots on the dashed line are honest; below it the model is too sure, above it too modest. "
-                "A larger dot stands for more rows, the bar for the 95 % interval.",
+                "Reliability diagram",
+                "On the dashed line the model is well calibrated, below it overconfident, above it "
+                "underconfident. Larger dots have more rows; bars are 95 % intervals.",
             ),
             table(
-                ["probability", "mean", "right", "rows"],
+                ["probability", "mean", "accuracy", "rows"],
                 rows,
-                caption="The same as numbers, by the probability of the class that is named",
+                caption="The same in numbers, by the probability of the predicted class",
                 numbers=[1, 2, 3],
             ),
             class_="figures",

@@ -6,8 +6,8 @@ import math
 from typing import Any
 from unicodedata import category, east_asian_width
 
-LONGEST = 48  # characters of a word that are shown
-LONGEST_TITLE = 1_000  # of those that appear when one points at it
+MAX_DATUM_LENGTH = 48  # characters of a word that are shown
+MAX_TITLE_LENGTH = 1_000  # of those that appear when one points at it
 HIDDEN = frozenset(
     ("Cc", "Cf", "Cn", "Cs", "Co", "Zl", "Zp")
 )  # categories that show nothing, or turn text around
@@ -30,12 +30,12 @@ def _escaped(character: str) -> str:
     return character.encode("unicode_escape").decode("ascii")
 
 
-def shortened(text: str, longest: int = LONGEST) -> tuple[str, str | None]:
+def shortened(text: str, longest: int = MAX_DATUM_LENGTH) -> tuple[str, str | None]:
     """The text, and None; or its beginning, and for a title as much of it as is reasonable."""
-    text = visible(text[: 4 * LONGEST_TITLE]) + ("" if len(text) <= 4 * LONGEST_TITLE else " …")
+    text = visible(text[: 4 * MAX_TITLE_LENGTH]) + ("" if len(text) <= 4 * MAX_TITLE_LENGTH else " …")
     if len(text) <= longest:
         return text, None
-    whole = text if len(text) <= LONGEST_TITLE else text[:LONGEST_TITLE] + " …"
+    whole = text if len(text) <= MAX_TITLE_LENGTH else text[:MAX_TITLE_LENGTH] + " …"
     return text[: longest - 1].rstrip() + "…", whole
 
 
