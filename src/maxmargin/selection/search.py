@@ -35,7 +35,7 @@ def is_at_most_one(scoring: Any) -> bool:
 
 @dataclass(frozen=True)
 class FoldScores:
-    """What one fold tells about some values at one gamma: arrays with one entry each."""
+    """The results of one fold for some values at one gamma: arrays with one entry for each value."""
 
     scores: np.ndarray
     fit_seconds: np.ndarray
@@ -54,11 +54,11 @@ class ScoreTable:
 
     @classmethod
     def empty(cls, n_points: int, n_folds: int) -> ScoreTable:
-        """Nothing known."""
+        """A table without results."""
         return cls(*(np.full((n_points, n_folds), np.nan) for _ in range(4)))
 
     def put(self, points: np.ndarray, fold: int, found: FoldScores) -> None:
-        """Keep what a fold has told."""
+        """Store the results of a fold."""
         for name in ("scores", "fit_seconds", "score_seconds", "dual_gaps"):
             getattr(self, name)[points, fold] = getattr(found, name)
 
@@ -158,5 +158,5 @@ class FittedFolds:
 
 
 def one_class(y: np.ndarray) -> bool:
-    """Whether there is nothing to tell apart: then the only answer is the one class there is."""
+    """Whether all labels are of one class, which is then the only possible prediction."""
     return len(np.unique(y)) < 2

@@ -76,7 +76,7 @@ def can_share(estimator: KernelSVC, grid: Grid) -> bool:
 
 
 class FixedScores(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A model that has been asked already: what it says of one set of rows, for scorers."""
+    """A stand-in for a model whose scores of one set of rows are already known, for scorers."""
 
     def __init__(self, classes: Any = None, scores: Any = None) -> None:
         self.classes = classes

@@ -29,9 +29,9 @@ from .spaces import (
     ColumnSolver,
     EigenSpace,
     KernelSpace,
+    LagrangianStart,
     LinearSpace,
     SpaceResult,
-    WarmStart,
 )
 
 MAX_AUTO_KERNEL_ROWS = 4000  # different rows whose kernel matrix "auto" holds
@@ -245,7 +245,7 @@ class LagrangianSVC(KernelClassifier):
 
     def _starts(self, space: LinearSpace | KernelSpace, data: WeightedRows) -> list[np.ndarray] | None:
         """Where the columns start: at the last fit's solutions, if there are any for such a problem."""
-        last: WarmStart | None = getattr(self, "_last", None)
+        last: LagrangianStart | None = getattr(self, "_last", None)
         if last is None or not self.warm_start or last.kind != self._kind(space, data):
             return None
         return last.starts
@@ -269,7 +269,7 @@ class LagrangianSVC(KernelClassifier):
         self._last = None
         if self.warm_start:
             starts = [space.start(result, self.solver_) for result in results]
-            self._last = WarmStart(self._kind(space, data), starts)
+            self._last = LagrangianStart(self._kind(space, data), starts)
         self.space_ = space.name
         if space.name == "kernel":
             self._keep_columns(results, data)

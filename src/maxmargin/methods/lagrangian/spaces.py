@@ -61,7 +61,7 @@ class SpaceResult(SolverResult):
 
 
 @dataclass(frozen=True)
-class WarmStart:
+class LagrangianStart:
     """Where a later fit of the same ``kind`` can start: what ``space.start`` returned for each column."""
 
     kind: tuple[Any, ...]

@@ -85,12 +85,12 @@ class ColumnTask:
 
     @property
     def name(self) -> str:
-        """What it is called in a warning."""
+        """The name of the task in warnings."""
         return f"column {self.column}" + ("" if self.held is None else " without a fold")
 
 
 def check_binary_classifier(estimator: Any) -> None:
-    """Refuse what cannot be a column: a class, a regressor, something without real-valued outputs."""
+    """Raise if the estimator cannot fit a column: a class, a regressor, or without real-valued outputs."""
     if isinstance(estimator, type) or not hasattr(estimator, "get_params"):
         raise ValueError(
             f"estimator must be a classifier with scikit-learn's interface, an instance; got {estimator!r}."

@@ -99,7 +99,7 @@ class OutputCodeClassifier(MetaEstimatorMixin, DecodedClassifier):  # type: igno
     has them all, and each column's own otherwise; a budget of support vectors is one for all columns, or
     each column's own. Out of fold, rows of a class that has no other row are predicted by columns that do
     not know the class; a column left with one side has that side, -1 or 1, as its output. Warnings of
-    columns are gathered: one for each category says which columns gave it.
+    columns are summarised: one for each category names the columns that issued it.
 
     Examples
     --------
