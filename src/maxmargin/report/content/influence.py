@@ -126,7 +126,7 @@ def readable_row(preparation: TablePreparation | None, vector: np.ndarray) -> di
     """Values by the names of the table's columns; None where a value was missing.
 
     ``preparation`` is a fitted ``TablePreparation``, or None for rows that were not prepared. Words that the
-    model does not tell apart read "(another)". Of a sparse row only what is not 0 is told.
+    model does not tell apart read "(another)". Of a sparse row only non-zero values are shown.
     """
     vector = np.asarray(vector, dtype=np.float64)
     if preparation is None:
