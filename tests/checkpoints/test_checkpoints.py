@@ -291,7 +291,7 @@ def test_a_file_that_cannot_be_written_stops_no_fit(monkeypatch, tmp_path):
     def full(path, kept):
         raise OSError("No space left on device")
 
-    monkeypatch.setattr("maxmargin.checkpoints.record.write_kept", full)
+    monkeypatch.setattr("maxmargin.checkpoints.record.write_checkpoint", full)
     model = new("linear-newton").set_checkpoint(tmp_path / "checkpoint")
     with pytest.warns(RuntimeWarning, match="No space left"):
         model.fit(*problem())

@@ -14,7 +14,7 @@ from maxmargin.decoders.coupling import (
     LEAST,
     CoupledPairs,
     couple,
-    is_pairwise,
+    has_all_pairs,
 )
 
 pair_probabilities = st.integers(3, 6).flatmap(
@@ -102,10 +102,10 @@ def test_a_row_does_not_depend_on_the_others(monkeypatch):
 
 
 def test_pairwise_codes_are_known_by_their_columns():
-    assert is_pairwise(one_vs_one(4))
-    assert is_pairwise(Code([[1, 1, 0], [-1, 0, 1], [0, -1, -1]]))
-    assert not is_pairwise(one_vs_one(2))  # one column: a curve is enough
-    assert not is_pairwise(one_vs_rest(4))
+    assert has_all_pairs(one_vs_one(4))
+    assert has_all_pairs(Code([[1, 1, 0], [-1, 0, 1], [0, -1, -1]]))
+    assert not has_all_pairs(one_vs_one(2))  # one column: a curve is enough
+    assert not has_all_pairs(one_vs_rest(4))
 
 
 @given(row=rows_and_scores)

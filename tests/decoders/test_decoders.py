@@ -31,7 +31,7 @@ from maxmargin.decoders import (
     decoder_from_name,
     predicted_classes,
 )
-from maxmargin.decoders.coupling import is_pairwise
+from maxmargin.decoders.coupling import has_all_pairs
 from maxmargin.losses import LOSSES, Log
 
 FIXED = {name: decoder for name, decoder in DECODERS.items() if decoder.learns_from == "nothing"}
@@ -82,7 +82,7 @@ def with_codes(decoders, codes):
             pytest.param(decoder, code, id=f"{name}-{decoder.name}")
             for name, code in codes.items()
             for decoder in decoders.values()
-            if decoder.name != "coupling" or is_pairwise(code)
+            if decoder.name != "coupling" or has_all_pairs(code)
         ],
     )
 
@@ -305,7 +305,7 @@ def test_perfect_columns_are_decoded_rightly(decoder, code):
 @settings(max_examples=15)
 def test_perfect_columns_of_any_code_with_margins(decoder, code, data):
     assume(code.row_margins().min() > 0)
-    assume(decoder.name != "coupling" or is_pairwise(code) or code.n_classes == 2)
+    assume(decoder.name != "coupling" or has_all_pairs(code) or code.n_classes == 2)
     F, y = perfect_outputs(code, data.draw(st.integers(5, 10)), data.draw(st.integers(0, 99)))
     decoder = decoder.fit(F, y, code)
     assert_array_equal(predicted_classes(decision_values(F, code, decoder)), y)

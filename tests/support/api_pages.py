@@ -45,7 +45,7 @@ INTERNAL = {
         "decision_values",
         "explanations",
         "gives_probabilities",
-        "is_pairwise",
+        "has_all_pairs",
         "predicted_classes",
     },
     "evaluation": {"classifier_of", "prepared"},

@@ -18,8 +18,8 @@ from ..decoders import (
 )
 
 __all__ = [
+    "ClassNumbers",
     "CodeChoice",
-    "LabelledRows",
     "batch_labels",
     "check_fixed_decoder",
     "check_same_classes",
@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 
-class LabelledRows(NamedTuple):
+class ClassNumbers(NamedTuple):
     """The classes in ascending order, each row's class as a number ``0, 1, ...``, and each row's weight."""
 
     classes: np.ndarray
@@ -37,7 +37,7 @@ class LabelledRows(NamedTuple):
     weight: np.ndarray
 
 
-def labelled(who: str, y: np.ndarray, sample_weight: Any, class_weight: Any) -> LabelledRows:
+def labelled(who: str, y: np.ndarray, sample_weight: Any, class_weight: Any) -> ClassNumbers:
     """Labels as numbers, and weights that include the class weights; a class of weight 0 is dropped."""
     check_classification_targets(y)
     weight = check_sample_weight(sample_weight, len(y))
@@ -48,7 +48,7 @@ def labelled(who: str, y: np.ndarray, sample_weight: Any, class_weight: Any) -> 
             f"{who} needs at least two classes, but y has only one class with a positive weight: "
             f"{classes.tolist()!r}."
         )
-    return LabelledRows(classes, np.minimum(np.searchsorted(classes, y), len(classes) - 1), weight)
+    return ClassNumbers(classes, np.minimum(np.searchsorted(classes, y), len(classes) - 1), weight)
 
 
 class CodeChoice(NamedTuple):
@@ -110,7 +110,7 @@ def check_fixed_decoder(who: str, decoder: Any) -> None:
         )
 
 
-def batch_labels(y: np.ndarray, sample_weight: Any, classes: np.ndarray, class_weight: Any) -> LabelledRows:
+def batch_labels(y: np.ndarray, sample_weight: Any, classes: np.ndarray, class_weight: Any) -> ClassNumbers:
     """Labels as numbers and weights of one batch, which need not contain all classes."""
     check_classification_targets(y)
     labels = label_numbers(
@@ -122,7 +122,7 @@ def batch_labels(y: np.ndarray, sample_weight: Any, classes: np.ndarray, class_w
     weight = check_sample_weight(sample_weight, len(y)) * _batch_class_weights(y, classes, class_weight)
     if not weight.any():
         raise ValueError("class_weight leaves every row of this batch without a weight; leave it out.")
-    return LabelledRows(classes, labels, weight)
+    return ClassNumbers(classes, labels, weight)
 
 
 def _batch_class_weights(y: np.ndarray, classes: np.ndarray, class_weight: Any) -> np.ndarray:

@@ -12,12 +12,12 @@ import numpy as np
 from ..archive import read_archive, write_archive
 from ..solving import (
     Check,
-    Entry,
+    JournalEntry,
     State,
     Status,
 )
 
-__all__ = ["Kept", "read_kept", "write_kept"]
+__all__ = ["StoredFit", "read_checkpoint", "write_checkpoint"]
 
 KIND = "checkpoint"
 FIELDS = tuple(f.name for f in fields(Check))
@@ -25,15 +25,15 @@ COUNTS = ("n_iter", "n_support", "kernel_values")
 
 
 @dataclass
-class Kept:
+class StoredFit:
     """All that is known of a fit: its entries, what it is of, and facts about its surroundings."""
 
-    entries: dict[str, Entry]
+    entries: dict[str, JournalEntry]
     identity: dict[str, str] = field(default_factory=dict)
     facts: dict[str, float] = field(default_factory=dict)
 
 
-def write_kept(path: Path, kept: Kept) -> None:
+def write_checkpoint(path: Path, kept: StoredFit) -> None:
     """Write the file; either the whole of it is there afterwards, or the old one."""
     arrays: dict[str, np.ndarray] = {}
     listed = []
@@ -58,20 +58,20 @@ def write_kept(path: Path, kept: Kept) -> None:
     write_archive(path, header, arrays)
 
 
-def read_kept(path: Path) -> Kept:
-    """What ``write_kept`` wrote, or a ValueError."""
+def read_checkpoint(path: Path) -> StoredFit:
+    """What ``write_checkpoint`` wrote, or a ValueError."""
     header, arrays = read_archive(path)
     if header.get("kind") != KIND:
         raise ValueError(f"{path}: a file of maxmargin, but no checkpoint.")
     try:
         entries = {item["key"]: _entry(item, arrays) for item in header["entries"]}
         facts = {name: _from_text(text) for name, text in header["facts"].items()}
-        return Kept(entries, dict(header["identity"]), facts)
+        return StoredFit(entries, dict(header["identity"]), facts)
     except (KeyError, TypeError, AttributeError, IndexError) as error:
         raise ValueError(f"{path}: not a whole checkpoint ({error!r}).") from None
 
 
-def _entry(item: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Entry:
+def _entry(item: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> JournalEntry:
     key = item["key"]
     start = f"{key}/state/"
     state = State(**{name: _from_text(text) for name, text in item["numbers"].items()})
@@ -80,7 +80,7 @@ def _entry(item: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Entry:
             state[name[len(start) :]] = array
     history = tuple(_check(row) for row in arrays[f"{key}/history"])
     ended, status = (item[name] and Status(item[name]) for name in ("ended", "status"))
-    return Entry(state, history, ended, status)
+    return JournalEntry(state, history, ended, status)
 
 
 def _check(row: np.ndarray) -> Check:

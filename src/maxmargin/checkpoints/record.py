@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..data import ParameterError
-from ..solving import Journal, Part, Stop
-from .file import Kept, read_kept, write_kept
+from ..solving import Journal, JournalPart, Stop
+from .file import StoredFit, read_checkpoint, write_checkpoint
 
 if TYPE_CHECKING:
     from .checkpoint import Checkpoint
@@ -43,7 +43,9 @@ def check_identity(path: Path, work: str, there: Mapping[str, str], here: Mappin
 class FitRecord:
     """Of a fit that keeps nothing, or of one that is a part of another's."""
 
-    def __init__(self, part: Part | None = None, whole: FitRecord | None = None, name: str = "whole") -> None:
+    def __init__(
+        self, part: JournalPart | None = None, whole: FitRecord | None = None, name: str = "whole"
+    ) -> None:
         self.part, self.whole, self.name = part, whole, name
 
     def below(self, name: str) -> FitRecord:
@@ -74,12 +76,12 @@ class FileRecord(FitRecord):
     def __init__(self, checkpoint: Checkpoint) -> None:
         self.checkpoint = checkpoint
         self.before = self._read()
-        self.now = Kept(entries={} if self.before is None else self.before.entries)
+        self.now = StoredFit(entries={} if self.before is None else self.before.entries)
         self.journal = Journal(self.now.entries, self._changed, every_copy=checkpoint.every_seconds == 0.0)
         self.next_write = time.perf_counter() + checkpoint.every_seconds
-        super().__init__(Part(self.journal, "fit"))
+        super().__init__(JournalPart(self.journal, "fit"))
 
-    def _read(self) -> Kept | None:
+    def _read(self) -> StoredFit | None:
         path = self.checkpoint.path
         if not path.parent.is_dir():
             raise CheckpointError(f"{path}: there is no folder {path.parent}; make it, or give another path.")
@@ -88,7 +90,7 @@ class FileRecord(FitRecord):
         if not (self.checkpoint.resume and path.exists()):
             return None
         try:
-            return read_kept(path)
+            return read_checkpoint(path)
         except ValueError as error:
             raise CheckpointError(str(error), "Start over with {resume}.", resume=False) from None
 
@@ -115,7 +117,7 @@ class FileRecord(FitRecord):
                 return
             start = time.perf_counter()
             try:
-                write_kept(self.checkpoint.path, self.now)
+                write_checkpoint(self.checkpoint.path, self.now)
             except OSError as error:
                 warnings.warn(
                     f"the checkpoint could not be written, and the fit continues without it: {error}",

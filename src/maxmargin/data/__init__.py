@@ -23,7 +23,7 @@ from .folds import (
     is_number,
     stratified_folds,
 )
-from .memory import available_bytes, lazy_array
+from .memory import MemoryPool, available_bytes, lazy_array
 from .rows import (
     Rows,
     WeightedRows,
@@ -33,6 +33,7 @@ from .rows import (
 
 __all__ = [
     "Advised",
+    "MemoryPool",
     "ParameterError",
     "Rows",
     "WeightedRows",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import mmap
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -33,3 +35,18 @@ def lazy_array(n: int, dtype: Any) -> np.ndarray:
         return np.empty(n, dtype=dtype)
     pages = mmap.mmap(-1, n_bytes, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     return np.frombuffer(pages, dtype=dtype, count=n)
+
+
+class MemoryPool:
+    """Arrays of one size for solves that run side by side: a finished solve leaves its array to the next."""
+
+    def __init__(self, n: int, dtype: Any) -> None:
+        self.n, self.dtype = n, dtype
+        self._free: list[np.ndarray] = []
+
+    @contextmanager
+    def borrow(self) -> Iterator[np.ndarray]:
+        """An array for one solve; its contents are those of the solve before."""
+        memory = self._free.pop() if self._free else lazy_array(self.n, self.dtype)
+        yield memory
+        self._free.append(memory)

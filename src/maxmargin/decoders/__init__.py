@@ -4,7 +4,7 @@ A decoder declares what it learns from. ``fit`` of a classifier solves the colum
 their outputs, on the training rows or out of fold; until then a fixed decoder stands in.
 """
 
-from .coupling import CoupledPairs, is_pairwise
+from .coupling import CoupledPairs, has_all_pairs
 from .explanation import Explanation, explanations
 from .learned_weights import DecoderReport
 from .prior import PriorDecoder
@@ -45,6 +45,6 @@ __all__ = [
     "decoder_from_name",
     "explanations",
     "gives_probabilities",
-    "is_pairwise",
+    "has_all_pairs",
     "predicted_classes",
 ]

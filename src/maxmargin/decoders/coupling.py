@@ -22,7 +22,7 @@ from ..codes import Code
 from .column_curves import Curve, column_curves, column_probabilities
 from .margin_sums import code_product
 
-__all__ = ["CoupledPairs", "couple", "is_pairwise"]
+__all__ = ["CoupledPairs", "couple", "has_all_pairs"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
@@ -31,7 +31,7 @@ LEAST = 1e-7  # probability that a pair gives to either of its classes, as in LI
 AT_ONCE = 1_000_000  # entries of the systems that are solved at one time
 
 
-def is_pairwise(code: Code) -> bool:
+def has_all_pairs(code: Code) -> bool:
     """Whether the columns are all pairs of at least three classes, each once, whatever their order."""
     n_pairs = code.n_classes * (code.n_classes - 1) // 2
     in_column = np.abs(code.matrix).sum(axis=0, dtype=np.int64)
@@ -99,7 +99,7 @@ class CoupledPairs:
 
         Outputs for rows of classes that a column does not tell apart are not looked at.
         """
-        if not is_pairwise(code):
+        if not has_all_pairs(code):
             raise ValueError(f"coupling needs a column for each pair of classes; code {code.name!r} has not.")
         self.code_, self.curves_ = code, column_curves(F, y, code, sample_weight, self.method)
         return self

@@ -14,7 +14,7 @@ from ..codes import Code
 from ..data import check_sample_weight
 from .bradley_terry import bradley_terry
 from .column_curves import Curve, column_curves, column_probabilities
-from .coupling import couple, is_pairwise
+from .coupling import couple, has_all_pairs
 from .learned_weights import LARGEST, checked_labels
 from .margin_sums import checked_outputs, margin_sums, ordered_by_margins
 from .protocol import LearnsFrom
@@ -91,7 +91,7 @@ class Coupling(_Calibrated):
 
     def check(self, code: Code) -> None:
         """Refuse a code that has not one column for each pair of classes."""
-        if code.n_classes > 2 and not is_pairwise(code):
+        if code.n_classes > 2 and not has_all_pairs(code):
             raise ValueError(
                 f"decoder='coupling' needs a column for each pair of classes, code='one-vs-one'; code "
                 f"{code.name!r} has not. Take decoder='probabilistic' for any code."

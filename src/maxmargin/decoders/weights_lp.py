@@ -45,19 +45,19 @@ def learn_weights(
 
     Pairs that are violated by ``epsilon`` or less do not join. ``stop.tol`` is of the relative duality gap.
     """
-    generation = Generation(program, W, epsilon, stop)
+    generation = ConstraintGeneration(program, W, epsilon, stop)
     status, history = drive(generation.state, generation.step, generation.certify, stop)
     return generation.state, status, history
 
 
-class Generation:
+class ConstraintGeneration:
     """One restricted program a step."""
 
     def __init__(self, program: WeightsProgram, W: np.ndarray, epsilon: float, stop: Stop) -> None:
         self.program, self.epsilon, self.cancel = program, epsilon, stop.cancel
         self.deadline = time.perf_counter() + stop.max_seconds
         self.state = State(W=W, pairs=np.zeros(0, dtype=np.int64))
-        self.master = Master(program)
+        self.master = RestrictedDual(program)
         self.Z = program.missing(W)  # at the best point
         self.corner = self.beyond = self.Z  # at the restricted optimum, and where pairs are looked for
         self.dual = -np.inf
@@ -110,7 +110,7 @@ class Generation:
             state.W, self.Z = W, Z
 
 
-class Master:
+class RestrictedDual:
     """The restricted program inside HiGHS."""
 
     def __init__(self, program: WeightsProgram) -> None:

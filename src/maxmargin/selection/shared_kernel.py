@@ -22,6 +22,7 @@ from .._native import effective_n_threads
 from ..checkpoints import FitRecord
 from ..codes import code_from_name
 from ..data import (
+    MemoryPool,
     Rows,
     WeightedRows,
     canonical_index,
@@ -181,14 +182,12 @@ class KernelFolds:
         share = max(self.limit - n_held, 0) // MAX_CONCURRENT_FOLDS
         stop = self.estimator._stop()
         stop = replace(stop, max_seconds=stop.max_seconds * len(folds) * len(which))
-        pool: list[np.ndarray] = []
+        pool = MemoryPool(share // held.dtype.itemsize, held.dtype)
 
         def solve(k: int, stop: Stop, n_inner: int) -> tuple[FoldScores, list[Status]]:
-            memory = pool.pop() if pool else lazy_array(share // held.dtype.itemsize, held.dtype)
             rows = replace(held, n_threads=n_inner, cancel=stop.cancel)
-            found = self._solve_fold(self.splits[folds[k]], rows, self.grid.values[which], stop, memory)
-            pool.append(memory)
-            return found
+            with pool.borrow() as memory:
+                return self._solve_fold(self.splits[folds[k]], rows, self.grid.values[which], stop, memory)
 
         with _native.one_blas_thread():
             solved = solve_columns(solve, len(folds), stop, self.n_threads, MAX_CONCURRENT_FOLDS)

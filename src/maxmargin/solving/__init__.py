@@ -20,7 +20,7 @@ from .indefinite import (
     without_bound,
     without_bound_words,
 )
-from .journal import Entry, Journal, Part
+from .journal import Journal, JournalEntry, JournalPart
 from .result import (
     FLOAT_EPS,
     Check,
@@ -40,10 +40,10 @@ __all__ = [
     "Callback",
     "Certificate",
     "Check",
-    "Entry",
     "GapSeries",
     "Journal",
-    "Part",
+    "JournalEntry",
+    "JournalPart",
     "RowPool",
     "SolverResult",
     "State",

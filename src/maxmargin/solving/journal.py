@@ -1,9 +1,9 @@
 """The progress of the solves of a fit, so that an interrupted fit can be resumed: states and histories.
 
 A fit is a tree of solves: columns, folds, grids. Each has a key, a path of names that is the same in every
-run, and under it an ``Entry``: a copy of the solver's state after some certificate, and the certificates
-until then. States are taken at certificates that every run has at the same place; not at those that a time
-limit or a cancel has brought about.
+run, and under it a ``JournalEntry``: a copy of the solver's state after some certificate, and the
+certificates until then. States are taken at certificates that every run has at the same place; not at those
+that a time limit or a cancel has brought about.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from .result import (
     Stop,
 )
 
-__all__ = ["Entry", "Journal", "KeptRecord", "Part", "Record"]
+__all__ = ["Journal", "JournalEntry", "JournalPart", "JournalRecord", "Record"]
 
 SHARE = 0.05  # of the time, at most, goes into copies of a state
 RESUMABLE = (Status.STOPPED, Status.TIME_LIMIT)
 
 
 @dataclass(frozen=True)
-class Entry:
+class JournalEntry:
     """How far one solve has come: ``status`` is None until it has ended, ``ended`` why no step can follow."""
 
     state: State
@@ -43,7 +43,7 @@ class Journal:
 
     Parameters
     ----------
-    entries : dict of Entry, optional
+    entries : dict of JournalEntry, optional
         Those of the run that is resumed; they are replaced in it.
     changed : callable, optional
         Called, by one thread at a time, after an entry was replaced.
@@ -53,7 +53,7 @@ class Journal:
 
     def __init__(
         self,
-        entries: dict[str, Entry] | None = None,
+        entries: dict[str, JournalEntry] | None = None,
         changed: Callable[[], None] = lambda: None,
         every_copy: bool = False,
     ) -> None:
@@ -62,7 +62,7 @@ class Journal:
         self.lock = threading.RLock()
         self.opened: set[str] = set()
 
-    def put(self, key: str, entry: Entry) -> None:
+    def put(self, key: str, entry: JournalEntry) -> None:
         """Replace an entry."""
         with self.lock:
             self.entries[key] = entry
@@ -77,7 +77,7 @@ class Journal:
 
 
 @dataclass
-class Part:
+class JournalPart:
     """The solves of a fit below one name, numbered in the order in which they begin."""
 
     journal: Journal
@@ -85,9 +85,9 @@ class Part:
     n_begun: int = 0
     asked_at: float | None = None
 
-    def part(self, name: str) -> Part:
+    def part(self, name: str) -> JournalPart:
         """Solves below a further name."""
-        return Part(self.journal, f"{self.name}/{name}")
+        return JournalPart(self.journal, f"{self.name}/{name}")
 
     def state(self) -> State | None:
         """A copy of the state that the next solve is to go on from, if there is one."""
@@ -101,7 +101,7 @@ class Part:
         self.n_begun, self.asked_at = self.n_begun + 1, None
         self.journal.open(key)
         begun = time.perf_counter() if asked_at is None else asked_at
-        return KeptRecord(self.journal, key, begun + stop.max_seconds, stop.cancel)
+        return JournalRecord(self.journal, key, begun + stop.max_seconds, stop.cancel)
 
     def _next(self) -> str:
         return f"{self.name}/{self.n_begun}"
@@ -110,7 +110,7 @@ class Part:
 class Record:
     """Of a solve that nobody keeps anything of."""
 
-    found: Entry | None = None
+    found: JournalEntry | None = None
 
     @property
     def history(self) -> tuple[Check, ...]:
@@ -124,7 +124,7 @@ class Record:
         """Take the state of a solve that is through."""
 
 
-class KeptRecord(Record):
+class JournalRecord(Record):
     """The entry of one solve, which its loop keeps up to date."""
 
     def __init__(self, journal: Journal, key: str, deadline: float, cancel: np.ndarray) -> None:
@@ -136,14 +136,14 @@ class KeptRecord(Record):
         """Take the state, unless copies would take too much of the time."""
         now = time.perf_counter()
         if self._in_its_place() and (now >= self.copy_again_at or self.journal.every_copy):
-            self.journal.put(self.key, Entry(state.copy(), tuple(history), ended))
+            self.journal.put(self.key, JournalEntry(state.copy(), tuple(history), ended))
             copied = time.perf_counter()
             self.copy_again_at = copied + (copied - now) / SHARE
 
     def end(self, state: State, history: list[Check], status: Status) -> None:
         """Take the state, unless the solve was stopped from outside: it may be resumed later."""
         if self._in_its_place() and status not in RESUMABLE:
-            self.journal.put(self.key, Entry(state.copy(), tuple(history), status=status))
+            self.journal.put(self.key, JournalEntry(state.copy(), tuple(history), status=status))
 
     def _in_its_place(self) -> bool:
         """Whether every run has this certificate here, whatever its limits of time."""

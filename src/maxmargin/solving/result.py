@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from .journal import Part
+    from .journal import JournalPart
 
 FLOAT_EPS = float(np.finfo(np.float64).eps)
 ROUNDED = 1e-12  # a relative gap as small as this may have lost its sign
@@ -63,7 +63,7 @@ class Stop:
     max_seconds: float = 3600.0
     check_every: int = 1
     cancel: np.ndarray = field(default_factory=lambda: np.zeros(1, dtype=np.uint8))
-    journal: Part | None = None
+    journal: JournalPart | None = None
 
     def part(self, name: str) -> Stop:
         """The same for a part of the fit, of which the journal keeps the solves below this name."""

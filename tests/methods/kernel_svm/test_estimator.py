@@ -211,7 +211,7 @@ def test_strings():
 @pytest.mark.parametrize("loss", LOSSES)
 def test_memory_and_shrinking_change_the_way_and_not_the_end(loss, monkeypatch):
     monkeypatch.setattr(working_set, "POLISHED", 0)
-    monkeypatch.setattr(working_set, "FIRST", 100)
+    monkeypatch.setattr(working_set, "N_INITIAL_ROWS", 100)
     X, y = blobs(400, centers=3)
     exact = KernelSVC(1.0, loss=loss, tol=1e-7).fit(X, y)
     for cache_mb in (1e-6, 0.05, 1.0, "auto"):

@@ -28,7 +28,7 @@ LOSSES = ["hinge", "squared-hinge"]
 UNLIMITED = 10**9
 # Every constant so small that sixty rows grow, shrink, return and take many blocks.
 SMALL_STEPS = {
-    "FIRST": 16,
+    "N_INITIAL_ROWS": 16,
     "GROWTH": 2,
     "CROWDED": 2.0,
     "SMALLEST_BLOCK": 8,
@@ -238,7 +238,7 @@ def test_all_samples_at_a_bound(n, loss):
 def test_nobody_is_left_to_work_on(monkeypatch, C, cache_bytes):
     """Close together and cheap: everybody ends at a bound, beyond the slack, and is set aside."""
     for name, value in {
-        "FIRST": 8,
+        "N_INITIAL_ROWS": 8,
         "SMALLEST_BLOCK": 4,
         "LARGEST_BLOCK": 12,
         "POLISHED": 0,

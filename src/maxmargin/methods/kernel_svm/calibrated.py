@@ -21,7 +21,7 @@ from ...data import (
     check_folds,
     given_folds,
 )
-from ...decoders import CoupledPairs, decision_values, is_pairwise
+from ...decoders import CoupledPairs, decision_values, has_all_pairs
 from ...solving import Status
 from .estimator import KernelSVC
 from .out_of_fold import outputs_without_folds
@@ -126,7 +126,7 @@ class CalibratedSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             model = self._new_estimator()._fit(X, y, sample_weight, record=record.below("SVM"))
             data, fold, coef = self._folded(model, model._labelled(X, y, sample_weight), given)
             # A coupled pair has no use for the outputs of other classes' rows.
-            everywhere = not is_pairwise(model.code_)
+            everywhere = not has_all_pairs(model.code_)
             stop = record.below("folds").limits(model._stop())
             found = outputs_without_folds(model, data, fold, coef, stop, everywhere=everywhere)
         self._certify(found)
@@ -177,7 +177,7 @@ class CalibratedSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _calibrator(
         self, model: KernelSVC, outputs: np.ndarray, data: WeightedRows
     ) -> CalibratedScores | CoupledPairs:
-        if is_pairwise(model.code_):
+        if has_all_pairs(model.code_):
             return CoupledPairs(self.method).fit(outputs, data.labels, model.code_, data.weight)
         scores = decision_values(outputs, model.code_, model.decoder_)
         return CalibratedScores(self.method).fit(scores, data.labels, data.weight)

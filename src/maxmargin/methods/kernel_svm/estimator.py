@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
-from ... import _native
 from ...base import FoldOutputs, KernelClassifier
 from ...checkpoints import FitRecord
 from ...data import (
@@ -22,25 +19,22 @@ from ...data import (
     check_flag,
     check_grid,
     check_number,
-    lazy_array,
 )
 from ...kernels import KernelData
 from ...solving import (
     Callback,
     SolverResult,
     Stop,
-    solve_columns,
     without_bound_words,
 )
+from .columns import SvmColumn, SvmColumns
 from .out_of_fold import outputs_without_folds
 from .path import svm_path
 from .problem import SvmProblem
-from .working_set import FIRST, start, working_sets
+from .working_set import start, working_sets
 
 LOSSES = {"hinge": "hinge", "squared-hinge": "squared-hinge", "squared_hinge": "squared-hinge"}
 AUTO_CACHE_MB = 1000
-AT_ONCE = 8  # columns, at most: what one may use of the memory must not depend on the number of threads
-MANY_FEATURES = 400  # with fewer, a kernel value is as quickly computed as copied
 
 
 class KernelSVC(KernelClassifier):
@@ -198,48 +192,27 @@ class KernelSVC(KernelClassifier):
     ) -> list[SolverResult]:
         earlier = self._earlier_coefficients(data) if self.warm_start else None
 
-        def solve(problem: SvmProblem, column: int, stop: Stop, **memory: Any) -> list[SolverResult]:
-            state = None
+        def solve_column(column: SvmColumn, stop: Stop) -> list[SolverResult]:
+            problem, state = column.problem, None
             if earlier is not None:
-                state = start(problem, stop.tol, self.shrinking, earlier[problem.kernel.index, column])
-            return [working_sets(problem, stop=stop, state=state, callback=callback, **memory)]
+                state = start(problem, stop.tol, self.shrinking, earlier[problem.kernel.index, column.number])
+            return [
+                working_sets(
+                    problem,
+                    stop=stop,
+                    cache_bytes=column.cache_bytes,
+                    shrinking=self.shrinking,
+                    memory=column.memory,
+                    state=state,
+                    callback=callback,
+                )
+            ]
 
-        return [only for (only,) in self._solve_columns(data, stop, n_threads, solve)]
+        return [only for (only,) in self._columns(data).solve(solve_column, stop, n_threads)]
 
-    def _solve_columns(
-        self, data: WeightedRows, stop: Stop, n_threads: int, solve: Callable[..., list[SolverResult]]
-    ) -> list[list[SolverResult]]:
-        """``solve(problem, column, stop, ...)`` for every column; the rows of its results in our order."""
-        kernel = self._kernel_data(data)
+    def _columns(self, data: WeightedRows) -> SvmColumns:
         cache_bytes = int(self.cache_mb_ * 1e6)
-        blocks = self._class_blocks(kernel, data, cache_bytes)
-        if blocks is not None:
-            cache_bytes //= 2
-        cache_bytes //= min(AT_ONCE, self.code_.n_columns)
-
-        pool: list[np.ndarray] = []  # memory of columns that are solved
-
-        def solve_one(column: int, stop: Stop, n_inner: int) -> list[SolverResult]:
-            memory = pool.pop() if pool else lazy_array(cache_bytes // kernel.dtype.itemsize, kernel.dtype)
-            which, targets = self.code_.column(data.labels, column)
-            order: Any = slice(None)
-            if blocks is None:
-                rows = kernel.take(which, n_threads=n_inner, cancel=stop.cancel)
-            else:  # one class after the other
-                order = np.argsort(data.labels[which], kind="stable")
-                rows = replace(blocks.column(self._pair(column)), n_threads=n_inner, cancel=stop.cancel)
-            problem = self._problem(rows, targets[order], data.weight[which[order]])
-            results = solve(
-                problem, column, stop, cache_bytes=cache_bytes, shrinking=self.shrinking, memory=memory
-            )
-            pool.append(memory)
-            if blocks is None:
-                return results
-            place = np.argsort(order)
-            return [replace(result, coef=result.coef[place]) for result in results]
-
-        with _native.one_blas_thread():  # once, not for every column
-            return solve_columns(solve_one, self.code_.n_columns, stop, n_threads, AT_ONCE)
+        return SvmColumns(self._kernel_data(data), data, self.code_, self._problem, cache_bytes)
 
     def path(self, X: Any, y: Any, Cs: Any, sample_weight: Any = None) -> list[KernelSVC]:
         """Models for several values of C, each started from the one before and with its kernel rows.
@@ -262,10 +235,17 @@ class KernelSVC(KernelClassifier):
         fit = common._begin(X, y, sample_weight)
         stop = replace(self._stop(), max_seconds=self.max_seconds * len(Cs))
 
-        def solve(problem: SvmProblem, column: int, stop: Stop, **memory: Any) -> list[SolverResult]:
-            return svm_path(problem, [C / common.C for C in Cs], stop=stop, **memory)
+        def solve_column(column: SvmColumn, stop: Stop) -> list[SolverResult]:
+            return svm_path(
+                column.problem,
+                [C / common.C for C in Cs],
+                stop=stop,
+                cache_bytes=column.cache_bytes,
+                shrinking=self.shrinking,
+                memory=column.memory,
+            )
 
-        columns = common._solve_columns(fit.data, stop, fit.n_threads, solve)
+        columns = common._columns(fit.data).solve(solve_column, stop, fit.n_threads)
         models = []
         for C, results in zip(Cs, zip(*columns)):
             model = copy(common).set_params(C=float(C))
@@ -273,20 +253,6 @@ class KernelSVC(KernelClassifier):
             model._certify(list(results), model._learn_to_decode(fit, None))
             models.append(model)
         return models
-
-    def _class_blocks(self, kernel: KernelData, data: WeightedRows, cache_bytes: int) -> ClassBlocks | None:
-        """What columns of two classes can share, where it fits into half of the memory."""
-        pairs = bool(((self.code_.matrix != 0).sum(axis=0) == 2).all())
-        shared = pairs and self.code_.n_columns > 1 and kernel.compiled and kernel.X.shape[1] >= MANY_FEATURES
-        n_of_class = np.sort(np.bincount(data.labels))
-        sampled = n_of_class[-2:].sum() > FIRST  # a sample of sorted rows would be of one class
-        if not shared or sampled or ClassBlocks.n_bytes(kernel, data.labels) > cache_bytes // 2:
-            return None
-        return ClassBlocks(kernel, data.labels, self.code_.n_classes)
-
-    def _pair(self, column: int) -> tuple[int, int]:
-        first, second = np.flatnonzero(self.code_.matrix[:, column])
-        return int(first), int(second)
 
     def _problem(self, kernel: KernelData, targets: np.ndarray, weight: np.ndarray) -> SvmProblem:
         return SvmProblem(kernel, targets, self.C * weight, LOSSES[self.loss] == "squared-hinge")
@@ -305,71 +271,3 @@ class KernelSVC(KernelClassifier):
     def _store(self, results: list[SolverResult], data: WeightedRows) -> None:
         self._keep_columns(results, data)
         self._last_rows = (data.rows.X.shape[0], self.classes_.tolist(), self.code_.n_columns)
-
-
-class ClassBlocks:
-    """For each class the kernel rows of its samples against all of them, as far as they are known."""
-
-    def __init__(self, kernel: KernelData, labels: np.ndarray, n_classes: int) -> None:
-        self.kernel = kernel
-        self.members = [np.flatnonzero(labels == c) for c in range(n_classes)]
-        self.rows = [np.empty((len(m), len(m)), dtype=kernel.dtype) for m in self.members]
-        self.known = [np.zeros(len(m), dtype=bool) for m in self.members]
-        self.locks = [threading.Lock() for _ in self.members]
-
-    @staticmethod
-    def n_bytes(kernel: KernelData, labels: np.ndarray) -> int:
-        """The memory that all rows of all classes take."""
-        return int((np.bincount(labels) ** 2).sum()) * np.dtype(kernel.dtype).itemsize
-
-    def fetch(self, c: int, places: np.ndarray) -> np.ndarray:
-        """The rows of the class's members at these places."""
-        with self.locks[c]:
-            missing = places[~self.known[c][places]]
-            if len(missing):
-                self.kernel.fill(self.members[c][missing], self.members[c], (self.rows[c], missing, 0))
-                self.known[c][missing] = True
-        return self.rows[c][places]
-
-    def column(self, classes: tuple[int, int]) -> PairKernel:
-        """The rows of two classes, one after the other."""
-        index = np.concatenate([self.kernel.index[self.members[c]] for c in classes])
-        kernel = self.kernel
-        return PairKernel(
-            kernel.kernel,
-            kernel.X,
-            index,
-            kernel.n_threads,
-            cancel=kernel.cancel,
-            stats=kernel.stats,
-            _filler=kernel.filler(),
-            blocks=self,
-            classes=classes,
-        )
-
-
-@dataclass
-class PairKernel(KernelData):
-    """Two classes: values within each come from ``blocks``, those between them are computed."""
-
-    blocks: ClassBlocks | None = field(default=None, repr=False)
-    classes: tuple[int, int] = (0, 1)
-
-    def filler(self) -> None:
-        """Nothing: the blocks are Python's."""
-
-    def fill(self, which: np.ndarray, others: np.ndarray, out: tuple[np.ndarray, np.ndarray, int]) -> None:
-        """As for any kernel data; whole rows are put together."""
-        rows, slots, first = out
-        if self.blocks is None or len(others) < len(self) or first > 0:
-            super().fill(which, others, out)
-            return
-        n_first = len(self.blocks.members[self.classes[0]])
-        halves = (slice(0, n_first), slice(n_first, len(self)))
-        for own, other in ((0, 1), (1, 0)):
-            mine = (which < n_first) == (own == 0)
-            if mine.any():
-                places = which[mine] - halves[own].start
-                rows[slots[mine], halves[own]] = self.blocks.fetch(self.classes[own], places)
-                span = np.arange(halves[other].start, halves[other].stop)
-                super().fill(which[mine], span, (rows, slots[mine], int(halves[other].start)))

@@ -25,6 +25,7 @@ from ...solving import (
     is_indefinite,
     most_important,
 )
+from .intercept import optimal_intercept
 
 
 @dataclass(frozen=True)
@@ -82,29 +83,9 @@ class SvmProblem:
         return float(np.sum(cost * missing - a * r))
 
     def intercept(self, which: np.ndarray | slice, a: np.ndarray, g: np.ndarray) -> float:
-        """The b that makes the gap of some samples smallest, the middle of several.
-
-        For all samples, whose coefficients sum to 0, that is the b of the smallest loss. The slope of the gap
-        in b jumps by the cost (hinge) or bends by it (squared hinge) at every residual.
-        """
-        r, y, cost = self.residuals(which, a, g), self.y[which], self.cost[which]
-        order = np.argsort(r, kind="stable")
-        r, cost, positive = r[order], cost[order], y[order] > 0.0
-        if self.squared:  # at r[k] the positive samples after k count, and the negative ones before it
-            weight = np.cumsum(np.where(positive, -cost, cost)) + cost[positive].sum()
-            moment = np.cumsum(np.where(positive, -cost, cost) * r) + (cost * r)[positive].sum()
-            k = int(np.searchsorted(weight * r - moment, -a.sum()))
-            before = max(k - 1, 0)
-            return (
-                float((moment[before] - a.sum()) / weight[before])
-                if k > 0 and weight[before] > 0.0
-                else float(r[before])
-            )
-        slope = np.cumsum(cost) - cost[positive].sum() + a.sum()
-        flat = 64.0 * FLOAT_EPS * cost.sum()
-        first = min(int(np.searchsorted(slope, -flat)), len(r) - 1)
-        last = min(int(np.searchsorted(slope, flat, side="right")), len(r) - 1)
-        return float(0.5 * (r[first] + r[last]))
+        """The b that makes the gap of some samples smallest; see :func:`optimal_intercept`."""
+        residuals = self.residuals(which, a, g)
+        return optimal_intercept(residuals, self.y[which], self.cost[which], float(a.sum()), self.squared)
 
     def violation(self, which: np.ndarray | slice, a: np.ndarray, g: np.ndarray) -> float:
         """The largest ``g_i - g_j`` over i whose a may grow and j whose a may fall."""

@@ -31,7 +31,7 @@ from .problem import SvmProblem, balanced, refuted_by
 from .row_cache import RowCache, SettledSamples, unmoved
 from .small_sets import SmallSets, stands_still
 
-FIRST = 4096  # samples to begin with, where there are more than half as many again
+N_INITIAL_ROWS = 4096  # samples to begin with, where there are more than half as many again
 GROWTH, FAST_GROWTH, CROWDED = 2, 4, 0.3  # of the sample, and the share of support vectors that decides
 BLOCK_SHARE, SMALLEST_BLOCK = 8, 128  # a block is an eighth of the samples, or at least so many
 LARGEST_BLOCK = 4096
@@ -127,7 +127,7 @@ def start(
 ) -> State:
     """A cold start; or given coefficients, with their outputs if these are known."""
     n = len(problem.y)
-    seen = FIRST if a is None and shrinking and n > FIRST + FIRST // 2 else n
+    seen = N_INITIAL_ROWS if a is None and shrinking and n > N_INITIAL_ROWS + N_INITIAL_ROWS // 2 else n
     g = problem.y.astype(np.float64)  # of no coefficients
     coef = np.zeros(n) if a is None else balanced(problem, a)
     if f is not None:

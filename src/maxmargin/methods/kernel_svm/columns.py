@@ -1,0 +1,163 @@
+"""The columns of a code as SVM problems over one kernel: their rows, and the memory that they share."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from ... import _native
+from ...codes import Code
+from ...data import MemoryPool, WeightedRows
+from ...kernels import KernelData
+from ...solving import SolverResult, Stop, solve_columns
+from .problem import SvmProblem
+from .working_set import N_INITIAL_ROWS
+
+__all__ = ["SvmColumn", "SvmColumns"]
+
+MAX_COLUMNS_IN_FLIGHT = 8  # what a column may use of the memory must not depend on the number of threads
+MIN_FEATURES_TO_SHARE = 400  # with fewer, a kernel value is computed as quickly as it is copied
+
+MakeProblem = Callable[[KernelData, np.ndarray, np.ndarray], SvmProblem]
+
+
+@dataclass(frozen=True)
+class SvmColumn:
+    """A column ready to be solved: its number, its problem, and memory for ``cache_bytes`` of kernel rows."""
+
+    number: int
+    problem: SvmProblem
+    cache_bytes: int
+    memory: np.ndarray
+
+
+class SvmColumns:
+    """All columns of a code over one kernel.
+
+    Each column may use an equal share of ``cache_bytes``, which depends on the data and the code only, as the
+    bits of its solution do. Columns of two classes share the kernel values within a class where that pays
+    (see :class:`ClassBlocks`); their problems then have the rows of one class after those of the other.
+    """
+
+    def __init__(
+        self, kernel: KernelData, data: WeightedRows, code: Code, make_problem: MakeProblem, cache_bytes: int
+    ) -> None:
+        self.kernel, self.data, self.code, self.make_problem = kernel, data, code, make_problem
+        self.blocks = ClassBlocks.if_worthwhile(kernel, data.labels, code, cache_bytes // 2)
+        for_columns = cache_bytes if self.blocks is None else cache_bytes // 2
+        self.cache_bytes = for_columns // min(MAX_COLUMNS_IN_FLIGHT, code.n_columns)
+
+    def solve(
+        self, solve_column: Callable[[SvmColumn, Stop], list[SolverResult]], stop: Stop, n_threads: int
+    ) -> list[list[SolverResult]]:
+        """``solve_column(column, stop)`` for every column; coefficients in the order of the column's rows."""
+        pool = MemoryPool(self.cache_bytes // self.kernel.dtype.itemsize, self.kernel.dtype)
+
+        def solve_one(number: int, stop: Stop, n_inner: int) -> list[SolverResult]:
+            problem, order = self._problem(number, stop, n_inner)
+            with pool.borrow() as memory:
+                results = solve_column(SvmColumn(number, problem, self.cache_bytes, memory), stop)
+            if order is None:
+                return results
+            place = np.argsort(order)
+            return [replace(result, coef=result.coef[place]) for result in results]
+
+        with _native.one_blas_thread():  # once, not for every column
+            return solve_columns(solve_one, self.code.n_columns, stop, n_threads, MAX_COLUMNS_IN_FLIGHT)
+
+    def _problem(self, number: int, stop: Stop, n_threads: int) -> tuple[SvmProblem, np.ndarray | None]:
+        """The problem of a column, and the order of its rows where that is not the code's."""
+        data = self.data
+        which, targets = self.code.column(data.labels, number)
+        if self.blocks is None:
+            rows = self.kernel.take(which, n_threads=n_threads, cancel=stop.cancel)
+            return self.make_problem(rows, targets, data.weight[which]), None
+        order = np.argsort(data.labels[which], kind="stable")  # one class after the other
+        first, second = np.flatnonzero(self.code.matrix[:, number])
+        pair = self.blocks.column((int(first), int(second)))
+        rows = replace(pair, n_threads=n_threads, cancel=stop.cancel)
+        return self.make_problem(rows, targets[order], data.weight[which[order]]), order
+
+
+class ClassBlocks:
+    """For each class the kernel rows of its samples against all of them, as far as they are known."""
+
+    def __init__(self, kernel: KernelData, labels: np.ndarray, n_classes: int) -> None:
+        self.kernel = kernel
+        self.members = [np.flatnonzero(labels == c) for c in range(n_classes)]
+        self.rows = [np.empty((len(m), len(m)), dtype=kernel.dtype) for m in self.members]
+        self.known = [np.zeros(len(m), dtype=bool) for m in self.members]
+        self.locks = [threading.Lock() for _ in self.members]
+
+    @classmethod
+    def if_worthwhile(
+        cls, kernel: KernelData, labels: np.ndarray, code: Code, max_bytes: int
+    ) -> ClassBlocks | None:
+        """Blocks for columns of two classes each, where kernel values are expensive and memory suffices."""
+        pairs = bool(((code.matrix != 0).sum(axis=0) == 2).all()) and code.n_columns > 1
+        if not (pairs and kernel.compiled and kernel.X.shape[1] >= MIN_FEATURES_TO_SHARE):
+            return None
+        n_in_largest_pair = np.sort(np.bincount(labels))[-2:].sum()
+        if n_in_largest_pair > N_INITIAL_ROWS:  # it starts on the first rows, which would be of one class
+            return None
+        return cls(kernel, labels, code.n_classes) if cls.n_bytes(kernel, labels) <= max_bytes else None
+
+    @staticmethod
+    def n_bytes(kernel: KernelData, labels: np.ndarray) -> int:
+        """The memory that all rows of all classes take."""
+        return int((np.bincount(labels) ** 2).sum()) * np.dtype(kernel.dtype).itemsize
+
+    def fetch(self, c: int, places: np.ndarray) -> np.ndarray:
+        """The rows of the class's members at these places."""
+        with self.locks[c]:
+            missing = places[~self.known[c][places]]
+            if len(missing):
+                self.kernel.fill(self.members[c][missing], self.members[c], (self.rows[c], missing, 0))
+                self.known[c][missing] = True
+        return self.rows[c][places]
+
+    def column(self, classes: tuple[int, int]) -> PairKernel:
+        """The rows of two classes, one after the other."""
+        index = np.concatenate([self.kernel.index[self.members[c]] for c in classes])
+        kernel = self.kernel
+        return PairKernel(
+            kernel.kernel,
+            kernel.X,
+            index,
+            kernel.n_threads,
+            cancel=kernel.cancel,
+            stats=kernel.stats,
+            _filler=kernel.filler(),
+            blocks=self,
+            classes=classes,
+        )
+
+
+@dataclass
+class PairKernel(KernelData):
+    """Two classes: values within each come from ``blocks``, those between them are computed."""
+
+    blocks: ClassBlocks | None = field(default=None, repr=False)
+    classes: tuple[int, int] = (0, 1)
+
+    def filler(self) -> None:
+        """Nothing: the blocks are Python's."""
+
+    def fill(self, which: np.ndarray, others: np.ndarray, out: tuple[np.ndarray, np.ndarray, int]) -> None:
+        """As for any kernel data; whole rows are put together."""
+        rows, slots, first = out
+        if self.blocks is None or len(others) < len(self) or first > 0:
+            super().fill(which, others, out)
+            return
+        n_first = len(self.blocks.members[self.classes[0]])
+        halves = (slice(0, n_first), slice(n_first, len(self)))
+        for own, other in ((0, 1), (1, 0)):
+            mine = (which < n_first) == (own == 0)
+            if mine.any():
+                places = which[mine] - halves[own].start
+                rows[slots[mine], halves[own]] = self.blocks.fetch(self.classes[own], places)
+                span = np.arange(halves[other].start, halves[other].stop)
+                super().fill(which[mine], span, (rows, slots[mine], int(halves[other].start)))
