@@ -99,7 +99,7 @@ def test_positive_kernels_are_not_looked_at(monkeypatch):
     def looked(*_, **__):
         raise AssertionError("a positive kernel was looked at")
 
-    monkeypatch.setattr(indefinite, "is_indefinite", looked)
+    monkeypatch.setattr("maxmargin.methods.kernel_svm.problem.is_indefinite", looked)
     KernelSVC().fit(X, Y)
     PathCV(KernelSVC(), Cs=[1.0], gammas=[0.1], cv=2).fit(*IRIS)
     with pytest.raises(AssertionError, match="looked at"):
