@@ -9,10 +9,6 @@
 using namespace maxmargin;
 using namespace nb::literals;
 
-static void need(bool fits, const char* what) {
-    if (!fits) throw std::invalid_argument(std::string("the arrays do not fit each other: ") + what);
-}
-
 void bind_all_pairs(nb::module_& m) {
     m.def(
         "pairs_step",
@@ -37,7 +33,7 @@ void bind_all_pairs(nb::module_& m) {
             const PairsProblem problem{K.data(), n, n_classes, labels.data(), cost.data(), weight};
             nb::gil_scoped_release released;
             pairs_sweep(problem, {a.data(), F.data(), bias.data()}, order.data(), order.shape(0),
-                        python_poll(cancel.data()));
+                        python_poll(cancel));
         },
         "K"_a.noconvert(), "labels"_a.noconvert(), "cost"_a.noconvert(), "weight"_a, "a"_a.noconvert(),
         "F"_a.noconvert(), "bias"_a.noconvert(), "order"_a.noconvert(), "cancel"_a.noconvert());

@@ -17,10 +17,6 @@ using Counts = Out<std::int64_t, 1>;
 using Numbers = Out<double, 1>;
 using Cancel = In<std::uint8_t, 1>;
 
-static void need(bool fits, const char* what) {
-    if (!fits) throw std::invalid_argument(std::string("the arrays do not fit each other: ") + what);
-}
-
 static void need_below(const std::int64_t* values, std::size_t n, std::size_t end, const char* what) {
     for (std::size_t i = 0; i < n; ++i)
         if (values[i] < 0 || std::size_t(values[i]) >= end)
@@ -55,9 +51,8 @@ static void bind_online(nb::module_& m) {
             const OnlineModel model{coef.data(), time.data(),  sqnorm.data(),    suffered.data(),
                                     seen.data(), slots.data(), n_support.data(), n_updates.data()};
             nb::gil_scoped_release released;
-            visit_loss(loss, [&](auto of) {
-                online_block<decltype(of)>(block, rule, model, python_poll(cancel.data()));
-            });
+            visit_loss(loss,
+                       [&](auto of) { online_block<decltype(of)>(block, rule, model, python_poll(cancel)); });
         },
         "loss"_a, "alpha"_a, "seed"_a, "K"_a.noconvert(), "pool"_a.noconvert(), "targets"_a.noconvert(),
         "weight"_a.noconvert(), "outputs"_a.noconvert(), "column_of"_a.noconvert(), "coef"_a.noconvert(),
@@ -104,7 +99,7 @@ static void bind_lasvm(nb::module_& m) {
                                       block_cost.data()};
             const Selection how = selection_of(selection);
             nb::gil_scoped_release released;
-            return lasvm_block(held, block, group, how, tau, limit(max_support), python_poll(cancel.data()));
+            return lasvm_block(held, block, group, how, tau, limit(max_support), python_poll(cancel));
         },
         "selection"_a, "group"_a, "tau"_a, "max_support"_a, "Kb"_a.noconvert(), "block_sample"_a.noconvert(),
         "block_y"_a.noconvert(), "block_cost"_a.noconvert(), "K"_a.noconvert(), "numbers"_a.noconvert(),
@@ -115,7 +110,7 @@ static void bind_lasvm(nb::module_& m) {
            Counts sample, Counts counts, Cancel cancel) {
             Held<T> held = held_of<T>(K, numbers, sample, counts);
             nb::gil_scoped_release released;
-            return reprocess_many(held, tau, limit(max_support), n_steps, python_poll(cancel.data()));
+            return reprocess_many(held, tau, limit(max_support), n_steps, python_poll(cancel));
         },
         "tau"_a, "max_support"_a, "n_steps"_a, "K"_a.noconvert(), "numbers"_a.noconvert(),
         "sample"_a.noconvert(), "counts"_a.noconvert(), "cancel"_a.noconvert());

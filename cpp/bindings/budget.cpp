@@ -14,10 +14,6 @@ using Coef = Out<double, 2>;
 using Scales = Out<double, 1>;
 using Times = Out<std::int64_t, 1>;
 
-void need(bool fits) {
-    if (!fits) throw std::invalid_argument("the arrays do not fit each other");
-}
-
 ScaledCoef column(const Coef& a, const Scales& scale, const Times& t, std::size_t c) {
     return {a.data() + c * a.shape(1), a.shape(1), scale.data()[c], t.data()[c]};
 }
@@ -31,13 +27,14 @@ void bind(nb::module_& m) {
            Times t, In<std::uint8_t, 1> cancel) {
             const std::size_t n = K.shape(0), n_columns = targets.shape(1);
             need(targets.shape(0) == n && a.shape(0) == n_columns && scale.shape(0) == n_columns &&
-                 t.shape(0) == n_columns && a.shape(1) >= K.shape(1) && cancel.shape(0) == 1);
+                     t.shape(0) == n_columns && a.shape(1) >= K.shape(1),
+                 "samples, support vectors and columns");
             const DenseRows<T> rows{K.data(), n, K.shape(1)};
             nb::gil_scoped_release released;
             visit_loss(loss, [&](auto named) {
                 for (std::size_t c = 0; c < n_columns; ++c)
                     back_fit<decltype(named)>(rows, targets.data() + c, n_columns, alpha,
-                                              column(a, scale, t, c), python_poll(cancel.data()));
+                                              column(a, scale, t, c), python_poll(cancel));
             });
         },
         "K"_a.noconvert(), "targets"_a.noconvert(), "loss"_a, "alpha"_a, "a"_a.noconvert(),
@@ -55,7 +52,8 @@ void bind_budget(nb::module_& m) {
         [](std::size_t j, In<double, 1> y, In<double, 1> u, double alpha, Coef a, Scales scale, Times t) {
             const std::size_t n_columns = a.shape(0);
             need(y.shape(0) == n_columns && u.shape(0) == n_columns && scale.shape(0) == n_columns &&
-                 t.shape(0) == n_columns && j < a.shape(1));
+                     t.shape(0) == n_columns && j < a.shape(1),
+                 "columns and a support vector");
             for (std::size_t c = 0; c < n_columns; ++c)
                 add_support(j, y.data()[c], u.data()[c], alpha, column(a, scale, t, c));
         },

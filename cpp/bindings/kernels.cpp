@@ -5,7 +5,8 @@
 #include <stdexcept>
 #include <type_traits>
 
-#include "maxmargin/core/grid.hpp"
+#include "maxmargin/core/blas.hpp"
+#include "maxmargin/core/integer_grid.hpp"
 #include "row_source.hpp"
 
 // The limit that threadpoolctl sees; 0 is none. Found by name in this library, hence C and visible.
@@ -53,7 +54,7 @@ void bind(nb::module_& m, const Names& names) {
             KernelTiles<T> tiles({kernel_kind(name), gamma, coef0, degree}, row_set<T>(X, x_rows, x_sqnorms),
                                  row_set<T>(Z, z_rows, z_sqnorms), data_or_null(centre), step);
             nb::gil_scoped_release release;
-            tiles.matmul(A.data(), A.shape(1), out.data(), n_threads, python_poll(cancel.data()));
+            tiles.matmul(A.data(), A.shape(1), out.data(), n_threads, python_poll(cancel));
         },
         "X"_a, "Z"_a, "name"_a, "gamma"_a, "coef0"_a, "degree"_a, array_or_none("x_rows"),
         array_or_none("z_rows"), array_or_none("x_sqnorms"), array_or_none("z_sqnorms"),
@@ -136,7 +137,7 @@ void bind_fill(nb::module_& m) {
             nb::gil_scoped_release release;
             kernel_rows.fill({which.data(), which.shape(0)}, {others.data(), others.shape(0)},
                              rows.data() + first, rows.shape(1), slots.data(), n_threads,
-                             python_poll(cancel.data()));
+                             python_poll(cancel));
         },
         nb::arg("source"), array("which"), array("others"), array("rows"), array("slots"), nb::arg("first"),
         nb::arg("n_threads"), array("cancel"));

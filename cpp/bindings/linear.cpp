@@ -16,10 +16,6 @@ using namespace nb::literals;
 using Index = In<std::int64_t, 1>;
 using Cancel = In<std::uint8_t, 1>;
 
-static void need(bool fits, const char* what) {
-    if (!fits) throw std::invalid_argument(std::string("the arrays do not fit each other: ") + what);
-}
-
 static void need_below(const std::int64_t* values, std::size_t n, std::size_t end, const char* what) {
     for (std::size_t i = 0; i < n; ++i)
         if (values[i] < 0 || std::size_t(values[i]) >= end)
@@ -100,8 +96,7 @@ static void bind_lasso(nb::module_& m) {
             const std::size_t k = G.shape(0);
             need(G.shape(1) == k && w.shape(0) == k && gradient.shape(0) == k, "products of the features");
             nb::gil_scoped_release released;
-            return lasso_epochs(G.data(), k, w.data(), gradient.data(), n_epochs, still,
-                                python_poll(cancel.data()));
+            return lasso_epochs(G.data(), k, w.data(), gradient.data(), n_epochs, still, python_poll(cancel));
         },
         "G"_a.noconvert(), "w"_a.noconvert(), "gradient"_a.noconvert(), "n_epochs"_a, "still"_a,
         "cancel"_a.noconvert());
@@ -146,7 +141,7 @@ void bind_linear(nb::module_& m) {
             nb::gil_scoped_release released;
             X.visit([&](const auto& rows) {
                 rows_dot(rows, index.data(), index.shape(0), W.data(), W.shape(0), out.data(), n_threads,
-                         python_poll(cancel.data()));
+                         python_poll(cancel));
             });
         },
         "X"_a, "index"_a.noconvert(), "W"_a.noconvert(), "out"_a.noconvert(), "n_threads"_a,
@@ -159,7 +154,7 @@ void bind_linear(nb::module_& m) {
             nb::gil_scoped_release released;
             X.visit([&](const auto& rows) {
                 rows_sum(rows, index.data(), index.shape(0), u.data(), out.data(), n_threads,
-                         python_poll(cancel.data()));
+                         python_poll(cancel));
             });
         },
         "X"_a, "index"_a.noconvert(), "u"_a.noconvert(), "out"_a.noconvert(), "n_threads"_a,
@@ -175,7 +170,7 @@ void bind_linear(nb::module_& m) {
             nb::gil_scoped_release released;
             X.visit([&](const auto& rows) {
                 rows_gram(rows, index.data(), weight.data(), index.shape(0), centre.data(), out.data(),
-                          n_threads, python_poll(cancel.data()));
+                          n_threads, python_poll(cancel));
             });
         },
         "X"_a, "index"_a.noconvert(), "weight"_a.noconvert(), "centre"_a.noconvert(), "out"_a.noconvert(),
@@ -187,8 +182,7 @@ void bind_linear(nb::module_& m) {
             need(out.shape(0) == index.shape(0), "one norm a row");
             nb::gil_scoped_release released;
             X.visit([&](const auto& rows) {
-                rows_sqnorm(rows, index.data(), index.shape(0), out.data(), n_threads,
-                            python_poll(cancel.data()));
+                rows_sqnorm(rows, index.data(), index.shape(0), out.data(), n_threads, python_poll(cancel));
             });
         },
         "X"_a, "index"_a.noconvert(), "out"_a.noconvert(), "n_threads"_a, "cancel"_a.noconvert());
@@ -214,7 +208,7 @@ void bind_linear(nb::module_& m) {
                                       order.data(), n_active.data(), violation.data()};
             nb::gil_scoped_release released;
             X.visit([&](const auto& rows) {
-                dual_cd_epoch(rows, problem, iterate, Rng(seed, epoch), python_poll(cancel.data()));
+                dual_cd_epoch(rows, problem, iterate, Rng(seed, epoch), python_poll(cancel));
             });
         },
         "X"_a, "index"_a.noconvert(), "y"_a.noconvert(), "upper"_a.noconvert(), "ridge"_a.noconvert(),

@@ -7,7 +7,7 @@ void bind_baselines(nb::module_& m);
 void bind_budget(nb::module_& m);
 void bind_codes(nb::module_& m);
 void bind_kernels(nb::module_& m);
-void bind_smo(nb::module_& m);
+void bind_kernel_svm(nb::module_& m);
 void bind_linear(nb::module_& m);
 void bind_losses(nb::module_& m);
 void bind_text(nb::module_& m);
@@ -21,7 +21,7 @@ NB_MODULE(_core, m) {
     bind_budget(m);
     bind_codes(m);
     bind_kernels(m);
-    bind_smo(m);
+    bind_kernel_svm(m);
     bind_linear(m);
     bind_losses(m);
     bind_text(m);

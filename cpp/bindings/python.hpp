@@ -11,6 +11,7 @@
 
 #include <chrono>
 #include <stdexcept>
+#include <string>
 #include <utility>
 #include <variant>
 
@@ -50,9 +51,13 @@ inline bool on_main_thread() {
 #endif
 }
 
+inline void need(bool fits, const char* what) {
+    if (!fits) throw std::invalid_argument(std::string("the arrays do not fit each other: ") + what);
+}
+
 // Lets Python see pending signals, at most every 20 ms. Called without the GIL by the thread that called us.
-// Threads other than the main one see no signals and need not wait for the GIL: `cancel`, a byte that
-// somebody sets, ends their work.
+// Threads other than the main one see no signals and need not wait for the GIL: `cancel`, a byte that another
+// thread sets, ends their work.
 inline Poll python_poll(const volatile std::uint8_t* cancel = nullptr) {
     using Clock = std::chrono::steady_clock;
     return [cancel, main_thread = on_main_thread(), last = Clock::now()]() mutable {
@@ -64,6 +69,11 @@ inline Poll python_poll(const volatile std::uint8_t* cancel = nullptr) {
         }
         if (cancel && *cancel) throw std::runtime_error("cancelled");
     };
+}
+
+inline Poll python_poll(const In<std::uint8_t, 1>& cancel) {
+    need(cancel.shape(0) == 1, "a cancel flag is one byte");
+    return python_poll(cancel.data());
 }
 
 }  // namespace maxmargin

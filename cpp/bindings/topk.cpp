@@ -16,10 +16,6 @@ using Real = In<double, 1>;
 using Table = Out<double, 2>;
 using Cancel = In<std::uint8_t, 1>;
 
-static void need(bool fits, const char* what) {
-    if (!fits) throw std::invalid_argument(std::string("the arrays do not fit each other: ") + what);
-}
-
 static void need_below(const Whole& values, std::size_t end, const char* what) {
     for (std::size_t i = 0; i < values.shape(0); ++i)
         need(values.data()[i] >= 0 && std::size_t(values.data()[i]) < end, what);
@@ -103,8 +99,7 @@ void bind_topk(nb::module_& m) {
             nb::gil_scoped_release released;
             X.visit([&](const auto& rows) {
                 topk_sweep(rows, index.data(), blocks.problem, blocks.step, blocks.it,
-                           {W.data(), offset.data()}, order.data(), order.shape(0),
-                           python_poll(cancel.data()));
+                           {W.data(), offset.data()}, order.data(), order.shape(0), python_poll(cancel));
             });
         },
         "X"_a, "index"_a.noconvert(), "labels"_a.noconvert(), "cost"_a.noconvert(), "sqnorm"_a.noconvert(),
@@ -121,7 +116,7 @@ void bind_topk(nb::module_& m) {
             nb::gil_scoped_release released;
             X.visit([&](const auto& rows) {
                 topk_look(rows, index.data(), blocks.problem, blocks.it, {W.data(), offset.data()},
-                          A.shape(0), n_threads, python_poll(cancel.data()));
+                          A.shape(0), n_threads, python_poll(cancel));
             });
         },
         "X"_a, "index"_a.noconvert(), "labels"_a.noconvert(), "cost"_a.noconvert(), "sqnorm"_a.noconvert(),
@@ -143,7 +138,7 @@ void bind_topk(nb::module_& m) {
                 domain_of(k, include, 1.0, n_classes - 1), n_classes, labels.data(), nullptr, nullptr, 0.0};
             nb::gil_scoped_release released;
             topk_prox(problem, centre.data(), Z.data(), tau, n, A.data(), value.data(), faces.data(),
-                      n_threads, python_poll(cancel.data()));
+                      n_threads, python_poll(cancel));
         },
         "labels"_a.noconvert(), "k"_a, "include"_a, "centre"_a.noconvert(), "Z"_a.noconvert(), "tau"_a,
         "A"_a.noconvert(), "value"_a.noconvert(), "faces"_a.noconvert(), "n_threads"_a,

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "check.hpp"
+#include "maxmargin/core/blas.hpp"
 #include "maxmargin/kernels/kernel_rows.hpp"
 #include "maxmargin/solvers/polish.hpp"
 #include "maxmargin/solvers/working_set.hpp"
@@ -101,7 +102,7 @@ void test_rounds_on_a_store(std::size_t n) {
     const RowStore<T> store{source, index, rows.data(), known.data(), 1, poll};
     const Samples samples{n, a.data(), g.data(), lower.data(), upper.data(), y.data(), cost.data(), false};
     const RoundRules rules{std::min<std::size_t>(n, 8), n, 0.7, 1000, 0.02, 1e-6, 1e-12, 60.0};
-    const RoundsEnd end = rounds(samples, rows.data(), n, K.data(), rules, 0.0, store, 1, poll);
+    const RoundsEnd end = rounds<T>(samples, {{rows.data(), n}, store, K.data()}, rules, 0.0, 1, poll);
     CHECK(!end.stalled && end.asked >= std::size_t(std::accumulate(known.begin(), known.end(), 0)));
     double dual = 0.0;
     for (std::size_t i = 0; i < n; ++i) {
@@ -112,10 +113,11 @@ void test_rounds_on_a_store(std::size_t n) {
         CHECK(known[i] == 1 || rows[i * n] == T(-1));
         dual += 0.5 * a[i] * (y[i] + g[i]);
     }
-    std::vector<std::pair<double, double>> scratch;
+    Residuals scratch;
     CHECK(look(samples, scratch).gap <= 1e-6 * std::abs(end.dual));
     CHECK(std::abs(dual - end.dual) <= 1e-9 * std::abs(dual));
-    if (!Face(samples, rows.data(), store).solve([] { return false; })) return;  // flat in single precision
+    const FaceRows<T> face_rows{rows.data(), store};
+    if (!polish(samples, face_rows, [] { return false; })) return;  // flat in single precision
     CHECK(look(samples, scratch).gap <= 1e-12 * double(n));
     for (std::size_t i = 0; i < n; ++i) CHECK(lower[i] <= a[i] && a[i] <= upper[i]);
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "check.hpp"
+#include "maxmargin/kernels/stored_rows.hpp"
 #include "maxmargin/solvers/smo.hpp"
 
 using namespace maxmargin;
@@ -31,7 +32,7 @@ void test_a_block_is_optimal(std::size_t n, double C, double ridge) {
     for (std::size_t i = 0; i < n; ++i)
         g[i] = target(i), (target(i) > 0.0 ? upper : lower)[i] = C * target(i);
     const SmoEnd end =
-        smo_block(K.data(), n, a.data(), g.data(), lower.data(), upper.data(), 1e-4, 100'000, [] {});
+        smo_block<T>({K.data(), n, a.data(), g.data(), lower.data(), upper.data()}, 1e-4, 100'000, [] {});
     double sum = 0.0, most = -1e300, least = 1e300;
     for (std::size_t i = 0; i < n; ++i) {
         double f = 0.0;
@@ -54,7 +55,8 @@ void test_the_first_pair(std::size_t n, std::size_t up, std::size_t down) {
     for (std::size_t i = 0; i < n; ++i) K[i * n + i] = T(1);
     std::vector<double> a(n), g(n), lower(n, -1.0), upper(n, 1.0);
     g[up] = 0.5, g[down] = -0.25;
-    const SmoEnd end = smo_block(K.data(), n, a.data(), g.data(), lower.data(), upper.data(), 1e-9, 1, [] {});
+    const SmoEnd end =
+        smo_block<T>({K.data(), n, a.data(), g.data(), lower.data(), upper.data()}, 1e-9, 1, [] {});
     CHECK(end.steps == 1);
     for (std::size_t i = 0; i < n; ++i) CHECK(a[i] == (i == up ? 0.375 : i == down ? -0.375 : 0.0));
     CHECK(std::abs(g[up] - 0.125) < 1e-15 && std::abs(g[down] - 0.125) < 1e-15);
@@ -69,8 +71,9 @@ void test_rows(std::size_t n) {
     std::vector<double> change(n), g(n, 1.0), expected(n, 1.0);
     for (std::size_t r = 0; r < n; ++r)
         which[r] = std::int64_t((5 * r) % n_rows), columns[r] = std::int64_t(r + 1), change[r] = point(r + 9);
-    gather_block(rows.data(), stride, which.data(), columns.data(), n, block.data(), 2, [] {});
-    subtract_rows(rows.data(), stride, which.data(), change.data(), n, g.data(), n, 2, [] {});
+    const StoredRows<const T> stored{rows.data(), stride};
+    gather_rows<T>(stored, which, columns, {block.data(), n}, nullptr, 2, [] {});
+    subtract_rows<T>(stored, which, change.data(), g, 2, [] {});
     for (std::size_t r = 0; r < n; ++r)
         for (std::size_t s = 0; s < n; ++s) {
             CHECK(block[r * n + s] == rows[std::size_t(which[r]) * stride + s + 1]);
@@ -82,7 +85,7 @@ void test_rows(std::size_t n) {
     for (std::size_t r = 0; r < n_rows; ++r)
         every[r] = std::int64_t(r), counts[r] = std::int64_t(r % (kept.size() + 1));
     std::vector<T> before = rows;
-    compact_rows(rows.data(), stride, every.data(), counts.data(), n_rows, kept.data(), 2, [] {});
+    compact_rows<T>({rows.data(), stride}, every, counts.data(), kept.data(), 2, [] {});
     for (std::size_t r = 0; r < n_rows; ++r)
         for (std::size_t k = 0; k < std::size_t(counts[r]); ++k)
             CHECK(rows[r * stride + k] == before[r * stride + 2 * k]);

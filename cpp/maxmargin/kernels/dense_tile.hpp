@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "maxmargin/core/panels.hpp"
 #include "maxmargin/core/row_set.hpp"
 #include "maxmargin/kernels/kernels.hpp"
+#include "maxmargin/kernels/panel_products.hpp"
 
 namespace maxmargin {
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "maxmargin/kernels/kernel_block.hpp"
+#include "maxmargin/kernels/kernel_tiles.hpp"
 
 namespace maxmargin {
 

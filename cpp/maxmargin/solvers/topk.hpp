@@ -2,8 +2,8 @@
 //
 //   max_A  sum_i c_i a_{i,y_i} - 1/2 ||W||^2,   W = sum_i c_i x_i a_i',   -a_i in the domain of Phi*,
 //
-// that is a_ij = -u_j for j != y_i and a_{i,y_i} = sum_j u_j, with u in the set of projections.hpp. At scores
-// z = W'x_i, with t_j = 1 + z_j - z_y and the curvature c_i ||x_i||^2, changing u by delta gains
+// that is a_ij = -u_j for j != y_i and a_{i,y_i} = sum_j u_j, with u in the set of topk_projection.hpp. At
+// scores z = W'x_i, with t_j = 1 + z_j - z_y and the curvature c_i ||x_i||^2, changing u by delta gains
 //
 //   c_i ( <t, delta> - curvature / 2 ( ||delta||^2 + (sum delta)^2 ) ).
 #pragma once
@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "maxmargin/core/simd.hpp"
-#include "maxmargin/solvers/projections.hpp"
+#include "maxmargin/solvers/topk_projection.hpp"
 
 namespace maxmargin {
 

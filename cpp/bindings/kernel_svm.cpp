@@ -1,19 +1,19 @@
 // Bindings of the working-set solver's native steps.
 #include <chrono>
 
+#include "maxmargin/kernels/stored_rows.hpp"
 #include "maxmargin/solvers/polish.hpp"
+#include "maxmargin/solvers/smo.hpp"
 #include "maxmargin/solvers/working_set.hpp"
 #include "row_source.hpp"
 
 using namespace maxmargin;
 using namespace nb::literals;
 
-static void need(bool fits, const char* what) {
-    if (!fits) throw std::invalid_argument(std::string("the arrays do not fit each other: ") + what);
-}
-
 using Variables = Out<double, 1>;
 using Bounds = In<double, 1>;
+
+static Slots slots_of(const In<std::int64_t, 1>& which) { return {which.data(), which.shape(0)}; }
 
 static Samples samples_of(const Variables& a, const Variables& g, const Bounds& lower, const Bounds& upper,
                           const Bounds& y, const Bounds& cost, bool squared) {
@@ -62,8 +62,8 @@ static void bind(nb::module_& m) {
             SmoEnd end;
             {
                 nb::gil_scoped_release release;
-                end = smo_block(K.data(), n, a.data(), g.data(), lower.data(), upper.data(), tolerance,
-                                max_steps, python_poll(cancel.data()));
+                const SmoBlock<T> block{K.data(), n, a.data(), g.data(), lower.data(), upper.data()};
+                end = smo_block(block, tolerance, max_steps, python_poll(cancel));
             }
             return nb::make_tuple(end.steps, end.violation, end.stalled);
         },
@@ -78,8 +78,8 @@ static void bind(nb::module_& m) {
                 need(which.data()[r] >= 0 && std::size_t(which.data()[r]) < rows.shape(0),
                      "a row that is none");
             nb::gil_scoped_release release;
-            subtract_rows(rows.data(), rows.shape(1), which.data(), change.data(), which.shape(0), g.data(),
-                          g.shape(0), n_threads, python_poll(cancel.data()));
+            subtract_rows<T>({rows.data(), rows.shape(1)}, slots_of(which), change.data(),
+                             {g.data(), g.shape(0)}, n_threads, python_poll(cancel));
         },
         "rows"_a.noconvert(), "which"_a.noconvert(), "change"_a.noconvert(), "g"_a.noconvert(), "n_threads"_a,
         "cancel"_a.noconvert());
@@ -96,9 +96,9 @@ static void bind(nb::module_& m) {
             for (std::size_t j = 0; j < columns.shape(0); ++j)
                 need(std::size_t(columns.data()[j]) < K.shape(1), "a column that is none");
             nb::gil_scoped_release release;
-            gather_rows(K.data(), K.shape(1), which.data(), which.shape(0), columns.data(), columns.shape(0),
-                        rows.data() + first, rows.shape(1), slots.data(), n_threads,
-                        python_poll(cancel.data()));
+            gather_rows<T>({K.data(), K.shape(1)}, slots_of(which), slots_of(columns),
+                           {rows.data() + first, rows.shape(1)}, slots.data(), n_threads,
+                           python_poll(cancel));
         },
         "K"_a.noconvert(), "which"_a.noconvert(), "columns"_a.noconvert(), "rows"_a.noconvert(),
         "slots"_a.noconvert(), "first"_a, "n_threads"_a, "cancel"_a.noconvert());
@@ -115,8 +115,8 @@ static void bind(nb::module_& m) {
                 need(kept.data()[k] >= std::int64_t(k) && std::size_t(kept.data()[k]) < rows.shape(1),
                      "entries in ascending order");
             nb::gil_scoped_release release;
-            compact_rows(rows.data(), rows.shape(1), which.data(), counts.data(), which.shape(0), kept.data(),
-                         n_threads, python_poll(cancel.data()));
+            compact_rows<T>({rows.data(), rows.shape(1)}, slots_of(which), counts.data(), kept.data(),
+                            n_threads, python_poll(cancel));
         },
         "rows"_a.noconvert(), "which"_a.noconvert(), "counts"_a.noconvert(), "kept"_a.noconvert(),
         "n_threads"_a, "cancel"_a.noconvert());
@@ -136,8 +136,8 @@ static void bind(nb::module_& m) {
             RoundsEnd end;
             {
                 nb::gil_scoped_release release;
-                end = rounds(samples, rows.data(), rows.shape(1), scratch.data(), rules, dual, fetch_slots,
-                             n_threads, python_poll(cancel.data()));
+                const WorkingRows<T> working{{rows.data(), rows.shape(1)}, fetch_slots, scratch.data()};
+                end = rounds(samples, working, rules, dual, n_threads, python_poll(cancel));
             }
             return nb::make_tuple(end.n_rounds, end.dual, end.moved, end.stalled, end.asked);
         },
@@ -162,9 +162,10 @@ static void bind(nb::module_& m) {
                 if (!missing.empty()) call_fetch(fetch, missing, samples.n);
             };
             nb::gil_scoped_release release;
-            const Poll poll = python_poll(cancel.data());
+            const Poll poll = python_poll(cancel);
             const auto deadline = Clock::now() + std::chrono::duration<double>(seconds);
-            return Face(samples, rows.data(), fetch_missing).solve([&] {
+            const FaceRows<T> face_rows{rows.data(), fetch_missing};
+            return polish(samples, face_rows, [&] {
                 poll();
                 return Clock::now() >= deadline;
             });
@@ -191,11 +192,11 @@ static void bind(nb::module_& m) {
             RoundsEnd end;
             {
                 nb::gil_scoped_release release;
-                const Poll poll = python_poll(cancel.data());
+                const Poll poll = python_poll(cancel);
                 const RowStore<T> store{
                     kernel_rows, {index.data(), index.shape(0)}, rows.data(), known.data(), n_threads, poll};
-                end = rounds(samples, rows.data(), rows.shape(1), scratch.data(), rules, dual, store,
-                             n_threads, poll);
+                const WorkingRows<T> working{{rows.data(), rows.shape(1)}, store, scratch.data()};
+                end = rounds(samples, working, rules, dual, n_threads, poll);
             }
             return nb::make_tuple(end.n_rounds, end.dual, end.moved, end.stalled, end.asked);
         },
@@ -206,13 +207,13 @@ static void bind(nb::module_& m) {
         "cancel"_a.noconvert());
 }
 
-void bind_smo(nb::module_& m) {
+void bind_kernel_svm(nb::module_& m) {
     m.def(
         "svm_look",
         [](const Variables& a, const Variables& g, const Bounds& lower, const Bounds& upper, const Bounds& y,
            const Bounds& cost, bool squared) {
             const Samples samples = samples_of(a, g, lower, upper, y, cost, squared);
-            std::vector<std::pair<double, double>> scratch;
+            Residuals scratch;
             const Look seen = look(samples, scratch);
             return nb::make_tuple(seen.b, seen.gap, seen.violation);
         },

@@ -5,8 +5,9 @@
 #include <vector>
 
 #include "check.hpp"
-#include "maxmargin/core/grid.hpp"
-#include "maxmargin/kernels/kernel_block.hpp"
+#include "maxmargin/core/blas.hpp"
+#include "maxmargin/core/integer_grid.hpp"
+#include "maxmargin/kernels/kernel_tiles.hpp"
 
 using namespace maxmargin;
 
@@ -173,7 +174,7 @@ static void test_grid() {
     }
 }
 
-void test_kernel_block() {
+void test_kernel_tiles() {
     blas() = {naive_gemm<float>, naive_gemm<double>, nullptr, nullptr, nullptr};
     for (std::size_t every : {1u, 2u, 9u})
         for (KernelKind kind : {KernelKind::linear, KernelKind::rbf, KernelKind::laplacian}) {

@@ -193,7 +193,7 @@ void test_sweep(const TopKDomain& domain) {
 
 }  // namespace
 
-void test_projections() {
+void test_topk_projection() {
     test_minimisers<double>();
     test_minimisers<float>();
     test_selection();

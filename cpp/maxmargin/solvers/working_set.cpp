@@ -1,0 +1,142 @@
+// A round: choose a block of samples, solve it with its kernel matrix in cache, and let the gradients of all
+// samples follow.
+#include "maxmargin/solvers/working_set.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "maxmargin/solvers/smo.hpp"
+
+namespace maxmargin {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Deadline = decltype(Clock::now() + std::chrono::duration<double>());  // may be infinite
+
+// Positions of samples in ascending order: all free ones if that is possible, because they make good what
+// others do, and from either end those that violate optimality most.
+std::vector<std::int64_t> choose_block(const Samples& s, const RoundRules& rules) {
+    std::vector<std::int64_t> block(s.n);
+    std::iota(block.begin(), block.end(), 0);
+    std::vector<char> chosen(s.n, 0);
+    std::size_t n_free = 0;
+    for (std::size_t i = 0; i < s.n; ++i) {
+        const bool is_free = s.may_grow(i) && s.may_fall(i);
+        chosen[i] = is_free;
+        n_free += std::size_t(is_free);
+    }
+    const std::size_t size =
+        std::clamp(std::size_t(double(n_free) / rules.free_share), rules.block, rules.largest_block);
+    if (s.n <= size) return block;
+    if (double(n_free) > rules.free_share * double(size) + 1.0 || n_free + 2 > size) {
+        n_free = 0;
+        std::fill(chosen.begin(), chosen.end(), 0);
+    }
+    const std::size_t half = (size - n_free) / 2;
+    std::vector<std::pair<double, std::int64_t>> side;
+    for (const bool growing : {true, false}) {
+        side.clear();
+        for (std::size_t i = 0; i < s.n; ++i)
+            if (!chosen[i] && (growing ? s.may_grow(i) : s.may_fall(i)))
+                side.emplace_back(growing ? -s.g[i] : s.g[i], std::int64_t(i));
+        if (half < side.size())
+            std::nth_element(side.begin(), side.begin() + std::ptrdiff_t(half), side.end());
+        for (std::size_t k = 0; k < std::min(half, side.size()); ++k) chosen[std::size_t(side[k].second)] = 1;
+    }
+    std::erase_if(block, [&](std::int64_t i) { return !chosen[std::size_t(i)]; });
+    return block;
+}
+
+// The chosen samples' own variables, and how far each has moved.
+struct Block {
+    std::vector<std::int64_t> positions;
+    std::vector<double> a, g, lower, upper, change;
+
+    std::size_t size() const { return positions.size(); }
+
+    void copy_from(const Samples& s, std::vector<std::int64_t> chosen) {
+        positions = std::move(chosen);
+        const std::size_t q = size();
+        a.resize(q), g.resize(q), lower.resize(q), upper.resize(q), change.resize(q);
+        for (std::size_t k = 0; k < q; ++k) {
+            const std::size_t i = std::size_t(positions[k]);
+            a[k] = s.a[i], g[k] = s.g[i], lower[k] = s.lower[i], upper[k] = s.upper[i];
+        }
+    }
+    void copy_to(Samples& s) const {
+        for (std::size_t k = 0; k < size(); ++k) s.a[positions[k]] = a[k], s.g[positions[k]] = g[k];
+    }
+};
+
+// Pairs until the tolerance or the deadline; between slices the clock is read.
+template <class T>
+void solve_block(Block& block, const T* K, double tolerance, Deadline deadline, const Poll& poll) {
+    constexpr std::size_t STEPS_PER_SAMPLE = 100, VALUES_PER_SLICE = 8'000'000;
+    const std::size_t q = block.size();
+    const SmoBlock<T> task{K, q, block.a.data(), block.g.data(), block.lower.data(), block.upper.data()};
+    for (std::size_t steps = 0; steps < STEPS_PER_SAMPLE * q && Clock::now() < deadline;) {
+        const std::size_t slice =
+            std::clamp<std::size_t>(VALUES_PER_SLICE / q, 1, STEPS_PER_SAMPLE * q - steps);
+        const SmoEnd part = smo_block(task, tolerance, slice, poll);
+        steps += part.steps;
+        if (part.steps < slice || part.stalled) break;
+    }
+}
+
+// What the block's solution changes: its share of the dual value and of the path; false if nothing moved.
+bool note_changes(const Samples& s, Block& block, RoundsEnd& end) {
+    bool moved = false;
+    double square = 0.0;
+    for (std::size_t k = 0; k < block.size(); ++k) {
+        const std::size_t i = std::size_t(block.positions[k]);
+        block.change[k] = block.a[k] - s.a[i];
+        moved |= block.change[k] != 0.0;
+        end.dual += 0.5 * block.change[k] * (s.g[i] + block.g[k]);
+        square += block.change[k] * (s.g[i] - block.g[k]);
+    }
+    if (moved) end.moved += std::sqrt(std::max(square, 0.0));
+    return moved;
+}
+
+}  // namespace
+
+template <class T>
+RoundsEnd rounds(const Samples& samples, const WorkingRows<T>& working, const RoundRules& rules, double dual,
+                 int n_threads, const Poll& poll) {
+    const Deadline deadline = Clock::now() + std::chrono::duration<double>(rules.seconds);
+    Samples s = samples;
+    T* K = working.block_memory;
+    Block block;
+    Residuals scratch;
+    RoundsEnd end{0, dual, 0.0, false, 0};
+    Look seen = look(s, scratch);
+    for (; end.n_rounds < rules.n_rounds; ++end.n_rounds) {
+        if (seen.gap <= rules.target * std::max(std::abs(end.dual), rules.tiny) || Clock::now() >= deadline)
+            break;
+        block.copy_from(s, choose_block(s, rules));
+        const std::size_t q = block.size();
+        const std::vector<std::int64_t> slots = working.fetch(block.positions);
+        end.asked += q;
+        gather_rows<T>(working.rows, slots, block.positions, {K, q}, nullptr, n_threads, poll);
+        for (std::size_t k = 0; k < q; ++k) K[k * q + k] += T(s.ridge(std::size_t(block.positions[k])));
+        solve_block(block, K, rules.inner * seen.violation, deadline, poll);
+        if (!note_changes(s, block, end)) {
+            end.stalled = true;
+            break;
+        }
+        subtract_rows<T>(working.rows, slots, block.change.data(), {s.g, s.n}, n_threads, poll);
+        block.copy_to(s);
+        seen = look(s, scratch);
+    }
+    return end;
+}
+
+template RoundsEnd rounds(const Samples&, const WorkingRows<float>&, const RoundRules&, double, int,
+                          const Poll&);
+template RoundsEnd rounds(const Samples&, const WorkingRows<double>&, const RoundRules&, double, int,
+                          const Poll&);
+
+}  // namespace maxmargin
