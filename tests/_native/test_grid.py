@@ -188,7 +188,7 @@ def test_large_products_without_statistics_are_looked_at(layout, dtype, monkeypa
         return _native.kernels._arguments(X, Z, RBF(0.1), None, None, (None, None))[0][-1]
 
     assert step(X, Z) == 0
-    monkeypatch.setattr(_native.row_statistics, "WORTH_A_LOOK", 0)
+    monkeypatch.setattr(_native.rows, "MIN_PRODUCTS_FOR_GRID", 0)
     assert step(X, Z) == step(Z, X) == pytest.approx(1 / 255, rel=1e-6)
     assert step(X, Z * dtype(0.77)) == 0
     for kernel in kernels(31):
@@ -209,7 +209,7 @@ def test_columns_in_groups_take_products_in_integers(d, layout, dtype, monkeypat
     dense[:40, [2, 0]], dense[40:, [1, 2]] = blocks
     seen = []
     core = _core.kernel_grouped_matmul
-    monkeypatch.setattr(_native.row_statistics, "WORTH_A_LOOK", 0)
+    monkeypatch.setattr(_native.rows, "MIN_PRODUCTS_FOR_GRID", 0)
     monkeypatch.setattr(_core, "kernel_grouped_matmul", lambda *args: (seen.append(args[11]), core(*args)))
     for kernel in kernels(d)[:-1]:
         assert_close(kernel.matmul(X, Z, A), reference(kernel, u / 255, v / 255) @ dense, dtype)

@@ -1,4 +1,9 @@
-"""The one door to the compiled core: dtypes, layouts and shapes are checked here, nowhere else.
+"""The one door to the compiled core: dtypes, layouts and shapes are checked here or in the bindings.
+
+Functions that convert their arguments check them in Python, with errors that name them. Steps that change
+arrays in place hand them over as they are, and the binding refuses an array of another dtype, layout or size.
+Beyond the door nothing is checked again. ``layout`` and ``grouped`` are plain NumPy: the forms of rows and of
+coefficients that the core takes, here because the door needs them and folders import downwards only.
 
 Values do not depend on the number of threads or on the block they are computed in: work is split into
 blocks fixed by the problem, sums are added in block order, and kernel values come from products of our own,

@@ -1,4 +1,4 @@
-"""Arguments as the core takes them: what is wrong is refused here, by name, and nothing is copied in vain."""
+"""Arguments in the form that the core takes: checked, named in errors, copied only if needed."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ __all__ = [
     "as_row_numbers",
 ]
 
-NEVER = np.zeros(1, dtype=np.uint8)  # a cancel flag that nobody sets
+NEVER = np.zeros(1, dtype=np.uint8)  # a cancel flag that is never set
 
 
 def as_matrix(X: Any) -> Any:
     """X as the core takes it: a view of a C-contiguous array or of canonical CSR.
 
-    Nothing is copied, but for parts of a CSR matrix that are not contiguous or number in two dtypes.
+    Only parts of a CSR matrix that are not contiguous, or whose index arrays differ in dtype, are copied.
     """
     if not is_sparse(X) and not isinstance(X, np.ndarray):
         raise TypeError(f"rows must be a NumPy array or a SciPy CSR matrix; got {type(X).__name__}.")
@@ -45,7 +45,7 @@ def as_matrix(X: Any) -> Any:
 
 
 def as_real(name: str, values: Any, dtype: Any) -> np.ndarray:
-    """Values that are only read: converted where need be, but not from what is no real number."""
+    """Values that are only read, as a contiguous array of this dtype; they must be real numbers."""
     values = np.asarray(values)
     if values.dtype.kind not in "biuf":
         raise TypeError(f"{name} must hold real numbers; got an array of {values.dtype}.")
@@ -53,7 +53,7 @@ def as_real(name: str, values: Any, dtype: Any) -> np.ndarray:
 
 
 def as_row_numbers(rows: Any, n_rows: int) -> np.ndarray | None:
-    """Row numbers, if they are; None means all rows."""
+    """Valid row numbers; None means all rows."""
     if rows is None:
         return None
     rows = np.asarray(rows)
@@ -66,7 +66,7 @@ def as_row_numbers(rows: Any, n_rows: int) -> np.ndarray | None:
 
 
 def as_output(out: Any, shape: tuple[int, int], dtype: Any) -> np.ndarray:
-    """The caller's array, if it can be written to, or a new one."""
+    """The caller's array, if it fits, or a new one for None."""
     if out is None:
         return np.empty(shape, dtype=dtype)
     fits = isinstance(out, np.ndarray) and out.shape == shape and out.dtype == dtype

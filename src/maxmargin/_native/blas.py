@@ -21,7 +21,7 @@ _core.set_blas(
 )
 
 _lock = threading.Lock()
-_inside: set[Any] = set()  # the guards at work
+_inside: set[Any] = set()  # the guards that are entered
 _saved: list[int] = []
 _libraries: list[tuple[Callable[[], int], Callable[[int], Any]]] | None = None
 
@@ -47,8 +47,8 @@ def _find_libraries() -> list[tuple[Callable[[], int], Callable[[int], Any]]]:
     return [_get_and_set(library) for library in controller.lib_controllers]
 
 
-# KeyboardInterrupt can come between any two steps of these; the guard then calls _leave, if need be again. So
-# a guard is inside before anything is set, and until everything is restored.
+# KeyboardInterrupt can arrive between any two steps of these; the guard then calls _leave, again if need be.
+# So a guard is inside before anything is set, and until everything is restored.
 
 
 def _enter(guard: Any) -> None:
@@ -66,7 +66,7 @@ def _enter(guard: Any) -> None:
 
 
 def _leave(guard: Any) -> None:
-    """May be called again when it was interrupted, and does nothing when it was not."""
+    """Safe to call again: it finishes a call that was interrupted, and otherwise does nothing."""
     if guard in _inside:
         with _lock:
             if _inside == {guard}:
@@ -93,5 +93,5 @@ if hasattr(os, "register_at_fork"):
 
 
 def one_blas_thread() -> AbstractContextManager[None]:
-    """Hold every BLAS of the process to one thread; the first in sets it, the last out restores it."""
+    """Limit every BLAS of the process to one thread: the first guard sets it, the last one restores it."""
     return _core.Guard(_enter, _leave)

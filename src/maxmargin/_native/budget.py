@@ -1,4 +1,4 @@
-"""Steps of incremental approximation under a budget of support vectors."""
+"""Steps of budgeted and online kernel methods: back-fitting, perceptrons, Pegasos, LaSVM."""
 
 from __future__ import annotations
 
@@ -29,5 +29,5 @@ def back_fit(K: NDArray[Any], targets: NDArray[Any], problem: Any, state: Any, c
     _core.back_fit(K, targets, problem.loss.name, problem.alpha, state.a, state.scale, state.t, cancel)
 
 
-# Shapes and numbers are checked there; arrays are taken as they are, since most of them are changed in place.
+# Names of the core as they are: `kernel_svm` says what the bindings check of the arrays.
 online_block, lasvm_block, lasvm_reprocess = _core.online_block, _core.lasvm_block, _core.lasvm_reprocess

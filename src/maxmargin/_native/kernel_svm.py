@@ -1,4 +1,14 @@
-"""Steps of sequential minimal optimisation within a working set, and the kernel rows that it keeps."""
+"""Steps of sequential minimal optimisation on working sets, and the kernel rows that are held for them.
+
+Most arrays are changed in place, so none is ever converted or copied. Who guarantees what:
+
+- The bindings (``cpp/bindings/kernel_svm.cpp``) accept an array of exactly the dtype, the number of
+  dimensions and the C-contiguous layout that the step needs, writeable where it is written to
+  (``TypeError``). They check that all lengths fit each other, that row, column and slot numbers exist, and
+  that ``cancel`` is one byte (``ValueError``). The slots that ``fetch`` returns are checked as well.
+- ``SvmProblem`` guarantees the numbers: ``lower <= a <= upper``, ``cost > 0``, y of -1 and 1, and a gradient
+  that belongs to the coefficients. A step on other numbers computes something else, but stays in its arrays.
+"""
 
 from __future__ import annotations
 
@@ -21,12 +31,13 @@ __all__ = [
     "svm_small_rounds",
 ]
 
-# Shapes and numbers are checked there; arrays are taken as they are, since most of them are changed in place.
-smo_block, svm_look = _core.smo_block, _core.svm_look
-svm_rounds, svm_small_rounds = _core.svm_rounds, _core.svm_small_rounds
-svm_polish = _core.svm_polish
-subtract_rows = _core.subtract_rows
-gather_rows = _core.gather_rows
+smo_block = _core.smo_block  # one block, to a tolerance
+svm_look = _core.svm_look  # intercept, gap and violation
+svm_rounds = _core.svm_rounds  # blocks in turn, whose rows `fetch` computes
+svm_small_rounds = _core.svm_small_rounds  # the same, with the rows computed by a RowFiller's source
+svm_polish = _core.svm_polish  # small problems to machine precision
+subtract_rows = _core.subtract_rows  # gradients after a change of coefficients
+gather_rows = _core.gather_rows  # selected entries of rows
 
 
 def compact_rows(

@@ -40,7 +40,7 @@ __all__ = [
 ]
 
 simd_name = _core.simd_name
-exp = _core.exp  # checks its arguments itself: a wrapper here would take longer than a short array
+exp = _core.exp  # the binding checks dtype, shape and contiguity: a wrapper would outlast a short array
 
 
 class CompiledKernel(Protocol):
@@ -54,7 +54,7 @@ class CompiledKernel(Protocol):
 
 @dataclass(frozen=True)
 class InnerProduct:
-    """``<x, z>``, for products of rows that are no kernel of a model."""
+    """``<x, z>``, for products of rows outside a model's kernel."""
 
     native: tuple[str, float, float, float] = ("linear", 1.0, 0.0, 1.0)
 
@@ -79,7 +79,7 @@ def _arguments(
             raise ValueError("x_stats and z_stats have different centres; compute one with like= the other.")
         if centre is not None and (is_sparse(X) or is_sparse(Z)):
             raise ValueError(
-                "sparse rows are never centred; take their row_stats first, the others' like it."
+                "sparse rows are never centred; compute their row_stats first, the others' with like=."
             )
     elif kernel.native[0] in ("rbf", "squared-distance") and not is_sparse(X) and not is_sparse(Z):
         centre = useful_centre(Z, z_rows)

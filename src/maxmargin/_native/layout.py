@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-__all__ = ["as_rows", "is_sparse", "same_features", "sqnorms"]
+__all__ = ["LAYOUT", "as_rows", "is_sparse", "same_features", "sqnorms"]
 
 
-LAYOUT = {  # of rows that the core takes: what scikit-learn's validation is asked for
+LAYOUT = {  # arguments of scikit-learn's validation that give rows as the core takes them
     "accept_sparse": "csr",
     "dtype": [np.float64, np.float32],
     "order": "C",
@@ -28,7 +28,7 @@ def _float_dtype(dtype: Any) -> Any:
 
 
 def as_rows(X: Any) -> Any:
-    """X in the core's layout; copied only if it must be, and never changed."""
+    """X in the core's layout, copied only where necessary and never changed."""
     if is_sparse(X):
         rows = X.tocsr().astype(_float_dtype(X.dtype), copy=False)
         if not rows.has_canonical_format:

@@ -1,4 +1,4 @@
-"""Steps of the linear solvers: dual coordinate descent, the rounds of Newton, and the lasso."""
+"""Steps of the linear solvers (dual coordinate descent, Newton's rounds, the lasso), and compiled losses."""
 
 from __future__ import annotations
 

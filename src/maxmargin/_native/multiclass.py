@@ -1,4 +1,4 @@
-"""The top-k hinge: projections onto its domain, and steps of its solvers."""
+"""Multiclass steps: the top-k hinge, the pairs of the all-pairs M-SVM, and sums over code matrices."""
 
 from __future__ import annotations
 
@@ -138,7 +138,11 @@ def pairs_sweep(problem: Any, state: Any, weight: float, order: NDArray[Any], ca
 
 def code_sums(F: NDArray[Any], matrix: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """``F @ matrix.T`` as a sum of two doubles, and ``sign(F) @ matrix.T``, for entries -1, 0 and +1."""
-    F = as_real("F", F, np.float64)
+    F, matrix = as_real("F", F, np.float64), np.ascontiguousarray(matrix, dtype=np.int8)
+    if F.ndim != 2 or matrix.ndim != 2 or F.shape[1] != matrix.shape[1]:
+        raise ValueError(
+            f"F and the code must have a column for each binary problem; got {F.shape}, {matrix.shape}."
+        )
     high, low, votes = (np.empty((F.shape[0], matrix.shape[0])) for _ in range(3))
-    _core.code_sums(F, np.ascontiguousarray(matrix, dtype=np.int8), high, low, votes)
+    _core.code_sums(F, matrix, high, low, votes)
     return high, low, votes

@@ -91,15 +91,15 @@ def rows_gram(
     return out
 
 
-WORTH_A_LOOK = 1 << 27  # multiply-adds from which rows without statistics are looked at
+MIN_PRODUCTS_FOR_GRID = 1 << 27  # multiply-adds from which the search for a common step pays off
 
 
 @dataclass(frozen=True)
 class RowStats:
-    """What is worth knowing of rows that are used many times, computed once.
+    """Statistics of rows that are used many times, computed once.
 
-    ``sqnorms[i] = ||x_i - centre||^2``. Where all entries are whole multiples of a ``step``, which is 0 for
-    none, products are computed in integers. Two sets of rows share both: ``row_stats(Z, like=row_stats(X))``.
+    ``sqnorms[i] = ||x_i - centre||^2``. Where all entries are whole multiples of a ``step`` (0 if there is
+    none), products are computed in integers. ``row_stats(Z, like=row_stats(X))`` shares both.
     """
 
     centre: np.ndarray | None
@@ -113,7 +113,7 @@ def row_stats(X: Any, like: RowStats | None = None, *, n_threads: int | None = N
     centre = like.centre if like is not None else None if is_sparse(X) else useful_centre(X, None)
     if centre is not None and is_sparse(X):
         raise ValueError(
-            "sparse rows are never centred; take their row_stats first, and the other rows' like it."
+            "sparse rows are never centred; compute their row_stats first, then the other rows' with like=."
         )
     if X.dtype == np.float32:
         _core.row_sqnorms_f32(matrix, checked_centre(X, centre), sqnorms)
@@ -170,7 +170,7 @@ def step_of_both(sides: Any, known: list[RowStats], n_threads: int) -> float:
         counts = [X.shape[0] if rows is None else len(rows) for X, rows, _ in sides]
         work = counts[0] * counts[1] * sides[0][0].shape[1]
         larger, rows, _ = sides[int(counts[1] > counts[0])]
-        step = _grid_step(larger, rows, n_threads) if work >= WORTH_A_LOOK else 0.0
+        step = _grid_step(larger, rows, n_threads) if work >= MIN_PRODUCTS_FOR_GRID else 0.0
     for X, rows, stats in sides:
         step = step if stats is not None else _shared_step(X, rows, step, n_threads)
     return step

@@ -1,4 +1,4 @@
-"""Readers of text files, one parser for each file, fed piece by piece."""
+"""Parsers of CSV and LIBSVM text: one object for each file, fed piece by piece."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ __all__ = [
     "csv_first_row",
 ]
 
-# They check the arrays that they fill.
+# Classes of the core: they take bytes, and check dtype and length of the arrays that they fill.
 CsvParser, LibsvmParser, csv_first_row = _core.CsvParser, _core.LibsvmParser, _core.csv_first_row

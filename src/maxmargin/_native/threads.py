@@ -22,7 +22,7 @@ def _n_cores() -> int:
 
 
 def _available() -> int:
-    """The cores, or fewer where the environment says so, as it does in joblib's workers."""
+    """The cores, or fewer where the environment sets a limit, as it does in joblib's workers."""
     asked = [os.environ.get(name, "") for name in ("MAXMARGIN_NUM_THREADS", "OMP_NUM_THREADS")]
     return min([_n_cores(), *(int(text) for text in asked if text.isdigit() and int(text) > 0)])
 
@@ -40,7 +40,7 @@ class _PoolController(threadpoolctl.LibController):  # type: ignore[misc]
         return self._get_symbol("maxmargin_get_num_threads")() or _available()
 
     def set_num_threads(self, num_threads: int) -> None:
-        """Limit our threads; what is no limit at all, as when an old one is restored, is stored as none."""
+        """Limit our threads; a limit of all available cores or more is stored as no limit."""
         self._get_symbol("maxmargin_set_num_threads")(num_threads if num_threads < _available() else 0)
 
     def get_version(self) -> None:

@@ -6,9 +6,7 @@ prefix of Phi and of L. It has the precision of X; L is in double.
 
 from . import tall
 from .bounded_newton import bounded_newton
-from .box_qp import BoxQP, Solution, interior_point
-from .cholesky import Factor
-from .feature_panel import AT_ONCE, FeaturePanel, times_triangle
+from .feature_panel import ROWS_PER_KERNEL_CALL, FeaturePanel, times_triangle
 from .highs import (
     BASIC,
     LOWER,
@@ -24,20 +22,16 @@ from .highs import (
 from .tall import eigh_descending, interruptible
 
 __all__ = [
-    "AT_ONCE",
     "BASIC",
     "LOWER",
+    "ROWS_PER_KERNEL_CALL",
     "SERIAL_SIMPLEX",
-    "BoxQP",
-    "Factor",
     "FeaturePanel",
     "Options",
     "Outcome",
-    "Solution",
     "basis_of",
     "bounded_newton",
     "eigh_descending",
-    "interior_point",
     "interruptible",
     "new_highs",
     "outcome_of",

@@ -13,8 +13,8 @@ from ..data import check_kernel_sums, lazy_array
 from ..kernels import KernelData, join_points, n_points
 from ..solving import RowPool, row_blocks
 
-AT_ONCE = 8192  # rows whose kernel values are computed in one call
-TRIANGLE = 192  # columns at a time of a product with a triangular matrix
+ROWS_PER_KERNEL_CALL = 8192
+COLUMNS_PER_PRODUCT = 192  # with a triangular matrix
 
 
 @dataclass(frozen=True)
@@ -135,8 +135,8 @@ class FeaturePanel:
         start, q = self.size, len(below)
         right = None if right is None else right.astype(self._phi.dtype)
         left = np.ascontiguousarray(below.T, dtype=self._phi.dtype)
-        memory = np.empty(min(AT_ONCE, len(self._phi)) * q, dtype=self._phi.dtype)
-        for rows in row_blocks(len(self._phi), AT_ONCE):
+        memory = np.empty(min(ROWS_PER_KERNEL_CALL, len(self._phi)) * q, dtype=self._phi.dtype)
+        for rows in row_blocks(len(self._phi), ROWS_PER_KERNEL_CALL):
             n = rows.stop - rows.start
             K = self.kernel.block(rows, points, out=memory[: n * q].reshape(n, q))
 
@@ -256,8 +256,8 @@ def times_triangle(block: np.ndarray, right: np.ndarray | None, out: np.ndarray)
     if right is None:
         out[...] = block
         return
-    for first in range(0, len(right), TRIANGLE):
-        last = min(first + TRIANGLE, len(right))
+    for first in range(0, len(right), COLUMNS_PER_PRODUCT):
+        last = min(first + COLUMNS_PER_PRODUCT, len(right))
         out[:, first:last] = block[:, :last] @ right[:last, first:last]
 
 

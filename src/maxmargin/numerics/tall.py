@@ -15,7 +15,7 @@ from .. import _native
 from ..data import lazy_array
 from ..solving import BLOCK, RowPool, row_blocks
 
-AT_ONCE = 8  # partial sums that are held
+MAX_PARTIAL_SUMS = 8  # held in memory at the same time
 
 
 def dot(
@@ -46,8 +46,8 @@ def gram(A: np.ndarray, weight: np.ndarray, pool: RowPool) -> np.ndarray:
 
     total = np.zeros((A.shape[1], A.shape[1]))
     blocks = row_blocks(len(A))
-    for first in range(0, len(blocks), AT_ONCE):
-        for part in pool.map(work, blocks[first : first + AT_ONCE]):
+    for first in range(0, len(blocks), MAX_PARTIAL_SUMS):
+        for part in pool.map(work, blocks[first : first + MAX_PARTIAL_SUMS]):
             total += part
     return total
 
@@ -56,8 +56,8 @@ def tdot(A: np.ndarray, B: np.ndarray, pool: RowPool) -> np.ndarray:
     """``A' B``."""
     total = np.zeros((A.shape[1], B.shape[1]))
     blocks = row_blocks(len(A))
-    for first in range(0, len(blocks), AT_ONCE):
-        for part in pool.map(lambda rows: A[rows].T @ B[rows], blocks[first : first + AT_ONCE]):
+    for first in range(0, len(blocks), MAX_PARTIAL_SUMS):
+        for part in pool.map(lambda rows: A[rows].T @ B[rows], blocks[first : first + MAX_PARTIAL_SUMS]):
             total += part
     return total
 
@@ -80,8 +80,8 @@ def orthonormal(A: np.ndarray, pool: RowPool) -> np.ndarray:
 
 Result = TypeVar("Result")
 
-SMALL = 400  # rows of a matrix that takes a few hundredths of a second
-GLANCE_SECONDS = 0.05
+MAX_ORDER_UNINTERRUPTED = 400  # of a matrix that takes a few hundredths of a second
+POLL_SECONDS = 0.05
 
 
 def eigh_descending(A: np.ndarray, cancel: np.ndarray = _native.NEVER) -> tuple[np.ndarray, np.ndarray]:
@@ -92,11 +92,11 @@ def eigh_descending(A: np.ndarray, cancel: np.ndarray = _native.NEVER) -> tuple[
 
 
 def interruptible(decompose: Callable[[], Result], order: int, cancel: np.ndarray = _native.NEVER) -> Result:
-    """``decompose()``; of a matrix that is not small, while this thread waits for it or for Ctrl-C.
+    """``decompose()``; large matrices on another thread, so that this one can react to Ctrl-C.
 
-    Only NumPy's calls let other threads run. The thread cannot be stopped, and after Ctrl-C ends by itself.
+    Only NumPy's calls let other threads run. The thread cannot be stopped; after Ctrl-C it ends by itself.
     """
-    if order <= SMALL:
+    if order <= MAX_ORDER_UNINTERRUPTED:
         return decompose()
     results: list[Result] = []
     errors: list[Exception] = []
@@ -110,7 +110,7 @@ def interruptible(decompose: Callable[[], Result], order: int, cancel: np.ndarra
     thread = threading.Thread(target=work, daemon=True)
     thread.start()
     while thread.is_alive():
-        thread.join(GLANCE_SECONDS)
+        thread.join(POLL_SECONDS)
         if cancel[0]:
             raise RuntimeError("cancelled")
     if errors:

@@ -10,9 +10,9 @@ from support.properties import examples
 from support.reference import all_pairs_objective, all_pairs_primal
 
 from maxmargin import AllPairsSVC, KernelSVC, _native
+from maxmargin.methods.all_pairs.box_qp import BoxQP, interior_point
 from maxmargin.methods.all_pairs.problem import AllPairsProblem
 from maxmargin.methods.all_pairs.sweeps import Descent, _start, all_pairs
-from maxmargin.numerics.box_qp import BoxQP, interior_point
 from maxmargin.solving.result import Status, Stop
 
 

@@ -22,13 +22,13 @@ from maxmargin.kernels.data import KernelData
 from maxmargin.methods.eigen_map.features import find_eigen_features
 from maxmargin.methods.lagrangian import iteration as lagrangian
 from maxmargin.methods.lagrangian import newton as kernel_newton
+from maxmargin.methods.lagrangian import cholesky
+from maxmargin.methods.lagrangian.cholesky import Factor
 from maxmargin.methods.lagrangian.iteration import lagrangian as iterate
 from maxmargin.methods.lagrangian.iteration import row_mu
 from maxmargin.methods.lagrangian.newton import kernel_newton as solve_by_newton
 from maxmargin.methods.lagrangian.problem import LagrangianProblem
 from maxmargin.methods.lagrangian.systems import EigenSystem, FeatureSystem, KernelSystem
-from maxmargin.numerics import cholesky
-from maxmargin.numerics.cholesky import Factor
 from maxmargin.solving.result import Status, Stop
 from maxmargin.solving.row_pool import RowPool
 

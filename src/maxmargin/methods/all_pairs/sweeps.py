@@ -14,7 +14,6 @@ import numpy as np
 
 from ... import _native
 from ..._native import one_blas_thread
-from ...numerics import BoxQP, Solution, interior_point
 from ...solving import (
     FLOAT_EPS,
     Callback,
@@ -24,6 +23,7 @@ from ...solving import (
     Stop,
     drive,
 )
+from .box_qp import BoxQP, Solution, interior_point
 from .problem import AllPairsPoint, AllPairsProblem
 
 MAX_PAIRS_WITHOUT_SWEEPS = 600  # so few pairs are one working set from the start

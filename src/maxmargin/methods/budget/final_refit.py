@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...kernels import KernelData
-from ...numerics import AT_ONCE, FeaturePanel
+from ...numerics import ROWS_PER_KERNEL_CALL, FeaturePanel
 from ...solving import Status, row_blocks
 from .ending import greedy_status
 from .growth_sample import column_costs
@@ -92,7 +92,7 @@ class StreamedPanel(FeaturePanel):
         out[: self.n_kept] = self.kept.dot(V)[: self.n_kept]
         a = self.coef(V).astype(self.kernel.dtype)
         for rows, K in self._streamed():
-            parts = self.pool.map(_product(K, a), row_blocks(len(K), AT_ONCE // 8))
+            parts = self.pool.map(_product(K, a), row_blocks(len(K), ROWS_PER_KERNEL_CALL // 8))
             out[rows] = np.concatenate(parts)
         return out
 
@@ -101,7 +101,7 @@ class StreamedPanel(FeaturePanel):
         total = np.zeros((b, R.shape[1]))
         for rows, K in self._streamed():
             r = R[rows].astype(K.dtype)
-            total += self.pool.sum(_transposed_product(K, r), row_blocks(len(K), AT_ONCE // 8))
+            total += self.pool.sum(_transposed_product(K, r), row_blocks(len(K), ROWS_PER_KERNEL_CALL // 8))
         here = np.zeros((len(self.kept.kernel), R.shape[1]))
         here[: self.n_kept] = R[: self.n_kept]
         return self.solve_factor(total) + self.kept.tdot(here, b)
@@ -161,7 +161,7 @@ def refit_on_all_rows(
     if n_trained <= room:
         panel = sample.on(kernel)
     else:
-        at_once = int(np.clip(room, MIN_ROWS_PER_BLOCK, AT_ONCE))
+        at_once = int(np.clip(room, MIN_ROWS_PER_BLOCK, ROWS_PER_KERNEL_CALL))
         kept, n_kept = sample, start.n_sampled
         if room - at_once > 2 * start.n_sampled:
             n_kept = room - at_once

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from ...data import check_kernel_sums
-from ...numerics import AT_ONCE
+from ...numerics import ROWS_PER_KERNEL_CALL
 from ...solving import row_blocks
 from .reduced_newton import ReducedProblem
 
@@ -51,7 +51,10 @@ def _promises(problem: ReducedProblem, F: np.ndarray, rows: slice, candidates: n
     points, own = panel.kernel.points(candidates), panel.phi[candidates]
     diagonal = panel.kernel.diagonal(points)
     left = diagonal - np.square(own, dtype=np.float64).sum(axis=1)
-    parts = [slice(i, min(i + AT_ONCE, rows.stop)) for i in range(rows.start, rows.stop, AT_ONCE)]
+    parts = [
+        slice(i, min(i + ROWS_PER_KERNEL_CALL, rows.stop))
+        for i in range(rows.start, rows.stop, ROWS_PER_KERNEL_CALL)
+    ]
     total = problem.cost[rows].sum(axis=0)
     scale = 1.0 / np.where(total > 0.0, total, 1.0)
     g = h = np.zeros((len(candidates), len(total)))

@@ -15,7 +15,6 @@ from __future__ import annotations
 import numpy as np
 
 from ... import _native
-from ...numerics import Factor
 from ...solving import (
     FLOAT_EPS,
     Callback,
@@ -25,6 +24,7 @@ from ...solving import (
     Stop,
     drive,
 )
+from .cholesky import Factor
 from .problem import LagrangianProblem
 from .systems import KernelSystem
 

@@ -16,8 +16,8 @@ import numpy as np
 
 from ... import _native
 from ...data import Rows
-from ...numerics import Factor
 from ...solving import FLOAT_EPS, RowPool
+from .cholesky import Factor
 
 __all__ = ["EigenSystem", "FeatureSystem", "KernelSystem", "RidgeSystem"]
 

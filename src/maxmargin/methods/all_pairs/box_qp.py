@@ -14,12 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from ..solving import FLOAT_EPS
+from ...solving import FLOAT_EPS
 
-MOST_STEPS = 80
-PATIENCE = 12  # steps that gain nothing: far from the optimum there may be several
-SHIFTS = 10.0 ** np.arange(-14.0, -5.0)  # of a matrix that rounding leaves indefinite, as shares of its size
-CLOSE_TO_BOUND = 0.995  # share of the way to the nearest bound that a step may go
+MAX_STEPS = 80
+MAX_STEPS_WITHOUT_GAIN = 12  # far from the optimum there may be several
+DIAGONAL_SHIFTS = 10.0 ** np.arange(-14.0, -5.0)  # for a matrix indefinite by rounding, relative to its size
+MAX_SHARE_TO_BOUND = 0.995  # how much of the way to the nearest bound a step may go
 
 
 @dataclass(frozen=True)
@@ -46,17 +46,17 @@ class Solution:
 def interior_point(problem: BoxQP, accuracy: float, start: np.ndarray) -> Solution:
     """A solution whose duality gap is about ``accuracy``, from a point that is moved off the bounds.
 
-    It ends before, with the best point there is, when rounding leaves no way on.
+    It ends earlier, with the best point so far, when rounding leaves nothing to gain.
     """
     iterate = _Iterate(problem, start)
     best, least = iterate.point(), iterate.error()
     since = 0
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         if not iterate.step():
             break
         error = iterate.error()
         best, least, since = (iterate.point(), error, 0) if error < least else (best, least, since + 1)
-        if least <= accuracy or since >= PATIENCE:
+        if least <= accuracy or since >= MAX_STEPS_WITHOUT_GAIN:
             break
     return best
 
@@ -105,8 +105,8 @@ class _Iterate:
         after = ((x + reach * dx) @ (l + reach * dl) + (r - reach * dx) @ (v + reach * dv)) / (2 * len(x))
         target = mean * (max(after, 0.0) / mean) ** 3
         dx, dm, dl, dv = self._direction(target - x * l - dx * dl, target - r * v + dx * dv)
-        primal = min(1.0, CLOSE_TO_BOUND * min(_reach(x, dx), _reach(r, -dx)))
-        dual = min(1.0, CLOSE_TO_BOUND * min(_reach(l, dl), _reach(v, dv)))
+        primal = min(1.0, MAX_SHARE_TO_BOUND * min(_reach(x, dx), _reach(r, -dx)))
+        dual = min(1.0, MAX_SHARE_TO_BOUND * min(_reach(l, dl), _reach(v, dv)))
         both = min(primal, dual)  # a quadratic objective couples them
         self.x, self.r = x + both * dx, r - both * dx
         self.m, self.l, self.v = self.m + both * dm, l + both * dl, v + both * dv
@@ -119,14 +119,14 @@ class _Iterate:
         """Factors of H with the barrier; where rounding leaves it indefinite, of a little more than it."""
         p = self.problem
         largest = float(np.abs(np.diag(self.M)).max())
-        for shift in (0.0, *(largest * SHIFTS)):
+        for shift in (0.0, *(largest * DIAGONAL_SHIFTS)):
             M = self.M.copy()
             M[np.diag_indices_from(M)] += barrier + shift
             try:
                 self.factor = cho_factor(M, lower=True, overwrite_a=True, check_finite=False)
                 break
             except np.linalg.LinAlgError:
-                if shift == largest * SHIFTS[-1]:
+                if shift == largest * DIAGONAL_SHIFTS[-1]:
                     raise
         self.solved_E = cho_solve(self.factor, p.E.T, check_finite=False)
         self.schur = np.linalg.pinv(p.E @ self.solved_E, rcond=1e-13, hermitian=True)
@@ -142,6 +142,6 @@ class _Iterate:
 
 
 def _reach(values: np.ndarray, change: np.ndarray) -> float:
-    """The largest t <= 1 / CLOSE_TO_BOUND at which ``values + t change`` is still not negative."""
+    """The largest t <= 1 / MAX_SHARE_TO_BOUND at which ``values + t change`` is still not negative."""
     falling = change < 0.0
-    return float(np.min(-values[falling] / change[falling], initial=1.0 / CLOSE_TO_BOUND))
+    return float(np.min(-values[falling] / change[falling], initial=1.0 / MAX_SHARE_TO_BOUND))

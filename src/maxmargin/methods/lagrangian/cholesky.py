@@ -7,16 +7,16 @@ from collections.abc import Callable
 import numpy as np
 from scipy.linalg.lapack import dpotrs, dtrtri
 
-from ..solving import FLOAT_EPS, RowPool, row_blocks
+from ...solving import FLOAT_EPS, RowPool, row_blocks
 
-PANEL = 192  # columns at a time
-STRIP = 512  # rows that one thread updates at a time
-ROUNDING = 64 * FLOAT_EPS  # the first shift of the diagonal, relative to it
-NOT_ROUNDING = 1e-6  # a matrix that needs more than this is indefinite
+COLUMNS_PER_PANEL = 192
+ROWS_PER_STRIP = 512  # updated by one thread
+FIRST_SHIFT = 64 * FLOAT_EPS  # of the diagonal, relative to it
+MAX_SHIFT = 1e-6  # a matrix that needs more than this is indefinite
 
 
 class Factor:
-    """``L L' = A + shift diag(A)``, with a shift of 0, or as little as rounding asks for."""
+    """``L L' = A + shift diag(A)``, with a shift of 0, or the smallest that rounding makes necessary."""
 
     def __init__(self, build: Callable[[], np.ndarray], pool: RowPool) -> None:
         """``build()`` returns A, which is overwritten; it is called again where a shift is needed."""
@@ -27,8 +27,8 @@ class Factor:
             try:
                 return _factorise(self.L, pool)
             except np.linalg.LinAlgError:
-                self.shift = max(ROUNDING, 10.0 * self.shift)
-                if self.shift > NOT_ROUNDING:
+                self.shift = max(FIRST_SHIFT, 10.0 * self.shift)
+                if self.shift > MAX_SHIFT:
                     raise
 
     def solve(self, right: np.ndarray) -> np.ndarray:
@@ -39,11 +39,11 @@ class Factor:
 def _factorise(A: np.ndarray, pool: RowPool) -> None:
     """A's lower triangle becomes L; what lies above stays as it was."""
     n = len(A)
-    for first in range(0, n, PANEL):
-        here, below = slice(first, min(first + PANEL, n)), min(first + PANEL, n)
+    for first in range(0, n, COLUMNS_PER_PANEL):
+        here, below = slice(first, min(first + COLUMNS_PER_PANEL, n)), min(first + COLUMNS_PER_PANEL, n)
         A[here, here] = corner = np.linalg.cholesky(A[here, here])
         inverse = dtrtri(corner, lower=1)[0].T
-        strips = [slice(below + s.start, below + s.stop) for s in row_blocks(n - below, STRIP)]
+        strips = [slice(below + s.start, below + s.stop) for s in row_blocks(n - below, ROWS_PER_STRIP)]
 
         def divide(rows: slice, here: slice = here, inverse: np.ndarray = inverse) -> None:
             A[rows, here] = A[rows, here] @ inverse
