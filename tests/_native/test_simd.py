@@ -95,8 +95,9 @@ def test_a_lower_instruction_set_passes_the_same_tests(isa):
         pytest.skip("every other test runs on it")
     code = (
         "import sys, pytest; from maxmargin import _native; print(_native.simd_name()); "
-        "sys.exit(pytest.main(['-q', '-p', 'no:cacheprovider', '-m', 'not slow', 'tests/test_simd.py', "
-        "'tests/test_kernels.py', '-k', 'exp or tanh or tiles or far or equal_rows']))"
+        "sys.exit(pytest.main(['-q', '-p', 'no:cacheprovider', '-m', 'not slow', "
+        "'tests/_native/test_simd.py', 'tests/kernels/test_kernels.py', "
+        "'-k', 'exp or tanh or tiles or far or equal_rows']))"
     )
     environment = {**os.environ, "MAXMARGIN_SIMD": isa}
     done = subprocess.run(
