@@ -20,9 +20,9 @@ from maxmargin.data.rows import Rows
 from maxmargin.kernels import RBF, Linear
 from maxmargin.kernels.data import KernelData
 from maxmargin.methods.eigen_map.features import find_eigen_features
+from maxmargin.methods.lagrangian import cholesky
 from maxmargin.methods.lagrangian import iteration as lagrangian
 from maxmargin.methods.lagrangian import newton as kernel_newton
-from maxmargin.methods.lagrangian import cholesky
 from maxmargin.methods.lagrangian.cholesky import Factor
 from maxmargin.methods.lagrangian.iteration import lagrangian as iterate
 from maxmargin.methods.lagrangian.iteration import row_mu
