@@ -45,7 +45,7 @@ def row(name, ours, peer, peer_seconds, target=None, *, at_most=False):
 def score(name, ours, peer, peers, target=None, *, at_most=False, unit=" %"):
     """One line about a number that is no time; the target, if there is one, bounds the number itself."""
     ours, peers = float(ours), None if peers is None else float(peers)
-    met = None if target is None else ours <= target if at_most else ours >= target
+    met = None if target is None else bool(ours <= target if at_most else ours >= target)
     sign = "<=" if at_most else ">="
     return {
         "name": name,
