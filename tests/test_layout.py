@@ -143,3 +143,12 @@ def test_an_estimator_has_at_most_four_classes_of_ours_above_it(name: str) -> No
     above = getattr(maxmargin, name).__mro__[1:]
     ours = [cls.__name__ for cls in above if cls.__module__.startswith("maxmargin")]
     assert len(ours) <= 4, ours
+
+
+def test_no_class_name_occurs_twice_in_the_package() -> None:
+    homes: dict[str, list[str]] = {}
+    for module, path in MODULES.items():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                homes.setdefault(node.name, []).append(module)
+    assert not {name: modules for name, modules in homes.items() if len(modules) > 1}
