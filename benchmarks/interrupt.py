@@ -26,12 +26,7 @@ CASES = {  # solver, classes, rows, features, dtype
 
 def child(name, tries):
     """Fits again and again, and says so, until each fit has been interrupted."""
-    from maxmargin import (
-        KernelSVC,
-        LagrangianSVC,
-        LinearProgramSVC,
-        LinearSVC,
-    )
+    from maxmargin import KernelSVC, LagrangianSVC, LinearProgramSVC, LinearSVC
 
     signal.signal(
         signal.SIGINT, signal.default_int_handler

@@ -13,13 +13,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.lines import Line2D
 
-from maxmargin import (
-    KernelSVC,
-    LagrangianSVC,
-    LeastSquaresClassifier,
-    LinearProgramSVC,
-    LinearSVC,
-)
+from maxmargin import KernelSVC, LagrangianSVC, LeastSquaresClassifier, LinearProgramSVC, LinearSVC
 
 OUTPUT = pathlib.Path(__file__).parent.parent / "build" / "formulations.png"
 BLUE, ORANGE, INK = "#3b6fb6", "#e08214", "#222222"

@@ -9,14 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.svm import LinearSVC
 
 from maxmargin import _core, _native
-from maxmargin.losses import (
-    LOSSES,
-    Hinge,
-    Log,
-    Perceptron,
-    SquaredHinge,
-    loss_from_name,
-)
+from maxmargin.losses import LOSSES, Hinge, Log, Perceptron, SquaredHinge, loss_from_name
 
 every_loss = pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES.keys())
 margins = st.floats(-1e4, 1e4)

@@ -9,13 +9,7 @@ from support.reference_kernels import reference
 
 from maxmargin import _core, _native
 from maxmargin._native.grouped import GroupedMatrix
-from maxmargin.kernels import (
-    RBF,
-    Laplacian,
-    Linear,
-    Polynomial,
-    Sigmoid,
-)
+from maxmargin.kernels import RBF, Laplacian, Linear, Polynomial, Sigmoid
 
 LAYOUTS = {"dense": np.ascontiguousarray, "csr": sp.csr_array}
 DTYPES = {np.float32: 1e-6, np.float64: 1e-14}

@@ -12,14 +12,7 @@ from maxmargin import LaSVM, _native
 from maxmargin._native.grouped import GroupedMatrix, columns_of_groups
 from maxmargin.codes import Code, one_vs_one, one_vs_rest
 from maxmargin.decoders import decoder_from_name
-from maxmargin.kernels import (
-    RBF,
-    FromFunction,
-    Laplacian,
-    Linear,
-    Precomputed,
-    kernel_from_name,
-)
+from maxmargin.kernels import RBF, FromFunction, Laplacian, Linear, Precomputed, kernel_from_name
 
 SHAPES = [(1, 3), (50, 5), (400, 16), (100, 150)]  # rows and features: one and several tiles, panels and BLAS
 

@@ -26,12 +26,7 @@ from maxmargin import (
     SparseKernelClassifier,
     bounds,
 )
-from maxmargin.bounds import (
-    Bound,
-    Estimate,
-    Inapplicable,
-    MarginSample,
-)
+from maxmargin.bounds import Bound, Estimate, Inapplicable, MarginSample
 from maxmargin.bounds.code_combination import _losses, combined_margin_bound, wrong_outputs_needed
 from maxmargin.bounds.column_view import ColumnView, column_view
 from maxmargin.bounds.margin import grid_level

@@ -14,12 +14,7 @@ from maxmargin.cli.commands.reproduce import near
 from maxmargin.cli.frame import app
 from maxmargin.cli.frame.invocation import Invocation
 from maxmargin.cli.frame.messages import OPTIONS, Interrupted, option, printable
-from maxmargin.cli.frame.output import (
-    PIPE_WIDTH,
-    Show,
-    facts,
-    table,
-)
+from maxmargin.cli.frame.output import PIPE_WIDTH, Show, facts, table
 from maxmargin.json_values import plain
 
 

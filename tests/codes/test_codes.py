@@ -12,13 +12,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_array_equal
 from support.code_strategies import usable_codes
 
-from maxmargin.codes import (
-    CODES,
-    Code,
-    code_from_name,
-    one_vs_one,
-    one_vs_rest,
-)
+from maxmargin.codes import CODES, Code, code_from_name, one_vs_one, one_vs_rest
 
 FAMILIES = pytest.mark.parametrize("family", CODES.values(), ids=CODES.keys())
 

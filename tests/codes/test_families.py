@@ -13,12 +13,7 @@ from sklearn.datasets import load_iris
 from maxmargin import KernelPegasos, LeastSquaresClassifier, LinearSVC
 from maxmargin.codes import CODES, Code, code_from_name
 from maxmargin.codes.columns import all_columns, n_existing
-from maxmargin.decoders import (
-    DECODERS,
-    FIXED,
-    decision_values,
-    predicted_classes,
-)
+from maxmargin.decoders import DECODERS, FIXED, decision_values, predicted_classes
 
 RANDOM = {"dense-random": Code.dense_random, "sparse-random": Code.sparse_random, "designed": Code.designed}
 made = cache(code_from_name)

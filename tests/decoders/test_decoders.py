@@ -13,13 +13,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
 from support.code_strategies import usable_codes
 
-from maxmargin.codes import (
-    CODES,
-    Code,
-    code_from_name,
-    one_vs_one,
-    one_vs_rest,
-)
+from maxmargin.codes import CODES, Code, code_from_name, one_vs_one, one_vs_rest
 from maxmargin.decoders import (
     DECODERS,
     Decoder,

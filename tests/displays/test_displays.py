@@ -28,13 +28,7 @@ from maxmargin import (
     SparseKernelClassifier,
 )
 from maxmargin.codes import Code
-from maxmargin.displays import (
-    BudgetPathDisplay,
-    CodeDisplay,
-    CVPathDisplay,
-    GapDisplay,
-    MarginDisplay,
-)
+from maxmargin.displays import BudgetPathDisplay, CodeDisplay, CVPathDisplay, GapDisplay, MarginDisplay
 from maxmargin.displays.code_matrix import column_errors
 from maxmargin.solving.result import Check
 

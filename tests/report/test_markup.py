@@ -7,15 +7,7 @@ from hypothesis import strategies as st
 from support.page_checks import Page, check_page
 from support.report_samples import NASTY
 
-from maxmargin.report.html.markup import (
-    datum,
-    document,
-    facts,
-    formula,
-    node,
-    table,
-    values_list,
-)
+from maxmargin.report.html.markup import datum, document, facts, formula, node, table, values_list
 from maxmargin.report.html.page import STYLE
 from maxmargin.report.html.text import shortened, visible
 

@@ -6,12 +6,7 @@ from support.memory_source import MemorySource
 from support.page_checks import check_page
 from support.report_samples import NASTY, fitted, record, source, table, written
 
-from maxmargin import (
-    KernelPerceptron,
-    KernelSVC,
-    LinearSVC,
-    bounds,
-)
+from maxmargin import KernelPerceptron, KernelSVC, LinearSVC, bounds
 from maxmargin.evaluation.evaluate import evaluate
 from maxmargin.report import build, page
 from maxmargin.report.html.page import SECTIONS

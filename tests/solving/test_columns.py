@@ -6,12 +6,7 @@ import time
 import pytest
 
 from maxmargin.solving.columns import solve_columns
-from maxmargin.solving.result import (
-    Check,
-    SolverResult,
-    Status,
-    Stop,
-)
+from maxmargin.solving.result import Check, SolverResult, Status, Stop
 
 
 def result(column):

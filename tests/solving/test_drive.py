@@ -6,12 +6,7 @@ import numpy as np
 import pytest
 
 from maxmargin.solving.drive import Certificate, drive
-from maxmargin.solving.result import (
-    Check,
-    State,
-    Status,
-    Stop,
-)
+from maxmargin.solving.result import Check, State, Status, Stop
 
 
 def halving(state):

@@ -10,12 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import scale
 from sklearn.svm import SVC
 
-from maxmargin import (
-    KernelSVC,
-    PathCV,
-    TopKSVC,
-    bounds,
-)
+from maxmargin import KernelSVC, PathCV, TopKSVC, bounds
 from maxmargin.kernels import RBF
 from maxmargin.solving import indefinite
 from maxmargin.solving.indefinite import is_indefinite

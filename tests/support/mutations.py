@@ -15,12 +15,7 @@ from typing import Any
 import numpy as np
 
 from maxmargin.archive import archive
-from maxmargin.archive.npy_layout import (
-    ArrayLayout,
-    layout_of,
-    npy_head,
-    stored,
-)
+from maxmargin.archive.npy_layout import ArrayLayout, layout_of, npy_head, stored
 from maxmargin.archive.zip_layout import ZipEntry, local_head, tail
 
 WORDS = ["", "RBF", "KernelSVC", "os.system", "../../x", "inf", "array", "kind", "linear", "\x00"]

@@ -7,12 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.io.readers.table import (
-    BLOCK_ROWS,
-    Block,
-    Column,
-    Words,
-)
+from maxmargin.io.readers.table import BLOCK_ROWS, Block, Column, Words
 
 
 class TableSource:

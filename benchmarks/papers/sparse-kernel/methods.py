@@ -7,13 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from maxmargin import (
-    BudgetPerceptron,
-    KernelMatchingPursuit,
-    KernelPegasos,
-    LaSVM,
-    SparseKernelClassifier,
-)
+from maxmargin import BudgetPerceptron, KernelMatchingPursuit, KernelPegasos, LaSVM, SparseKernelClassifier
 
 SELECTIONS = ("random", "perceptron", "loss", "active", "loss-probabilistic")
 N_CANDIDATES = 60  # m of the paper

@@ -14,13 +14,7 @@ byte ``Stop.cancel``.
 
 from .arguments import NEVER
 from .blas import one_blas_thread
-from .budget import (
-    add_support,
-    back_fit,
-    lasvm_block,
-    lasvm_reprocess,
-    online_block,
-)
+from .budget import add_support, back_fit, lasvm_block, lasvm_reprocess, online_block
 from .grouped import GroupedMatrix, columns_of_groups
 from .kernel_svm import (
     compact_rows,
@@ -42,13 +36,7 @@ from .kernels import (
     kernel_matmul,
     simd_name,
 )
-from .layout import (
-    LAYOUT,
-    as_rows,
-    is_sparse,
-    same_features,
-    sqnorms,
-)
+from .layout import LAYOUT, as_rows, is_sparse, same_features, sqnorms
 from .linear import (
     best_intercept,
     dual_cd_epoch,
@@ -69,16 +57,7 @@ from .multiclass import (
     topk_sweep,
     topk_tile,
 )
-from .rows import (
-    RowStats,
-    hash_rows,
-    row_stats,
-    rows_dot,
-    rows_equal,
-    rows_gram,
-    rows_sqnorm,
-    rows_sum,
-)
+from .rows import RowStats, hash_rows, row_stats, rows_dot, rows_equal, rows_gram, rows_sqnorm, rows_sum
 from .text import CsvParser, LibsvmParser, csv_first_row
 from .threads import effective_n_threads
 

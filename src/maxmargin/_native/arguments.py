@@ -9,13 +9,7 @@ import numpy as np
 from .. import _core
 from .layout import is_sparse
 
-__all__ = [
-    "NEVER",
-    "as_matrix",
-    "as_output",
-    "as_real",
-    "as_row_numbers",
-]
+__all__ = ["NEVER", "as_matrix", "as_output", "as_real", "as_row_numbers"]
 
 NEVER = np.zeros(1, dtype=np.uint8)  # a cancel flag that is never set
 

@@ -9,23 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from .arguments import (
-    NEVER,
-    as_matrix,
-    as_output,
-    as_real,
-    as_row_numbers,
-)
+from .arguments import NEVER, as_matrix, as_output, as_real, as_row_numbers
 from .blas import one_blas_thread
 from .grouped import GroupedMatrix
 from .layout import is_sparse
-from .rows import (
-    RowStats,
-    checked_centre,
-    checked_sqnorms,
-    step_of_both,
-    useful_centre,
-)
+from .rows import RowStats, checked_centre, checked_sqnorms, step_of_both, useful_centre
 from .threads import effective_n_threads
 
 __all__ = [

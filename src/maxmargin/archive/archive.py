@@ -23,23 +23,9 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from .npy_layout import (
-    ArrayLayout,
-    check_values,
-    layout_of,
-    npy_head,
-    read_values,
-    stored,
-)
+from .npy_layout import ArrayLayout, check_values, layout_of, npy_head, read_values, stored
 from .whole_file import whole_file
-from .zip_layout import (
-    END_COMMENT_BYTES,
-    FIRST_ENTRY,
-    ZipEntry,
-    first_size,
-    local_head,
-    tail,
-)
+from .zip_layout import END_COMMENT_BYTES, FIRST_ENTRY, ZipEntry, first_size, local_head, tail
 
 FORMAT = "maxmargin"
 VERSION = 1

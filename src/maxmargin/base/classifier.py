@@ -13,21 +13,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._native import LAYOUT, as_rows, effective_n_threads
 from ..checkpoints import FitRecord, data_identity, fit_record, parameter_identity
-from ..data import (
-    WeightedRows,
-    apart_by_folds,
-    canonical,
-    check_number,
-    stratified_folds,
-)
-from ..solving import (
-    Callback,
-    SolverResult,
-    Status,
-    Stop,
-    solve_columns,
-    worst_status,
-)
+from ..data import WeightedRows, apart_by_folds, canonical, check_number, stratified_folds
+from ..solving import Callback, SolverResult, Status, Stop, solve_columns, worst_status
 from .callbacks import CallbackSupportMixin, fit_callback, plain_functions, with_callbacks
 from .decoded import DecodedClassifier, forget
 from .fold_outputs import FoldOutputs, outputs_by_refits, outputs_on_rows

@@ -12,13 +12,7 @@ import numpy as np
 
 from ..codes import Code
 from ..data import WeightedRows
-from ..solving import (
-    Callback,
-    SolverResult,
-    Status,
-    Stop,
-    worst_status,
-)
+from ..solving import Callback, SolverResult, Status, Stop, worst_status
 
 if TYPE_CHECKING:
     from .classifier import CodedClassifier

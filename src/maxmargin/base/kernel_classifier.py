@@ -7,22 +7,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_consistent_length
 
-from .._native import (
-    GroupedMatrix,
-    columns_of_groups,
-    effective_n_threads,
-)
-from ..data import (
-    WeightedRows,
-    stratified_folds,
-)
-from ..kernels import (
-    Kernel,
-    KernelData,
-    Precomputed,
-    kernel_from_name,
-    points_of,
-)
+from .._native import GroupedMatrix, columns_of_groups, effective_n_threads
+from ..data import WeightedRows, stratified_folds
+from ..kernels import Kernel, KernelData, Precomputed, kernel_from_name, points_of
 from ..solving import SolverResult
 from .classifier import NOT_GIVEN, CodedClassifier
 from .kernel_rows import (

@@ -8,20 +8,8 @@ from typing import Any
 import numpy as np
 
 from .._native import is_sparse
-from ..data import (
-    Rows,
-    WeightedRows,
-    canonical,
-    check_scale,
-    check_symmetric,
-    check_weights,
-)
-from ..kernels import (
-    FromFunction,
-    Kernel,
-    KernelData,
-    Precomputed,
-)
+from ..data import Rows, WeightedRows, canonical, check_scale, check_symmetric, check_weights
+from ..kernels import FromFunction, Kernel, KernelData, Precomputed
 from .decoded import forget
 
 __all__ = [

@@ -10,12 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from ..codes import Code, code_from_name
 from ..data import check_sample_weight, class_weights, label_numbers
-from ..decoders import (
-    DECODERS,
-    Decoder,
-    decoder_from_name,
-    gives_probabilities,
-)
+from ..decoders import DECODERS, Decoder, decoder_from_name, gives_probabilities
 
 __all__ = [
     "ClassNumbers",

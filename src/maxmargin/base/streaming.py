@@ -9,12 +9,7 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_consistent_length
 
 from .._native import effective_n_threads, is_sparse
-from ..data import (
-    Rows,
-    WeightedRows,
-    check_scale,
-    check_weights,
-)
+from ..data import Rows, WeightedRows, check_scale, check_weights
 from ..kernels import Precomputed
 from .callbacks import fit_callback
 

@@ -4,20 +4,8 @@
 anywhere.
 """
 
-from .hold_out import (
-    finite_class_bound,
-    finite_class_excess,
-    hold_out_bound,
-    union_excess,
-)
-from .kinds import (
-    Bound,
-    DoesNotApply,
-    Entry,
-    Estimate,
-    Inapplicable,
-    MarginSample,
-)
+from .hold_out import finite_class_bound, finite_class_excess, hold_out_bound, union_excess
+from .kinds import Bound, DoesNotApply, Entry, Estimate, Inapplicable, MarginSample
 from .leave_one_out import (
     jaakkola_haussler_estimate,
     span_estimate,
@@ -25,12 +13,7 @@ from .leave_one_out import (
     xi_alpha_estimate,
 )
 from .margin import hinge_bound, margin_bound, scaled_margin_bound
-from .pac_bayes import (
-    gibbs_bound,
-    kl,
-    kl_inverse,
-    pac_bayes_bound,
-)
+from .pac_bayes import gibbs_bound, kl, kl_inverse, pac_bayes_bound
 from .rademacher import rademacher_complexity, rademacher_monte_carlo
 from .report import Report, report
 from .span import SupportProblem, margins_left_out

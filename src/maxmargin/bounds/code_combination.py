@@ -12,28 +12,11 @@ import math
 import numpy as np
 
 from ..codes import Code, one_vs_one, one_vs_rest
-from ..decoders import (
-    Hamming,
-    LossBased,
-    Margins,
-    Votes,
-)
+from ..decoders import Hamming, LossBased, Margins, Votes
 from ..losses import LOSSES
 from .column_view import ColumnView
-from .kinds import (
-    Bound,
-    DoesNotApply,
-    Estimate,
-    FloatArray,
-    bound_of_terms,
-    is_vacuous,
-)
-from .margin import (
-    ball_around,
-    complexity_terms,
-    confidence,
-    ramp,
-)
+from .kinds import Bound, DoesNotApply, Estimate, FloatArray, bound_of_terms, is_vacuous
+from .margin import ball_around, complexity_terms, confidence, ramp
 
 __all__ = ["combined_margin_bound", "combined_share", "summed_bound", "wrong_outputs_needed"]
 

@@ -10,12 +10,7 @@ import numpy as np
 from ..kernels import RBF, Laplacian
 from .code_combination import combined_share
 from .column_view import ColumnView
-from .kinds import (
-    DoesNotApply,
-    Entry,
-    FloatArray,
-    Inapplicable,
-)
+from .kinds import DoesNotApply, Entry, FloatArray, Inapplicable
 from .leave_one_out import (
     jaakkola_haussler_flags,
     refuse_intercept,

@@ -21,22 +21,12 @@ from ..kernels import (
     Scaled,
     depends_on_data,
 )
-from ..methods.baselines import (
-    BudgetPerceptron,
-    KernelMatchingPursuit,
-    KernelPegasos,
-    KernelPerceptron,
-)
+from ..methods.baselines import BudgetPerceptron, KernelMatchingPursuit, KernelPegasos, KernelPerceptron
 from ..methods.budget import SparseKernelClassifier
 from ..methods.kernel_svm import LOSSES, KernelSVC
 from ..methods.lagrangian import LagrangianSVC
 from ..methods.linear import LinearSVC
-from .kinds import (
-    DoesNotApply,
-    FloatArray,
-    MarginSample,
-    check_counts,
-)
+from .kinds import DoesNotApply, FloatArray, MarginSample, check_counts
 
 Intercept = Literal["none", "free", "penalised"]
 WITHOUT_INTERCEPT = (

@@ -12,20 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data import check_number
-from .kinds import (
-    DoesNotApply,
-    Estimate,
-    FloatArray,
-    MarginSample,
-    is_vacuous,
-)
+from .kinds import DoesNotApply, Estimate, FloatArray, MarginSample, is_vacuous
 
-__all__ = [
-    "jaakkola_haussler_estimate",
-    "span_estimate",
-    "support_vector_estimate",
-    "xi_alpha_estimate",
-]
+__all__ = ["jaakkola_haussler_estimate", "span_estimate", "support_vector_estimate", "xi_alpha_estimate"]
 
 Flags = NDArray[np.bool_]
 COMPARISON_SLACK = 1e-9  # for comparisons that rounding could turn

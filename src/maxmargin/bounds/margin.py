@@ -17,14 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..data import check_number
-from .kinds import (
-    Bound,
-    DoesNotApply,
-    FloatArray,
-    MarginSample,
-    bound_of_terms,
-    check_delta,
-)
+from .kinds import Bound, DoesNotApply, FloatArray, MarginSample, bound_of_terms, check_delta
 from .rademacher import ball_complexity
 
 __all__ = ["hinge_bound", "margin_bound", "scaled_margin_bound"]

@@ -20,14 +20,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import ndtr
 
 from ..data import check_number
-from .kinds import (
-    Bound,
-    DoesNotApply,
-    FloatArray,
-    MarginSample,
-    bound_of_terms,
-    check_delta,
-)
+from .kinds import Bound, DoesNotApply, FloatArray, MarginSample, bound_of_terms, check_delta
 
 __all__ = ["gibbs_bound", "kl", "kl_inverse", "pac_bayes_bound"]
 

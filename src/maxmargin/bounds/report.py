@@ -13,15 +13,7 @@ from .code_combination import combined_margin_bound, summed_bound
 from .column_flags import column_flags, column_shares, combined_shares
 from .column_view import ColumnView, column_view, labelled
 from .hold_out import hold_out_bound
-from .kinds import (
-    Bound,
-    DoesNotApply,
-    Entry,
-    Estimate,
-    Inapplicable,
-    bound_of_terms,
-    check_delta,
-)
+from .kinds import Bound, DoesNotApply, Entry, Estimate, Inapplicable, bound_of_terms, check_delta
 from .margin import hinge_bound, margin_bound, scaled_margin_bound
 from .pac_bayes import gibbs_bound, pac_bayes_bound
 from .rademacher import ball_complexity, complexity_estimate

@@ -5,13 +5,7 @@ from __future__ import annotations
 import math
 
 from ..data import check_number
-from .kinds import (
-    Bound,
-    DoesNotApply,
-    MarginSample,
-    bound_of_terms,
-    check_delta,
-)
+from .kinds import Bound, DoesNotApply, MarginSample, bound_of_terms, check_delta
 from .margin import check_max_norm, ramp
 
 __all__ = ["stability_bound"]

@@ -16,12 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, softmax
 
-from .curves import (
-    IsotonicCalibrator,
-    SigmoidCalibrator,
-    checked_rows,
-    finite_scores,
-)
+from .curves import IsotonicCalibrator, SigmoidCalibrator, checked_rows, finite_scores
 from .softmax import SoftmaxCalibrator
 
 __all__ = [

@@ -10,12 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp, softmax
 
 from ..numerics import bounded_newton
-from .curves import (
-    SigmoidCalibrator,
-    bounded_ratio,
-    checked_rows,
-    finite_scores,
-)
+from .curves import SigmoidCalibrator, bounded_ratio, checked_rows, finite_scores
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]

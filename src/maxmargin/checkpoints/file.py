@@ -10,12 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..archive import read_archive, write_archive
-from ..solving import (
-    Check,
-    JournalEntry,
-    State,
-    Status,
-)
+from ..solving import Check, JournalEntry, State, Status
 
 __all__ = ["StoredFit", "read_checkpoint", "write_checkpoint"]
 

@@ -3,18 +3,6 @@
 Random codes draw from the estimator's one seed with BLAS on one thread, so a seed gives one code.
 """
 
-from .family import (
-    CODES,
-    Code,
-    code_from_name,
-    one_vs_one,
-    one_vs_rest,
-)
+from .family import CODES, Code, code_from_name, one_vs_one, one_vs_rest
 
-__all__ = [
-    "CODES",
-    "Code",
-    "code_from_name",
-    "one_vs_one",
-    "one_vs_rest",
-]
+__all__ = ["CODES", "Code", "code_from_name", "one_vs_one", "one_vs_rest"]

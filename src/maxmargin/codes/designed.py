@@ -17,13 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._native import one_blas_thread
-from .columns import (
-    Columns,
-    all_columns,
-    column_pool,
-    n_existing,
-    usable,
-)
+from .columns import Columns, all_columns, column_pool, n_existing, usable
 
 __all__ = ["designed_matrix", "pair_weights"]
 

@@ -16,20 +16,9 @@ from .checks import (
     class_weights,
     label_numbers,
 )
-from .folds import (
-    apart_by_folds,
-    check_folds,
-    given_folds,
-    is_number,
-    stratified_folds,
-)
+from .folds import apart_by_folds, check_folds, given_folds, is_number, stratified_folds
 from .memory import MemoryPool, available_bytes, lazy_array
-from .rows import (
-    Rows,
-    WeightedRows,
-    canonical,
-    canonical_index,
-)
+from .rows import Rows, WeightedRows, canonical, canonical_index
 
 __all__ = [
     "Advised",

@@ -18,14 +18,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..solving import (
-    Certificate,
-    Check,
-    State,
-    Status,
-    Stop,
-    drive,
-)
+from ..solving import Certificate, Check, State, Status, Stop, drive
 
 
 @dataclass(frozen=True)

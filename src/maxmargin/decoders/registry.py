@@ -10,13 +10,7 @@ from numpy.typing import NDArray
 
 from ..codes import Code
 from ..losses import LOSSES, Loss
-from .margin_sums import (
-    checked_outputs,
-    code_product,
-    margin_sums,
-    ordered_by_margins,
-    with_margins,
-)
+from .margin_sums import checked_outputs, code_product, margin_sums, ordered_by_margins, with_margins
 from .prior import PriorDecoder
 from .probabilities import Coupling, Probabilistic
 from .protocol import Decoder, LearnsFrom

@@ -22,12 +22,7 @@ from .learned_weights import (
     tied_or_wrong,
     warn_unless_converged,
 )
-from .margin_sums import (
-    checked_outputs,
-    code_product,
-    margin_sums,
-    ordered_by_margins,
-)
+from .margin_sums import checked_outputs, code_product, margin_sums, ordered_by_margins
 from .prior import PriorDecoder
 from .protocol import LearnsFrom
 from .sample_focus import sample_focus

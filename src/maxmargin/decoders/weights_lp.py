@@ -18,21 +18,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..numerics import (
-    SERIAL_SIMPLEX,
-    Outcome,
-    new_highs,
-    outcome_of,
-    run_highs,
-)
-from ..solving import (
-    Certificate,
-    Check,
-    State,
-    Status,
-    Stop,
-    drive,
-)
+from ..numerics import SERIAL_SIMPLEX, Outcome, new_highs, outcome_of, run_highs
+from ..solving import Certificate, Check, State, Status, Stop, drive
 
 BEYOND = 0.3  # pairs join that are violated so far on the way from the best point to the restricted optimum
 NEW = 500  # pairs that join at once, or half as many as there are

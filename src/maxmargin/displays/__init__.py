@@ -6,10 +6,4 @@ from .cv_path import CVPathDisplay
 from .gap import GapDisplay
 from .margin import MarginDisplay
 
-__all__ = [
-    "BudgetPathDisplay",
-    "CVPathDisplay",
-    "CodeDisplay",
-    "GapDisplay",
-    "MarginDisplay",
-]
+__all__ = ["BudgetPathDisplay", "CVPathDisplay", "CodeDisplay", "GapDisplay", "MarginDisplay"]

@@ -7,12 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from ..data import check_choice
-from .canvas import (
-    COLOURS,
-    legend,
-    model_inside,
-    new_axes,
-)
+from .canvas import COLOURS, legend, model_inside, new_axes
 
 __all__ = ["BudgetPathDisplay"]
 

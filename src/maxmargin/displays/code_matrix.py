@@ -9,12 +9,7 @@ from numpy.typing import ArrayLike
 
 from ..codes import Code
 from ..data import check_sample_weight
-from .canvas import (
-    label_numbers,
-    legend,
-    model_inside,
-    pyplot,
-)
+from .canvas import label_numbers, legend, model_inside, pyplot
 
 __all__ = ["CodeDisplay", "column_errors"]
 

@@ -8,12 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..selection import Grid, chosen_point
-from .canvas import (
-    class_colours,
-    legend,
-    new_axes,
-    ordered_colours,
-)
+from .canvas import class_colours, legend, new_axes, ordered_colours
 
 __all__ = ["CVPathDisplay"]
 

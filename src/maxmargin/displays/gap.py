@@ -9,13 +9,7 @@ import numpy as np
 
 from ..data import check_choice
 from ..solving import Check, gap_series, largest_gap
-from .canvas import (
-    COLOURS,
-    class_colours,
-    legend,
-    model_inside,
-    new_axes,
-)
+from .canvas import COLOURS, class_colours, legend, model_inside, new_axes
 
 __all__ = ["GapDisplay"]
 

@@ -10,13 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..data import check_number
 from ..selection import final_estimator
-from .canvas import (
-    MARKERS,
-    class_colours,
-    label_numbers,
-    legend,
-    new_axes,
-)
+from .canvas import MARKERS, class_colours, label_numbers, legend, new_axes
 
 __all__ = ["MarginDisplay"]
 

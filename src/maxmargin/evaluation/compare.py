@@ -20,12 +20,7 @@ from sklearn.pipeline import Pipeline
 from ..data import check_number
 from ..io.readers import Block, Source
 from ..metrics import Interval, share_interval
-from ..table import (
-    TablePreparation,
-    shuffled_folds,
-    taken,
-    whole,
-)
+from ..table import TablePreparation, shuffled_folds, taken, whole
 from ..training import HeldOut, named_estimator
 from .answers import classifier_of
 

@@ -13,30 +13,12 @@ import numpy as np
 
 from ..data import ParameterError
 from ..io.readers import BLOCK_ROWS, Source
-from ..metrics import (
-    ClassRow,
-    Confusion,
-    Interval,
-    share_interval,
-    top_k_accuracy,
-)
+from ..metrics import ClassRow, Confusion, Interval, share_interval, top_k_accuracy
 from ..training import plain
-from .answers import (
-    Mistake,
-    MistakeTally,
-    ModelAnswers,
-    answers,
-    classifier_of,
-    prepared,
-)
+from .answers import Mistake, MistakeTally, ModelAnswers, answers, classifier_of, prepared
 from .labels import LabelMatch
 from .predict import ahead
-from .probabilities import (
-    Calibration,
-    Ranking,
-    RankingTally,
-    ReliabilityTally,
-)
+from .probabilities import Calibration, Ranking, RankingTally, ReliabilityTally
 
 __all__ = ["Evaluation", "TopK", "UnlikeTraining", "evaluate", "evaluate_rows"]
 

@@ -7,23 +7,9 @@ from .._lazy import lazy
 if TYPE_CHECKING:
     from ..archive import ModelFormatError
     from ..checkpoints import Checkpoint, CheckpointError
-    from .models import (
-        fingerprint,
-        load,
-        read_record,
-        save,
-    )
+    from .models import fingerprint, load, read_record, save
     from .onnx import to_onnx
-    from .readers import (
-        DEFAULT_MISSING,
-        Block,
-        Column,
-        DataFormatError,
-        Source,
-        Words,
-        open_source,
-        read_all,
-    )
+    from .readers import DEFAULT_MISSING, Block, Column, DataFormatError, Source, Words, open_source, read_all
 
 __all__ = [
     "DEFAULT_MISSING",

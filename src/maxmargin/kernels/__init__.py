@@ -1,25 +1,9 @@
 """Kernels: frozen descriptions that compute their own matrices, and sums, products and multiples of them."""
 
-from .algebra import (
-    Kernel,
-    Product,
-    Scaled,
-    Sum,
-)
+from .algebra import Kernel, Product, Scaled, Sum
 from .bandwidth import _SquaredDistance, depends_on_data, median_gamma
-from .compiled import (
-    RBF,
-    Laplacian,
-    Linear,
-    Polynomial,
-    Sigmoid,
-)
-from .data import (
-    KernelData,
-    join_points,
-    n_points,
-    points_of,
-)
+from .compiled import RBF, Laplacian, Linear, Polynomial, Sigmoid
+from .data import KernelData, join_points, n_points, points_of
 from .given import FromFunction, Precomputed
 from .names import kernel_from_name
 

@@ -8,12 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import _native
-from .._native import (
-    GroupedMatrix,
-    as_rows,
-    same_features,
-    sqnorms,
-)
+from .._native import GroupedMatrix, as_rows, same_features, sqnorms
 from ..data import check_number
 from .algebra import Kernel, Matrix
 from .bandwidth import median_gamma, scale_gamma

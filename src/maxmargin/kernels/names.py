@@ -6,14 +6,7 @@ from dataclasses import fields
 from typing import Any
 
 from .algebra import Kernel
-from .compiled import (
-    RBF,
-    Gamma,
-    Laplacian,
-    Linear,
-    Polynomial,
-    Sigmoid,
-)
+from .compiled import RBF, Gamma, Laplacian, Linear, Polynomial, Sigmoid
 from .given import FromFunction, Precomputed
 
 __all__ = ["kernel_from_name"]

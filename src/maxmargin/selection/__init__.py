@@ -6,19 +6,6 @@ folds, values)``, whose results do not depend on threads or workers.
 
 from .grid import Grid, chosen_point
 from .path_cv import PathCV
-from .regularization_path import (
-    RegularizationPath,
-    final_estimator,
-    parameter_of,
-    path,
-)
+from .regularization_path import RegularizationPath, final_estimator, parameter_of, path
 
-__all__ = [
-    "Grid",
-    "PathCV",
-    "RegularizationPath",
-    "chosen_point",
-    "final_estimator",
-    "parameter_of",
-    "path",
-]
+__all__ = ["Grid", "PathCV", "RegularizationPath", "chosen_point", "final_estimator", "parameter_of", "path"]

@@ -15,12 +15,7 @@ from sklearn.utils.validation import _check_y, _num_samples, check_consistent_le
 from ..base import forget
 from ..data import check_choice, check_flag, check_sample_weight
 from ..methods.kernel_svm import KernelSVC
-from .grid import (
-    RULES,
-    Grid,
-    chosen_point,
-    grid_for,
-)
+from .grid import RULES, Grid, chosen_point, grid_for
 from .regularization_path import along, fitted, start_of
 from .search import FittedFolds, is_at_most_one, search
 from .shared_kernel import KernelFolds, can_share

@@ -21,38 +21,11 @@ from .. import _native
 from .._native import effective_n_threads
 from ..checkpoints import FitRecord
 from ..codes import code_from_name
-from ..data import (
-    MemoryPool,
-    Rows,
-    WeightedRows,
-    canonical_index,
-    check_costs,
-    class_weights,
-    lazy_array,
-)
-from ..decoders import (
-    DECODERS,
-    decision_values,
-    decoder_from_name,
-    predicted_classes,
-)
-from ..kernels import (
-    RBF,
-    Kernel,
-    KernelData,
-    Laplacian,
-    Precomputed,
-    _SquaredDistance,
-    depends_on_data,
-)
+from ..data import MemoryPool, Rows, WeightedRows, canonical_index, check_costs, class_weights, lazy_array
+from ..decoders import DECODERS, decision_values, decoder_from_name, predicted_classes
+from ..kernels import RBF, Kernel, KernelData, Laplacian, Precomputed, _SquaredDistance, depends_on_data
 from ..methods.kernel_svm import KernelSVC, svm_path
-from ..solving import (
-    SolverResult,
-    Status,
-    Stop,
-    solve_columns,
-    without_bound_words,
-)
+from ..solving import SolverResult, Status, Stop, solve_columns, without_bound_words
 from .grid import Grid
 from .search import FoldScores
 from .splits import Split

@@ -9,13 +9,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import check_array
 
 from .._native import LAYOUT, as_rows
-from ..data import (
-    canonical,
-    canonical_index,
-    check_folds,
-    is_number,
-    stratified_folds,
-)
+from ..data import canonical, canonical_index, check_folds, is_number, stratified_folds
 from ..kernels import median_gamma
 
 __all__ = ["Split", "median_of", "splits_of"]

@@ -9,12 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .journal import Record
-from .result import (
-    Check,
-    State,
-    Status,
-    Stop,
-)
+from .result import Check, State, Status, Stop
 
 ROUNDING = 1e-9  # a relative gap below -ROUNDING cannot be rounding: some bound is wrong
 

@@ -15,12 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .result import (
-    Check,
-    State,
-    Status,
-    Stop,
-)
+from .result import Check, State, Status, Stop
 
 __all__ = ["Journal", "JournalEntry", "JournalPart", "JournalRecord", "Record"]
 

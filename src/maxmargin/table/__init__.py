@@ -1,13 +1,6 @@
 """Tables to matrices: ``TablePreparation``, its statistics, plans and blocks."""
 
-from .blocks import (
-    labels_of,
-    n_bytes,
-    sample,
-    shuffled_folds,
-    taken,
-    whole,
-)
+from .blocks import labels_of, n_bytes, sample, shuffled_folds, taken, whole
 from .plans import NumberPlan, WordsPlan
 from .preparation import TablePreparation
 from .written_numbers import warn_of_written_numbers

@@ -12,21 +12,10 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..data import Advised, check_choice, check_number
-from .given import (
-    GivenTable,
-    given_matrix,
-    given_table,
-    is_table,
-)
+from .given import GivenTable, given_matrix, given_table, is_table
 from .matched import Notices, matched, matched_sparse
 from .matrix import TableMatrix
-from .plans import (
-    NumberPlan,
-    WordsPlan,
-    plan_from_state,
-    plan_state,
-    plans_of,
-)
+from .plans import NumberPlan, WordsPlan, plan_from_state, plan_state, plans_of
 from .statistics import RunningTable
 
 ROWS_PER_FILL = 1 << 16

@@ -13,12 +13,7 @@ from .._lazy import lazy
 if TYPE_CHECKING:
     from .from_file import train
     from .held_out import HeldOut, mixed
-    from .models import (
-        DEFAULT_MODEL,
-        MODELS,
-        named_estimator,
-        parameters_from_text,
-    )
+    from .models import DEFAULT_MODEL, MODELS, named_estimator, parameters_from_text
     from .record import digest_of, is_training_file, plain
 
 __all__ = [

@@ -17,14 +17,7 @@ from .gather import Gathering
 from .in_memory import Outcome, Request, Training
 from .models import DEFAULT_MODEL, model_kind
 from .progress import Progress, Reporter
-from .record import (
-    choice_record,
-    data_record,
-    digest_of,
-    fit_record,
-    plain,
-    versions,
-)
+from .record import choice_record, data_record, digest_of, fit_record, plain, versions
 from .stream import Digest, StreamTraining
 
 ROWS_MEMORY_SHARE = 0.4  # of memory_mb, for rows as read and as prepared

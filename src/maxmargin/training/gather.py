@@ -16,12 +16,7 @@ import numpy as np
 
 from ..data import ParameterError
 from ..io.readers import BLOCK_ROWS, Block, Source
-from ..table import (
-    TablePreparation,
-    labels_of,
-    n_bytes,
-    taken,
-)
+from ..table import TablePreparation, labels_of, n_bytes, taken
 from .held_out import HeldOut, key_of, mixed
 from .progress import Reporter
 

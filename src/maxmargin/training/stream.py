@@ -15,30 +15,13 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from ..archive import ModelFormatError
-from ..checkpoints import (
-    Checkpoint,
-    CheckpointError,
-    check_identity,
-    description,
-    parameter_identity,
-)
+from ..checkpoints import Checkpoint, CheckpointError, check_identity, description, parameter_identity
 from ..io.models import load, read_record, save
 from ..io.readers import Block, Source
-from ..table import (
-    TablePreparation,
-    labels_of,
-    taken,
-    warn_of_written_numbers,
-)
+from ..table import TablePreparation, labels_of, taken, warn_of_written_numbers
 from .gather import Gathered, Gathering, timed_blocks
 from .held_out import HeldOut
-from .in_memory import (
-    Outcome,
-    Request,
-    confusion_of,
-    count_answers,
-    validation_record,
-)
+from .in_memory import Outcome, Request, confusion_of, count_answers, validation_record
 from .models import MODELS, ModelKind
 from .progress import Reporter
 from .record import data_record, plain

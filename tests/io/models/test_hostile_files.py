@@ -15,12 +15,7 @@ from support.saved_models import data, quiet
 import maxmargin as mm
 from maxmargin.archive import archive
 from maxmargin.archive.whole_file import whole_file
-from maxmargin.io import (
-    ModelFormatError,
-    load,
-    read_record,
-    save,
-)
+from maxmargin.io import ModelFormatError, load, read_record, save
 
 
 @pytest.fixture

@@ -19,13 +19,7 @@ from support.saved_models import EVERY, WORDS, data, quiet, special, table
 import maxmargin as mm
 from maxmargin import io, kernels
 from maxmargin.archive.archive import read_archive, write_archive
-from maxmargin.io import (
-    ModelFormatError,
-    fingerprint,
-    load,
-    read_record,
-    save,
-)
+from maxmargin.io import ModelFormatError, fingerprint, load, read_record, save
 from maxmargin.io.models.estimators import ESTIMATORS
 
 METHODS = (

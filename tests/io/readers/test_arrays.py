@@ -14,12 +14,7 @@ import pytest
 from scipy import sparse
 from support.text_files import decoded
 
-from maxmargin.io import (
-    Column,
-    DataFormatError,
-    open_source,
-    read_all,
-)
+from maxmargin.io import Column, DataFormatError, open_source, read_all
 from maxmargin.io.readers import text as pieces
 
 DATA = os.environ.get("MAXMARGIN_DATA")

@@ -16,14 +16,7 @@ import pytest
 from hypothesis import given, settings
 from support.text_files import csv_text, decoded, in_pieces, quoted, read, written
 
-from maxmargin.io import (
-    DEFAULT_MISSING,
-    Column,
-    DataFormatError,
-    Source,
-    open_source,
-    read_all,
-)
+from maxmargin.io import DEFAULT_MISSING, Column, DataFormatError, Source, open_source, read_all
 from maxmargin.io.readers import table
 
 DATA = os.environ.get("MAXMARGIN_DATA")

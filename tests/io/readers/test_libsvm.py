@@ -12,12 +12,7 @@ from scipy import sparse
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 from support.text_files import in_pieces, read, written
 
-from maxmargin.io import (
-    DataFormatError,
-    Source,
-    open_source,
-    read_all,
-)
+from maxmargin.io import DataFormatError, Source, open_source, read_all
 
 DATA = os.environ.get("MAXMARGIN_DATA")
 finite = st.floats(allow_nan=False, allow_infinity=False)

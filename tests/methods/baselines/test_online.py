@@ -12,12 +12,7 @@ from maxmargin import BudgetPerceptron, KernelPegasos, KernelPerceptron
 from maxmargin.kernels import RBF
 from maxmargin.kernels.data import KernelData
 from maxmargin.losses import LOSSES
-from maxmargin.methods.baselines.online_epochs import (
-    OnlineProblem,
-    online,
-    permutations,
-    weighted_draws,
-)
+from maxmargin.methods.baselines.online_epochs import OnlineProblem, online, permutations, weighted_draws
 from maxmargin.solving.result import Status, Stop
 
 STREAMS = [KernelPerceptron(), BudgetPerceptron(budget=7), KernelPegasos(alpha=0.01)]

@@ -16,12 +16,7 @@ from sklearn.model_selection import train_test_split
 from support.budget_optimum import best
 from support.reference import svm_primal
 
-from maxmargin import (
-    KernelMatchingPursuit,
-    KernelPerceptron,
-    LaSVM,
-    SparseKernelClassifier,
-)
+from maxmargin import KernelMatchingPursuit, KernelPerceptron, LaSVM, SparseKernelClassifier
 from maxmargin.calibration.scores import log_odds_to_probabilities
 from maxmargin.evaluation.evaluate import evaluate_rows
 from maxmargin.kernels import RBF

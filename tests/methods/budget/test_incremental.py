@@ -7,12 +7,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from maxmargin import _native
-from maxmargin.kernels import (
-    RBF,
-    FromFunction,
-    Linear,
-    Precomputed,
-)
+from maxmargin.kernels import RBF, FromFunction, Linear, Precomputed
 from maxmargin.kernels.data import KernelData
 from maxmargin.losses import LOSSES
 from maxmargin.methods.budget.ending import MAX_EMPTY_DRAWS

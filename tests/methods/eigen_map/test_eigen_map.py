@@ -14,13 +14,7 @@ from support.interrupts import interrupt_inside
 from support.reference import nystroem_matrix, pivot_law
 
 from maxmargin import KernelEigenMap, KernelSVC, LinearSVC
-from maxmargin.kernels import (
-    RBF,
-    FromFunction,
-    Linear,
-    Polynomial,
-    Precomputed,
-)
+from maxmargin.kernels import RBF, FromFunction, Linear, Polynomial, Precomputed
 from maxmargin.kernels.data import KernelData
 from maxmargin.methods.eigen_map import features
 from maxmargin.methods.eigen_map import landmarks as landmark_choice

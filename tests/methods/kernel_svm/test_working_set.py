@@ -9,13 +9,7 @@ from hypothesis import strategies as st
 from support.reference import kernel_svm_bounds, kernel_svm_dual
 
 from maxmargin import _native
-from maxmargin.kernels import (
-    RBF,
-    Linear,
-    Polynomial,
-    Precomputed,
-    Sigmoid,
-)
+from maxmargin.kernels import RBF, Linear, Polynomial, Precomputed, Sigmoid
 from maxmargin.kernels.data import KernelData
 from maxmargin.methods.kernel_svm import working_set
 from maxmargin.methods.kernel_svm.polish import polish

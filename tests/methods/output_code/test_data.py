@@ -15,13 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from support.noisy_classes import LOGISTIC, noisy
 
-from maxmargin import (
-    KernelPerceptron,
-    KernelSVC,
-    LinearSVC,
-    OutputCodeClassifier,
-    SparseKernelClassifier,
-)
+from maxmargin import KernelPerceptron, KernelSVC, LinearSVC, OutputCodeClassifier, SparseKernelClassifier
 from maxmargin.codes import Code
 
 # ---- streams ----

@@ -13,12 +13,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from support.noisy_classes import LOGISTIC, Dictated, noisy
 
-from maxmargin import (
-    KernelSVC,
-    LeastSquaresClassifier,
-    LinearSVC,
-    OutputCodeClassifier,
-)
+from maxmargin import KernelSVC, LeastSquaresClassifier, LinearSVC, OutputCodeClassifier
 from maxmargin.codes import Code
 from maxmargin.decoders import DECODERS
 

@@ -20,12 +20,7 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from support.noisy_classes import LOGISTIC, Dictated, noisy
 
-from maxmargin import (
-    KernelSVC,
-    LinearProgramSVC,
-    LinearSVC,
-    OutputCodeClassifier,
-)
+from maxmargin import KernelSVC, LinearProgramSVC, LinearSVC, OutputCodeClassifier
 from maxmargin.codes import Code
 from maxmargin.decoders import Hamming
 

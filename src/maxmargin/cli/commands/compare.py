@@ -8,17 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from ..frame import (
-    EXIT_FAILED,
-    EXIT_OK,
-    Reading,
-    Show,
-    bar,
-    between,
-    number,
-    percent,
-    table,
-)
+from ..frame import EXIT_FAILED, EXIT_OK, Reading, Show, bar, between, number, percent, table
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -8,12 +8,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from ..frame import (
-    Reading,
-    Show,
-    UsageError,
-    bar,
-)
+from ..frame import Reading, Show, UsageError, bar
 
 Renaming = Annotated[
     list[str] | None,

@@ -7,16 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from ..frame import (
-    Reading,
-    Show,
-    UsageError,
-    bar,
-    between,
-    number,
-    percent,
-    table,
-)
+from ..frame import Reading, Show, UsageError, bar, between, number, percent, table
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -11,14 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 from cyclopts import Parameter
 
-from ..frame import (
-    Bar,
-    Reading,
-    Show,
-    bar,
-    check_out,
-    facts,
-)
+from ..frame import Bar, Reading, Show, bar, check_out, facts
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,13 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from ..frame import (
-    Reading,
-    Show,
-    bar,
-    check_out,
-    facts,
-)
+from ..frame import Reading, Show, bar, check_out, facts
 from .evaluate import Renaming, UnknownLabels, renamed
 
 

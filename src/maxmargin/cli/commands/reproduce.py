@@ -11,12 +11,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from ..frame import (
-    EXIT_FAILED,
-    EXIT_OK,
-    Show,
-    UsageError,
-)
+from ..frame import EXIT_FAILED, EXIT_OK, Show, UsageError
 
 NO_DATA = 77  # what a paper's run.py returns where its data are not there
 

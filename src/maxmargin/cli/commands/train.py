@@ -11,15 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from ...training import DEFAULT_MODEL, MODELS, parameters_from_text
-from ..frame import (
-    Interrupted,
-    Reading,
-    Show,
-    TrainingProgress,
-    UsageError,
-    bar,
-    check_out,
-)
+from ..frame import Interrupted, Reading, Show, TrainingProgress, UsageError, bar, check_out
 from ..frame import texts as summary
 
 if TYPE_CHECKING:

@@ -2,22 +2,11 @@
 
 from . import texts
 from .app import run
-from .messages import (
-    EXIT_FAILED,
-    EXIT_OK,
-    Interrupted,
-    UsageError,
-    check_out,
-)
+from .messages import EXIT_FAILED, EXIT_OK, Interrupted, UsageError, check_out
 from .output import Show, facts, table
 from .progress import Bar, TrainingProgress, bar
 from .reading import Reading
-from .texts import (
-    between,
-    number,
-    parts_of,
-    percent,
-)
+from .texts import between, number, parts_of, percent
 
 __all__ = [
     "EXIT_FAILED",

@@ -28,15 +28,7 @@ from cyclopts import App, CycloptsError, Parameter
 
 from ... import __version__
 from .invocation import Invocation
-from .messages import (
-    EXIT_FAILED,
-    EXIT_INTERRUPTED,
-    EXIT_OK,
-    EXIT_USAGE,
-    Interrupted,
-    UsageError,
-    worded,
-)
+from .messages import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE, Interrupted, UsageError, worded
 from .output import Show
 
 COMMANDS = ("train", "predict", "evaluate", "inspect", "path", "compare", "report", "reproduce", "demo")

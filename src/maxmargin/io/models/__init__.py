@@ -4,16 +4,6 @@ What a file holds of each class is in tables (``estimators``, ``parts``), under 
 attribute that is in no table is an error at ``save``. ``save`` decodes what it has encoded before it writes.
 """
 
-from .files import (
-    fingerprint,
-    load,
-    read_record,
-    save,
-)
+from .files import fingerprint, load, read_record, save
 
-__all__ = [
-    "fingerprint",
-    "load",
-    "read_record",
-    "save",
-]
+__all__ = ["fingerprint", "load", "read_record", "save"]

@@ -11,12 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .schema import (
-    Floats,
-    Ints,
-    Points,
-    Sizes,
-)
+from .schema import Floats, Ints, Points, Sizes
 
 Values = Mapping[str, Any]  # by name in the file
 EXPANSION = ("kernel_", "support_vectors_", "dual_coef_", "n_support_", "_groups", "_group_columns")

@@ -10,18 +10,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ... import __version__
-from ...archive import (
-    ModelFormatError,
-    archive_digest,
-    read_archive,
-    read_header,
-    write_archive,
-)
-from .tree import (
-    decode_model,
-    encode_model,
-    is_model,
-)
+from ...archive import ModelFormatError, archive_digest, read_archive, read_header, write_archive
+from .tree import decode_model, encode_model, is_model
 from .values import record_from_json, record_to_json
 
 __all__ = ["fingerprint", "load", "read_record", "save"]

@@ -24,11 +24,7 @@ from .names import (
     parameter_names,
     set_attributes,
 )
-from .parts import (
-    PARTS,
-    STEPS,
-    pack_pipeline,
-)
+from .parts import PARTS, STEPS, pack_pipeline
 from .schema import Sizes, StoredClass
 from .values import ValueDecoder, ValueEncoder
 

@@ -2,6 +2,4 @@
 
 from .export import to_onnx
 
-__all__ = [
-    "to_onnx",
-]
+__all__ = ["to_onnx"]

@@ -18,14 +18,7 @@ from ...methods.kernel_svm import CalibratedSVC
 from ...methods.output_code import OutputCodeClassifier, SharedColumns
 from ...selection import PathCV
 from .graph import Graph, column_outputs
-from .scores import (
-    calibrated,
-    class_scores,
-    curve,
-    log_odds,
-    pair,
-    transformed,
-)
+from .scores import calibrated, class_scores, curve, log_odds, pair, transformed
 
 __all__ = ["to_onnx"]
 

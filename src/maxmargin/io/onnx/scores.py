@@ -9,14 +9,7 @@ import numpy as np
 
 from ...calibration import IsotonicCalibrator, SigmoidCalibrator, SoftmaxCalibrator
 from ...codes import Code
-from ...decoders import (
-    Hamming,
-    LossBased,
-    Margins,
-    PriorDecoder,
-    Votes,
-    WeightedDecoder,
-)
+from ...decoders import Hamming, LossBased, Margins, PriorDecoder, Votes, WeightedDecoder
 from .graph import Graph, expansion
 
 TIE_BREAK_WEIGHT = 1e-12  # weight of the margins where scores are equal but for rounding

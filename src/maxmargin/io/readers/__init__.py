@@ -2,15 +2,7 @@
 
 from .errors import DataFormatError
 from .open import DEFAULT_MISSING, open_source
-from .table import (
-    BLOCK_ROWS,
-    Block,
-    Column,
-    Kind,
-    Source,
-    Words,
-    read_all,
-)
+from .table import BLOCK_ROWS, Block, Column, Kind, Source, Words, read_all
 
 __all__ = [
     "BLOCK_ROWS",

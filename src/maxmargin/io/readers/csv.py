@@ -10,24 +10,8 @@ import numpy as np
 from ... import _native
 from .csv_dialect import CSV_PROBLEMS, CsvHeader, advice_on_columns, read_header
 from .errors import DataFormatError, unknown_column
-from .table import (
-    BLOCK_ROWS,
-    MAX_BLOCK_BYTES,
-    Block,
-    Column,
-    Kind,
-    Words,
-    find_target,
-    join,
-    rows_per_block,
-)
-from .text import (
-    DataFile,
-    Pieces,
-    feed,
-    long_row_error,
-    text_error,
-)
+from .table import BLOCK_ROWS, MAX_BLOCK_BYTES, Block, Column, Kind, Words, find_target, join, rows_per_block
+from .text import DataFile, Pieces, feed, long_row_error, text_error
 
 MAX_LABEL_LENGTH = 1000  # characters
 UNLIMITED_ROWS = 1 << 62

@@ -10,19 +10,8 @@ from scipy import sparse
 
 from ... import _native
 from .errors import DataFormatError
-from .table import (
-    BLOCK_ROWS,
-    Block,
-    Kind,
-    join,
-)
-from .text import (
-    DataFile,
-    Pieces,
-    feed,
-    long_row_error,
-    text_error,
-)
+from .table import BLOCK_ROWS, Block, Kind, join
+from .text import DataFile, Pieces, feed, long_row_error, text_error
 
 MAX_BLOCK_ENTRIES = 4 << 20
 MAX_INT32 = (1 << 31) - 1

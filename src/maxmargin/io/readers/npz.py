@@ -11,11 +11,7 @@ from scipy import sparse
 
 from ...archive import NpzError, NpzFile
 from .errors import DataFormatError, similar_names
-from .table import (
-    BLOCK_ROWS,
-    Block,
-    rows_per_block,
-)
+from .table import BLOCK_ROWS, Block, rows_per_block
 from .text import DataFile
 
 CSR_PARTS = ("data", "indices", "indptr", "shape")

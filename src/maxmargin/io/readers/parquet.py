@@ -10,15 +10,7 @@ from typing import Any
 import numpy as np
 
 from .errors import DataFormatError, unknown_column
-from .table import (
-    BLOCK_ROWS,
-    Block,
-    Column,
-    Kind,
-    Words,
-    find_target,
-    rows_per_block,
-)
+from .table import BLOCK_ROWS, Block, Column, Kind, Words, find_target, rows_per_block
 from .text import DataFile
 
 

@@ -2,6 +2,4 @@
 
 from .estimator import AllPairsSVC
 
-__all__ = [
-    "AllPairsSVC",
-]
+__all__ = ["AllPairsSVC"]

@@ -7,12 +7,7 @@ from typing import Any, cast
 import numpy as np
 
 from ...base import KernelClassifier
-from ...data import (
-    WeightedRows,
-    check_costs,
-    check_kernel_sums,
-    check_number,
-)
+from ...data import WeightedRows, check_costs, check_kernel_sums, check_number
 from ...solving import Callback, SolverResult, Stop
 from .problem import AllPairsProblem
 from .sweeps import AllPairsResult, all_pairs

@@ -14,15 +14,7 @@ import numpy as np
 
 from ... import _native
 from ..._native import one_blas_thread
-from ...solving import (
-    FLOAT_EPS,
-    Callback,
-    Certificate,
-    SolverResult,
-    State,
-    Stop,
-    drive,
-)
+from ...solving import FLOAT_EPS, Callback, Certificate, SolverResult, State, Stop, drive
 from .box_qp import BoxQP, Solution, interior_point
 from .problem import AllPairsPoint, AllPairsProblem
 

@@ -4,10 +4,4 @@ from .lasvm import LaSVM
 from .matching_pursuit import KernelMatchingPursuit
 from .online import BudgetPerceptron, KernelPegasos, KernelPerceptron
 
-__all__ = [
-    "BudgetPerceptron",
-    "KernelMatchingPursuit",
-    "KernelPegasos",
-    "KernelPerceptron",
-    "LaSVM",
-]
+__all__ = ["BudgetPerceptron", "KernelMatchingPursuit", "KernelPegasos", "KernelPerceptron", "LaSVM"]

@@ -16,15 +16,7 @@ from ... import _native
 from ...base import KernelClassifier
 from ...data import WeightedRows, check_choice, check_costs, check_flag, check_number
 from ...kernels import KernelData
-from ...solving import (
-    Callback,
-    Certificate,
-    SolverResult,
-    State,
-    Status,
-    Stop,
-    drive,
-)
+from ...solving import Callback, Certificate, SolverResult, State, Status, Stop, drive
 
 SAMPLES_PER_BLOCK = 256  # whose kernel values are computed together
 FIRST_TAU, LAST_TAU = 1e-3, 1e-12  # violations of optimality that finishing leaves in early and late epochs

@@ -17,15 +17,7 @@ from ... import _native
 from ...base import KernelClassifier
 from ...data import WeightedRows, check_flag, check_kernel_sums, check_number
 from ...kernels import KernelData
-from ...solving import (
-    Callback,
-    Certificate,
-    SolverResult,
-    State,
-    Status,
-    Stop,
-    drive,
-)
+from ...solving import Callback, Certificate, SolverResult, State, Status, Stop, drive
 
 Draw = Callable[[int], np.ndarray]
 MIN_LENGTH = {"float64": 1e-10, "float32": 1e-6}  # squared share of a column outside the basis, to count

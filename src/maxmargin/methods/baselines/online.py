@@ -11,21 +11,8 @@ from ...base import SUCCESS, KernelClassifier, learn_batch, with_callbacks
 from ...data import WeightedRows, check_choice, check_number
 from ...kernels import join_points, n_points
 from ...losses import LOSSES, SKLEARN_NAMES, loss_from_name
-from ...solving import (
-    Callback,
-    SolverResult,
-    Status,
-    Stop,
-)
-from .online_epochs import (
-    OnlineProblem,
-    OnlineResult,
-    online,
-    permutations,
-    resumed,
-    start,
-    weighted_draws,
-)
+from ...solving import Callback, SolverResult, Status, Stop
+from .online_epochs import OnlineProblem, OnlineResult, online, permutations, resumed, start, weighted_draws
 
 
 class OnlineRule(NamedTuple):

@@ -16,14 +16,7 @@ import numpy as np
 from ... import _native
 from ...kernels import KernelData, n_points
 from ...losses import Loss
-from ...solving import (
-    Callback,
-    Certificate,
-    SolverResult,
-    State,
-    Stop,
-    drive,
-)
+from ...solving import Callback, Certificate, SolverResult, State, Stop, drive
 
 SAMPLES_PER_BLOCK = 256  # whose kernel values are computed together
 LOSSES_WITH_UNBOUNDED_SLOPE = ("squared", "squared-hinge")

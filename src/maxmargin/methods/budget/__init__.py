@@ -17,9 +17,4 @@ from .estimator import SparseKernelClassifier
 from .memory import Reservoir, TrainingMemory
 from .truncation import with_alpha
 
-__all__ = [
-    "Reservoir",
-    "SparseKernelClassifier",
-    "TrainingMemory",
-    "with_alpha",
-]
+__all__ = ["Reservoir", "SparseKernelClassifier", "TrainingMemory", "with_alpha"]

@@ -13,16 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...numerics import FeaturePanel
-from ...solving import (
-    Callback,
-    Certificate,
-    Check,
-    RowPool,
-    State,
-    Status,
-    Stop,
-    drive,
-)
+from ...solving import Callback, Certificate, Check, RowPool, State, Status, Stop, drive
 from .centers import move_centers
 from .ending import candidates_are_used_up, held_out_loss_has_settled, is_promising
 from .final_refit import finish

@@ -25,14 +25,7 @@ import numpy as np
 from ... import _native
 from ...data import check_number
 from ...kernels import n_points
-from ...solving import (
-    Callback,
-    Certificate,
-    State,
-    Status,
-    Stop,
-    drive,
-)
+from ...solving import Callback, Certificate, State, Status, Stop, drive
 from .ending import incremental_status
 from .path import PathPoint, StoredPath, stated_budgets
 from .problem import BudgetProblem, BudgetResult

@@ -7,12 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.linalg import cho_solve
 
-from ...losses import (
-    Hinge,
-    Loss,
-    SmoothedHinge,
-    SmoothLoss,
-)
+from ...losses import Hinge, Loss, SmoothedHinge, SmoothLoss
 from ...numerics import FeaturePanel
 
 HINGE_WIDTH = 0.5  # of the smoothed hinge while support vectors are chosen

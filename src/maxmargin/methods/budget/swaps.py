@@ -8,12 +8,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from .ending import swaps_are_over
-from .reduced_newton import (
-    ReducedProblem,
-    Refit,
-    refit,
-    regularised_factor,
-)
+from .reduced_newton import ReducedProblem, Refit, refit, regularised_factor
 
 if TYPE_CHECKING:
     from .greedy import GreedyFit

@@ -11,12 +11,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..._native import (
-    LAYOUT,
-    as_rows,
-    effective_n_threads,
-    is_sparse,
-)
+from ..._native import LAYOUT, as_rows, effective_n_threads, is_sparse
 from ...base import (
     canonical_rows,
     check_precomputed,
@@ -28,12 +23,7 @@ from ...base import (
     set_kernel,
     takes_objects,
 )
-from ...data import (
-    WeightedRows,
-    check_choice,
-    check_number,
-    check_sample_weight,
-)
+from ...data import WeightedRows, check_choice, check_number, check_sample_weight
 from ...kernels import Kernel, Precomputed, kernel_from_name
 from .features import EIGEN_METHODS, EigenFeatures, find_eigen_features
 

@@ -10,9 +10,4 @@ from .calibrated import CalibratedSVC
 from .estimator import LOSSES, KernelSVC
 from .path import svm_path
 
-__all__ = [
-    "LOSSES",
-    "CalibratedSVC",
-    "KernelSVC",
-    "svm_path",
-]
+__all__ = ["LOSSES", "CalibratedSVC", "KernelSVC", "svm_path"]

@@ -15,12 +15,7 @@ from ..._native import effective_n_threads
 from ...base import FoldOutputs, forget
 from ...calibration import CalibratedScores, check_method
 from ...checkpoints import Checkpoint, fit_record, parameter_identity, set_checkpoint
-from ...data import (
-    WeightedRows,
-    apart_by_folds,
-    check_folds,
-    given_folds,
-)
+from ...data import WeightedRows, apart_by_folds, check_folds, given_folds
 from ...decoders import CoupledPairs, decision_values, has_all_pairs
 from ...solving import Status
 from .estimator import KernelSVC

@@ -21,12 +21,7 @@ from ...data import (
     check_number,
 )
 from ...kernels import KernelData
-from ...solving import (
-    Callback,
-    SolverResult,
-    Stop,
-    without_bound_words,
-)
+from ...solving import Callback, SolverResult, Stop, without_bound_words
 from .columns import SvmColumn, SvmColumns
 from .out_of_fold import outputs_without_folds
 from .path import svm_path

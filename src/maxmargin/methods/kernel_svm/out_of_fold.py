@@ -17,14 +17,7 @@ from ..._native import effective_n_threads
 from ...base import FoldOutputs
 from ...data import WeightedRows
 from ...kernels import KernelData, Precomputed
-from ...solving import (
-    Callback,
-    State,
-    Status,
-    Stop,
-    solve_columns,
-    worst_status,
-)
+from ...solving import Callback, State, Status, Stop, solve_columns, worst_status
 from .problem import SvmProblem, balanced
 from .working_set import start, working_sets
 

@@ -18,13 +18,7 @@ import numpy as np
 
 from ...solving import SolverResult, State, Stop
 from .problem import SvmProblem
-from .working_set import (
-    POLISHED,
-    SHARE,
-    sets_for,
-    solved,
-    start,
-)
+from .working_set import POLISHED, SHARE, sets_for, solved, start
 
 
 def svm_path(

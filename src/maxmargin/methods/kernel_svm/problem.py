@@ -19,12 +19,7 @@ from functools import cached_property
 import numpy as np
 
 from ...kernels import KernelData
-from ...solving import (
-    FLOAT_EPS,
-    NOT_ROUNDING,
-    is_indefinite,
-    most_important,
-)
+from ...solving import FLOAT_EPS, NOT_ROUNDING, is_indefinite, most_important
 from .intercept import optimal_intercept
 
 

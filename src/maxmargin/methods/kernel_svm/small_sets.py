@@ -12,12 +12,7 @@ from typing import Any
 import numpy as np
 
 from ... import _native
-from ...solving import (
-    FLOAT_EPS,
-    Certificate,
-    State,
-    Stop,
-)
+from ...solving import FLOAT_EPS, Certificate, State, Stop
 from .polish import polish
 from .problem import SvmProblem
 

@@ -16,16 +16,7 @@ import numpy as np
 
 from ... import _native
 from ...data import check_kernel_sums, lazy_array
-from ...solving import (
-    Callback,
-    Certificate,
-    SolverResult,
-    State,
-    Status,
-    Stop,
-    drive,
-    without_bound,
-)
+from ...solving import Callback, Certificate, SolverResult, State, Status, Stop, drive, without_bound
 from .polish import polish
 from .problem import SvmProblem, balanced, refuted_by
 from .row_cache import RowCache, SettledSamples, unmoved

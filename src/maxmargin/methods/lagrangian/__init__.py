@@ -2,6 +2,4 @@
 
 from .estimator import LagrangianSVC
 
-__all__ = [
-    "LagrangianSVC",
-]
+__all__ = ["LagrangianSVC"]

@@ -7,32 +7,13 @@ from typing import Any
 import numpy as np
 
 from ...base import KernelClassifier, forget
-from ...data import (
-    WeightedRows,
-    check_choice,
-    check_costs,
-    check_flag,
-    check_number,
-    check_scale,
-)
+from ...data import WeightedRows, check_choice, check_costs, check_flag, check_number, check_scale
 from ...kernels import Linear
-from ...solving import (
-    Callback,
-    SolverResult,
-    Stop,
-    solve_columns,
-)
+from ...solving import Callback, SolverResult, Stop, solve_columns
 from ..eigen_map import find_eigen_features
 from ..linear import MAX_NEWTON_ORDER, count_support, linear_outputs
 from .iteration import row_mu
-from .spaces import (
-    ColumnSolver,
-    EigenSpace,
-    KernelSpace,
-    LagrangianStart,
-    LinearSpace,
-    SpaceResult,
-)
+from .spaces import ColumnSolver, EigenSpace, KernelSpace, LagrangianStart, LinearSpace, SpaceResult
 
 MAX_AUTO_KERNEL_ROWS = 4000  # different rows whose kernel matrix "auto" holds
 MAX_KERNEL_ROWS = 20_000  # different rows whose kernel matrix can be held

@@ -15,15 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..._native import one_blas_thread
-from ...solving import (
-    Callback,
-    Certificate,
-    SolverResult,
-    State,
-    Stop,
-    drive,
-    relative_gap,
-)
+from ...solving import Callback, Certificate, SolverResult, State, Stop, drive, relative_gap
 from .problem import LagrangianProblem
 
 STEPS_PER_CERTIFICATE = 8  # a certificate costs as much as two steps

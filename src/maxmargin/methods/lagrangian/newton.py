@@ -15,15 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from ... import _native
-from ...solving import (
-    FLOAT_EPS,
-    Callback,
-    Certificate,
-    SolverResult,
-    State,
-    Stop,
-    drive,
-)
+from ...solving import FLOAT_EPS, Callback, Certificate, SolverResult, State, Stop, drive
 from .cholesky import Factor
 from .problem import LagrangianProblem
 from .systems import KernelSystem

@@ -15,23 +15,13 @@ from ..._native import one_blas_thread
 from ...data import Rows, WeightedRows, check_kernel_sums
 from ...kernels import KernelData
 from ...losses import SquaredHinge
-from ...solving import (
-    Callback,
-    SolverResult,
-    Stop,
-    relative_gap,
-)
+from ...solving import Callback, SolverResult, Stop, relative_gap
 from ..eigen_map import EigenFeatures
 from ..linear import MarginProblem, dual_cd, newton
 from . import iteration as lagrangian
 from . import newton as kernel_newton
 from .problem import LagrangianProblem
-from .systems import (
-    EigenSystem,
-    FeatureSystem,
-    KernelSystem,
-    RidgeSystem,
-)
+from .systems import EigenSystem, FeatureSystem, KernelSystem, RidgeSystem
 
 __all__ = ["ColumnSolver", "EigenSpace", "KernelSpace", "LinearSpace"]
 

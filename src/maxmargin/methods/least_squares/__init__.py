@@ -2,6 +2,4 @@
 
 from .estimator import LeastSquaresClassifier
 
-__all__ = [
-    "LeastSquaresClassifier",
-]
+__all__ = ["LeastSquaresClassifier"]

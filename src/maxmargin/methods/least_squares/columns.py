@@ -14,14 +14,7 @@ from .lasso import FeatureProducts, lasso
 from .lasso import start as lasso_start
 from .problem import Penalty, SquaresProblem
 from .refinement import least_squares, start
-from .system import (
-    MAX_SPECTRAL_ORDER,
-    KrylovSystem,
-    SpectralSystem,
-    System,
-    spectral_system,
-    system_for,
-)
+from .system import MAX_SPECTRAL_ORDER, KrylovSystem, SpectralSystem, System, spectral_system, system_for
 
 
 @dataclass(frozen=True)

@@ -11,20 +11,8 @@ from sklearn.base import clone
 
 from ..._native import effective_n_threads
 from ...base import CodedClassifier, forget
-from ...data import (
-    WeightedRows,
-    check_costs,
-    check_flag,
-    check_number,
-    check_sample_weight,
-    check_scale,
-)
-from ...solving import (
-    Callback,
-    SolverResult,
-    Stop,
-    solve_columns,
-)
+from ...data import WeightedRows, check_costs, check_flag, check_number, check_sample_weight, check_scale
+from ...solving import Callback, SolverResult, Stop, solve_columns
 from ..linear import linear_outputs
 from .columns import SquaresAtCost, SquaresOnRows, SquaresResult
 from .data import SquaresData

@@ -19,14 +19,7 @@ from scipy.linalg.lapack import dpotrs
 
 from ... import _native
 from ..._native import is_sparse, one_blas_thread
-from ...solving import (
-    Callback,
-    Certificate,
-    SolverResult,
-    State,
-    Stop,
-    drive,
-)
+from ...solving import Callback, Certificate, SolverResult, State, Stop, drive
 from ..linear import scaled_cholesky
 from .data import SquaresData
 from .problem import SquaresProblem

@@ -10,12 +10,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ...data import WeightedRows, check_grid
-from ...solving import (
-    SolverResult,
-    Status,
-    Stop,
-    solve_columns,
-)
+from ...solving import SolverResult, Status, Stop, solve_columns
 from .columns import SquaresOnRows
 
 DEFAULT_N_COSTS = 50

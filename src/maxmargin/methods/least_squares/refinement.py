@@ -6,14 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...solving import (
-    Callback,
-    Certificate,
-    SolverResult,
-    State,
-    Stop,
-    drive,
-)
+from ...solving import Callback, Certificate, SolverResult, State, Stop, drive
 from .problem import SquaresProblem
 from .system import System
 

@@ -16,14 +16,7 @@ from dataclasses import replace
 import numpy as np
 
 from ... import _native
-from ...solving import (
-    Callback,
-    Certificate,
-    SolverResult,
-    State,
-    Stop,
-    drive,
-)
+from ...solving import Callback, Certificate, SolverResult, State, Stop, drive
 from .problem import MarginProblem
 
 EPOCHS_PER_CERTIFICATE = 4  # a certificate costs about a third of an epoch

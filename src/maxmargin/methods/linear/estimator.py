@@ -8,14 +8,7 @@ import numpy as np
 
 from ..._native import is_sparse
 from ...base import CodedClassifier
-from ...data import (
-    WeightedRows,
-    check_choice,
-    check_costs,
-    check_flag,
-    check_number,
-    check_scale,
-)
+from ...data import WeightedRows, check_choice, check_costs, check_flag, check_number, check_scale
 from ...losses import loss_from_name
 from ...solving import Callback, SolverResult, Stop
 from .dual_cd import dual_cd

@@ -21,16 +21,7 @@ import numpy as np
 
 from ... import _native
 from ..._native import one_blas_thread
-from ...solving import (
-    FLOAT_EPS,
-    Callback,
-    Certificate,
-    SolverResult,
-    State,
-    Stop,
-    drive,
-    relative_gap,
-)
+from ...solving import FLOAT_EPS, Callback, Certificate, SolverResult, State, Stop, drive, relative_gap
 from .newton_system import newton_direction
 from .problem import MarginProblem
 

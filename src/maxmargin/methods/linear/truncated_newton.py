@@ -17,12 +17,7 @@ import numpy as np
 
 from ..._native import is_sparse
 from ...data import Rows
-from ...solving import (
-    Callback,
-    SolverResult,
-    State,
-    Stop,
-)
+from ...solving import Callback, SolverResult, State, Stop
 from .newton import NewtonIteration, newton
 from .problem import MarginProblem
 

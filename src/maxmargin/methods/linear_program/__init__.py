@@ -7,6 +7,4 @@ identical.
 
 from .estimator import LinearProgramSVC
 
-__all__ = [
-    "LinearProgramSVC",
-]
+__all__ = ["LinearProgramSVC"]

@@ -9,32 +9,14 @@ from typing import Any
 import numpy as np
 
 from ...base import KernelClassifier, forget
-from ...data import (
-    Rows,
-    WeightedRows,
-    check_choice,
-    check_costs,
-    check_flag,
-    check_number,
-    check_scale,
-)
+from ...data import Rows, WeightedRows, check_choice, check_costs, check_flag, check_number, check_scale
 from ...kernels import Kernel, Linear
-from ...solving import (
-    Callback,
-    SolverResult,
-    Stop,
-    solve_columns,
-)
+from ...solving import Callback, SolverResult, Stop, solve_columns
 from ..eigen_map import EIGEN_METHODS, EigenFeatures, find_eigen_features
 from ..linear import linear_outputs
 from .features import Features, KernelColumns, RawFeatures
 from .generation import ProgramResult, WarmSets, WorkingSet, generate
-from .program import (
-    HingeProgram,
-    Pairs,
-    TwoClasses,
-    WrongClasses,
-)
+from .program import HingeProgram, Pairs, TwoClasses, WrongClasses
 
 OPTIONAL_ATTRIBUTES = ("coef_", "support_", "support_vectors_", "dual_coef_", "n_support_", "trace_captured_")
 

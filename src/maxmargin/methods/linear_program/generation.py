@@ -18,15 +18,7 @@ import numpy as np
 from scipy.linalg import LinAlgWarning, lu_factor, lu_solve
 
 from ...numerics import BASIC, LOWER, Outcome
-from ...solving import (
-    Callback,
-    Certificate,
-    SolverResult,
-    State,
-    Status,
-    Stop,
-    drive,
-)
+from ...solving import Callback, Certificate, SolverResult, State, Status, Stop, drive
 from ..eigen_map import EigenFeatures
 from .master import HingeMaster
 from .program import HingeProgram

@@ -3,8 +3,4 @@
 from .columns import ClonedColumns, SharedColumns
 from .estimator import OutputCodeClassifier
 
-__all__ = [
-    "ClonedColumns",
-    "OutputCodeClassifier",
-    "SharedColumns",
-]
+__all__ = ["ClonedColumns", "OutputCodeClassifier", "SharedColumns"]

@@ -6,6 +6,4 @@ alpha, so a fit can start from those of another.
 
 from .estimator import TopKSVC
 
-__all__ = [
-    "TopKSVC",
-]
+__all__ = ["TopKSVC"]

@@ -9,30 +9,12 @@ import numpy as np
 from sklearn.utils import column_or_1d
 
 from ...base import KernelClassifier, forget
-from ...data import (
-    WeightedRows,
-    check_alpha,
-    check_choice,
-    check_flag,
-    check_number,
-)
+from ...data import WeightedRows, check_alpha, check_choice, check_flag, check_number
 from ...kernels import KernelData, Linear, Precomputed
 from ...metrics import top_k_accuracy
-from ...solving import (
-    Callback,
-    SolverResult,
-    State,
-    Status,
-    Stop,
-    without_bound_words,
-)
+from ...solving import Callback, SolverResult, State, Status, Stop, without_bound_words
 from ..linear import linear_outputs
-from .ascent import (
-    SAMPLING,
-    SOLVERS,
-    AscentMethod,
-    topk,
-)
+from .ascent import SAMPLING, SOLVERS, AscentMethod, topk
 from .loss import TRUE_CLASS, TopKHinge
 from .problem import TopKProblem, TopKResult, WarmShares
 

@@ -5,12 +5,4 @@ from .curves import BudgetPath, Curve, GapHistory
 from .data import DataFacts
 from .promises import DELTA
 
-__all__ = [
-    "DELTA",
-    "BudgetPath",
-    "Curve",
-    "DataFacts",
-    "GapHistory",
-    "ModelReport",
-    "build",
-]
+__all__ = ["DELTA", "BudgetPath", "Curve", "DataFacts", "GapHistory", "ModelReport", "build"]

@@ -8,38 +8,15 @@ from typing import Any
 
 from sklearn.pipeline import Pipeline
 
-from ...evaluation import (
-    Evaluation,
-    Mistake,
-    classifier_of,
-    evaluate,
-    prepared,
-)
+from ...evaluation import Evaluation, Mistake, classifier_of, evaluate, prepared
 from ...io.readers import Source
 from ...table import TablePreparation
 from ...training import digest_of
-from .curves import (
-    BudgetPath,
-    GapHistory,
-    budget_path,
-    gap_history,
-)
+from .curves import BudgetPath, GapHistory, budget_path, gap_history
 from .data import DataFacts, Watched, rows_by_number
 from .description import Described, describe, fitted_inside
-from .influence import (
-    Influence,
-    Weights,
-    influential_features,
-    influential_rows,
-)
-from .promises import (
-    MAX_ROWS,
-    NO_TRAINING_ROWS,
-    OTHER_FILE,
-    OTHER_ROWS,
-    Promises,
-    promises,
-)
+from .influence import Influence, Weights, influential_features, influential_rows
+from .promises import MAX_ROWS, NO_TRAINING_ROWS, OTHER_FILE, OTHER_ROWS, Promises, promises
 
 __all__ = ["ModelReport", "ShownMistake", "build"]
 

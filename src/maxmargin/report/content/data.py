@@ -10,12 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..._native import is_sparse
-from ...io.readers import (
-    BLOCK_ROWS,
-    Block,
-    Source,
-    Words,
-)
+from ...io.readers import BLOCK_ROWS, Block, Source, Words
 
 
 @dataclass(frozen=True)

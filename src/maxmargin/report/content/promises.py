@@ -5,12 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ...bounds import (
-    Bound,
-    Entry,
-    Inapplicable,
-    hold_out_bound,
-)
+from ...bounds import Bound, Entry, Inapplicable, hold_out_bound
 from ...bounds import report as bounds_report
 
 DELTA = 0.05

@@ -7,6 +7,4 @@ largest length, and the page states what was left out.
 
 from .page import page
 
-__all__ = [
-    "page",
-]
+__all__ = ["page"]

@@ -11,13 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .markup import Element, node
-from .text import (
-    number,
-    percent,
-    power,
-    shortened,
-    width,
-)
+from .text import number, percent, power, shortened, width
 
 WIDTH, HEIGHT = 400, 260
 LEFT, RIGHT, TOP, BOTTOM = 50, 14, 26, 42

@@ -5,25 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from ..content import (
-    DELTA,
-    BudgetPath,
-    Curve,
-    GapHistory,
-    ModelReport,
-)
+from ..content import DELTA, BudgetPath, Curve, GapHistory, ModelReport
 from .charts import Axis, Line, line_chart
-from .markup import (
-    Child,
-    Element,
-    datum,
-    facts,
-    figure,
-    formula,
-    node,
-    table,
-    values_list,
-)
+from .markup import Child, Element, datum, facts, figure, formula, node, table, values_list
 from .quality import mark
 from .text import number, percent
 

@@ -8,22 +8,8 @@ from typing import Any
 
 from ..content import DataFacts, ModelReport
 from .charts import bar_chart
-from .markup import (
-    Child,
-    Element,
-    datum,
-    facts,
-    figure,
-    node,
-    table,
-    values_list,
-)
-from .text import (
-    count,
-    number,
-    percent,
-    seconds,
-)
+from .markup import Child, Element, datum, facts, figure, node, table, values_list
+from .text import count, number, percent, seconds
 
 MAX_COLUMNS = 60
 KINDS = {"number": "numeric columns", "words": "categorical columns"}

@@ -6,21 +6,9 @@ from collections.abc import Callable
 from importlib.resources import files
 
 from ..content import ModelReport
-from .machinery import (
-    gap_section,
-    model_section,
-    path_section,
-    promise_section,
-    reproduce_section,
-)
+from .machinery import gap_section, model_section, path_section, promise_section, reproduce_section
 from .markup import Child, document, node
-from .opening import (
-    choice_section,
-    contents,
-    data_section,
-    header,
-    title_of,
-)
+from .opening import choice_section, contents, data_section, header, title_of
 from .quality import calibration_section, confusion_section, metrics_section
 from .rows import influence_section, mistake_section
 

@@ -5,21 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..content import ModelReport
-from .charts import (
-    Bin,
-    Interval,
-    heat_map,
-    interval_chart,
-    reliability_diagram,
-)
-from .markup import (
-    Child,
-    Element,
-    datum,
-    figure,
-    node,
-    table,
-)
+from .charts import Bin, Interval, heat_map, interval_chart, reliability_diagram
+from .markup import Child, Element, datum, figure, node, table
 from .text import number, percent
 
 MAX_CLASSES = 30  # drawn, and in the table

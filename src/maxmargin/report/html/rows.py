@@ -5,15 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..content import ModelReport
-from .markup import (
-    Child,
-    Element,
-    datum,
-    node,
-    shown,
-    table,
-    values_list,
-)
+from .markup import Child, Element, datum, node, shown, table, values_list
 from .text import number, percent
 
 MAX_COLUMNS = 8  # of a table; rows with more values are lists
