@@ -61,6 +61,7 @@ cpp-test: $(STAMPS)/package
 unit-test: $(STAMPS)/package
 	@echo "pytest: a few minutes; $(LOGS)/pytest.log grows meanwhile"
 	$(call stage,pytest,$(VENV)/bin/python -m pytest --quiet --numprocesses $(WORKERS) --dist worksteal)
+	@tail -n 1 $(LOGS)/pytest.log
 
 # The properties that make test tries on the same examples every time, on new ones.
 SECONDS ?= 600
