@@ -93,7 +93,7 @@ def test_unknown_labels_are_refused_renamed_or_wrong(model, tmp_path, capsys):
     code, out, err = run(capsys, "evaluate", model, mixed, "--json", "--unknown-labels", "wrong")
     assert json.loads(out)["unknown_labels"] == {f"{label}.": 1}
     assert json.loads(out)["accuracy"] <= right
-    assert "counted as errors" in err
+    assert "count as errors" in err
     code, _, err = run(capsys, "evaluate", model, mixed, "--label", "what=ever")
     assert code == 2
     assert "OLD=NEW" in err
@@ -119,8 +119,8 @@ def test_many_classes_are_told_by_their_confusions(tmp_path, capsys):
     code, out, _ = run(capsys, "evaluate", tmp_path / "many.mm", tmp_path / "many.npz", "--top-k", 2, 7)
     assert code == 0
     assert "Most frequent confusions" in out
-    assert "among the 2 likeliest" in out
-    assert "among the 7 likeliest" in out
+    assert "top-2 accuracy" in out
+    assert "top-7 accuracy" in out
     assert "true classes down" not in out
 
 

@@ -85,7 +85,7 @@ def test_train_says_the_same_to_people(flowers, run, tmp_path):
 def test_without_a_target_the_columns_are_listed(flowers, run):
     ran = run("train", "flowers.csv")
     assert ran.code == 2
-    assert "--target flower; there are: length, width, place, flower" in ran.err
+    assert "--target flower; the columns are: length, width, place, flower" in ran.err
 
 
 @pytest.mark.parametrize(

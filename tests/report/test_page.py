@@ -52,7 +52,7 @@ def test_numbers_are_those_of_the_evaluation_and_of_the_model(report, model, fil
     assert sum(report.data.class_counts.values()) == 240
     assert report.budget_path.budget == model[-1].budget_path_["budget"].tolist()
     assert report.gaps.worst_by_time.gap[-1] == max(model[-1].dual_gap_, report.gaps.floor)
-    (bound,) = report.promises.entries
+    (bound,) = report.promises.told
     assert bound.name == "hold-out"
     assert bound.value > 1 - plain.accuracy
 
@@ -106,7 +106,7 @@ def test_rows_that_were_trained_on_are_said_to_be(model, files):
     own = record(data={"file": "train.csv", "sha256": sha256(files[0])})
     report = build(model, own, source(files[0]))
     assert report.seen
-    assert not report.promises.entries
+    assert not report.promises.told
     assert "Caution" in page(report)
     assert not build(model, own, source(files[1])).seen
 
@@ -114,19 +114,17 @@ def test_rows_that_were_trained_on_are_said_to_be(model, files):
 def test_training_rows_give_more_bounds_if_they_are_the_ones(model, files):
     own = record(data={"file": "train.csv", "sha256": sha256(files[0])})
     full = build(model, own, source(files[1]), training=source(files[0]))
-    assert {"hold-out", "margin", "pac-bayes"} <= {each.name for each in full.promises.entries}
+    assert {"hold-out", "margin", "pac-bayes"} <= {each.name for each in full.promises.told}
     block = next(source(files[0]).blocks())
     direct = bounds.report(model[-1], model[0].transform(block), block.target)
-    for each in full.promises.entries[1:]:
+    for each in full.promises.told[1:]:
         assert (each.value, each.vacuous) == (direct[each.name].value, direct[each.name].vacuous)
     check_page(page(full))
     other = build(model, own, source(files[1]), training=source(files[1]))
-    assert [each.name for each in other.promises.entries] == ["hold-out"]
-    assert "is not the one" in other.promises.unavailable[0][1]
+    assert [each.name for each in other.promises.told] == ["hold-out"]
+    assert "is not the one" in other.promises.not_told[0][1]
     part = record(fitted_on="the rows that were not held out")
-    assert (
-        "a part" in build(model, part, source(files[1]), training=source(files[0])).promises.unavailable[0][1]
-    )
+    assert "a part" in build(model, part, source(files[1]), training=source(files[0])).promises.not_told[0][1]
 
 
 def test_text_of_a_table_never_becomes_markup(tmp_path):

@@ -153,7 +153,7 @@ def test_a_stream_takes_the_same_memory_for_any_file():
     assert peaks[2] - peaks[1] < 15_000  # KiB, where 172,000 more rows would take 40,000
 
 
-def test_ctrl_c_in_a_stream_says_how_to_go_on(capsys, tmp_path, monkeypatch):
+def test_ctrl_c_in_a_stream_prints_how_to_resume(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     run, options = running(capsys), ("--stream", "--block-rows", "60", "--set", "alpha=0.01", "--budget", "8")
     write_flowers(tmp_path / "flowers.csv", n=240)
@@ -169,7 +169,7 @@ def test_ctrl_c_in_a_stream_says_how_to_go_on(capsys, tmp_path, monkeypatch):
         patched.setattr(TrainingProgress, "__call__", call)
         ran = run(*command)
     assert ran.code == 130
-    assert "m.mm.checkpoint.stream. Go on with:" in ran.err
+    assert "m.mm.checkpoint.stream. Resume with:" in ran.err
     assert ran.err.rstrip().endswith("--out m.mm --resume")
     assert "no unfinished work" in run(*command[:4], "--budget", "3", "--validate", "0", "--resume").err
     assert run(*command, "--resume").code == 0

@@ -54,8 +54,8 @@ class Promise:
 class Promises:
     """The bounds and estimates, and why the others are not available."""
 
-    entries: list[Promise]
-    unavailable: list[tuple[str, str]]  # names, reason
+    told: list[Promise]
+    not_told: list[tuple[str, str]]  # names, reason
     majority_error: float
 
 

@@ -149,7 +149,7 @@ def promise_section(report: ModelReport) -> list[Child]:
     """Bounds and estimates: value, confidence, whether they are informative."""
     p = report.promises
     rows: list[list[Child]] = []
-    for each in p.entries:
+    for each in p.told:
         chance = (
             "an estimate"
             if each.delta is None
@@ -176,16 +176,14 @@ def promise_section(report: ModelReport) -> list[Child]:
     if rows:
         columns = ["bound", "error", "holds with", "verdict", "basis"]
         parts.append(table(columns, rows, caption="Bounds on the error on new rows", numbers=[1]))
-    notes = dict.fromkeys(note for each in p.entries for note in each.notes)
-    if any(each.name != "hold-out" for each in p.entries):
+    notes = dict.fromkeys(note for each in p.told for note in each.notes)
+    if any(each.name != "hold-out" for each in p.told):
         notes["bounds from training rows assume that the preparation of the table was fixed beforehand."] = (
             None
         )
     parts += [node("p", f"Note: {note}", class_="note") for note in notes]
-    parts += [
-        node("p", f"Not available ({names}): {reason}", class_="note") for names, reason in p.unavailable
-    ]
-    if any(each.delta for each in p.entries):
+    parts += [node("p", f"Not available ({names}): {reason}", class_="note") for names, reason in p.not_told]
+    if any(each.delta for each in p.told):
         text = f"Each bound alone fails with probability {number(DELTA)}; several together fail more often."
         parts.append(node("p", text, class_="note"))
     return parts

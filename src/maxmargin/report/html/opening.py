@@ -91,7 +91,7 @@ def cards(report: ModelReport) -> Element:
                 "other coefficients lower the objective by at most this share",
             )
         )
-    for promise in report.promises.entries:
+    for promise in report.promises.told:
         if promise.name == "hold-out":
             sure = percent(1 - (promise.delta or 0), 0)
             words = f"upper bound on the error on new rows, with {sure} confidence"
