@@ -10,7 +10,8 @@ from scipy.optimize import minimize
 
 from maxmargin.calibration.scores import CALIBRATIONS, nearest_agreeing
 from maxmargin.codes import Code, one_vs_one, one_vs_rest
-from maxmargin.decoders.coupling import LEAST, CoupledPairs, couple, has_all_pairs
+from maxmargin.decoders.coupling import LEAST, couple, has_all_pairs
+from maxmargin.decoders.probabilities import CoupledPairs
 
 pair_probabilities = st.integers(3, 6).flatmap(
     lambda n_classes: arrays(float, (4, n_classes * (n_classes - 1) // 2), elements=st.floats(0.0, 1.0))

@@ -15,9 +15,9 @@ from support.reference import prior_decoder_qp, solve_qp
 
 from maxmargin.codes import Code, one_vs_one
 from maxmargin.decoders import prior_program
+from maxmargin.decoders.learned_weights import sample_focus
 from maxmargin.decoders.prior import PriorDecoder
 from maxmargin.decoders.prior_program import capped_simplex
-from maxmargin.decoders.sample_focus import sample_focus
 from maxmargin.decoders.weighted import WeightedDecoder
 
 

@@ -18,8 +18,8 @@ from support.reference import decoding_weights_lp
 
 from maxmargin import LinearSVC
 from maxmargin.codes import Code, one_vs_one
-from maxmargin.decoders import DECODERS, weights_lp
-from maxmargin.decoders.sample_focus import sample_focus
+from maxmargin.decoders import DECODERS, weighted_program
+from maxmargin.decoders.learned_weights import sample_focus
 from maxmargin.decoders.weighted import WeightedDecoder
 
 
@@ -157,7 +157,7 @@ def test_limits_keep_the_best_weights():
 
 
 def test_where_highs_fails_the_start_is_kept(monkeypatch):
-    monkeypatch.setattr(weights_lp, "outcome_of", lambda highs: "failed")
+    monkeypatch.setattr(weighted_program, "outcome_of", lambda highs: "failed")
     code = Code.sparse_random(5)
     with pytest.warns(ConvergenceWarning, match="stalled"):
         decoder = fitted(*noisy_outputs(code, 50, 0), code)

@@ -12,11 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from ..data import check_number, check_sample_weight
-from .bounds import TrainingErrorBound, training_error_bound
 from .columns import all_columns, checked_n_columns
-from .designed import designed_matrix, pair_weights
-from .distances import minimum_distance, row_margins
-from .drawn import random_matrix
+from .design import designed_matrix, pair_weights
+from .distances import TrainingErrorBound, minimum_distance, row_margins, training_error_bound
+from .random_draws import random_matrix
 
 __all__ = ["CODES", "Code", "code_from_name", "one_vs_one", "one_vs_rest"]
 

@@ -4,19 +4,16 @@ A decoder declares what it learns from. ``fit`` of a classifier solves the colum
 their outputs, on the training rows or out of fold; until then a fixed decoder stands in.
 """
 
-from .coupling import CoupledPairs, has_all_pairs
+from .coupling import has_all_pairs
 from .explanation import Explanation, explanations
+from .fixed import Hamming, LossBased, Margins, Votes
 from .learned_weights import DecoderReport
 from .prior import PriorDecoder
-from .probabilities import Coupling, Probabilistic
+from .probabilities import CoupledPairs, Coupling, Probabilistic
 from .protocol import Decoder, LearnsFrom, ProbabilityDecoder
 from .registry import (
     DECODERS,
     FIXED,
-    Hamming,
-    LossBased,
-    Margins,
-    Votes,
     decision_values,
     decoder_from_name,
     gives_probabilities,

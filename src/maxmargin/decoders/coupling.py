@@ -10,19 +10,14 @@ Where every r_ij is positive the minimiser without p >= 0 is positive, and one l
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Self
-
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _native
-from ..calibration import check_method, nearest_agreeing
 from ..codes import Code
-from .column_curves import Curve, column_curves, column_probabilities
 from .margin_sums import code_product
 
-__all__ = ["CoupledPairs", "couple", "has_all_pairs"]
+__all__ = ["couple", "has_all_pairs"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
@@ -65,47 +60,3 @@ def _form(r: FloatArray, code: Code) -> FloatArray:
     own = code_product((1.0 - r) ** 2, code.matrix == 1) + code_product(r**2, code.matrix == -1)
     Q[:, classes, classes] = own
     return Q
-
-
-@dataclass
-class CoupledPairs:
-    """Outputs of a one-vs-one code to probabilities whose argmax is the prediction.
-
-    Every column has a curve of its own, fitted to its outputs for the rows of its two classes, and the pairs
-    are coupled. Where the coupled probabilities would contradict the prediction they are replaced by the
-    nearest ones that do not.
-
-    Parameters
-    ----------
-    method : {"sigmoid", "isotonic"}
-
-    Attributes
-    ----------
-    curves_ : tuple of SigmoidCalibrator or IsotonicCalibrator
-        One for each column.
-    code_ : Code
-    """
-
-    method: str = "sigmoid"
-    curves_: tuple[Curve, ...] = field(default=(), init=False)
-    code_: Code | None = field(default=None, init=False)
-
-    def __post_init__(self) -> None:
-        """Refuse an unknown method at once."""
-        check_method(self.method)
-
-    def fit(self, F: FloatArray, y: IntArray, code: Code, sample_weight: FloatArray | None = None) -> Self:
-        """Fit to outputs (n, n_columns) for rows that the columns were not trained on, labels ``0, 1, ...``.
-
-        Outputs for rows of classes that a column does not tell apart are not looked at.
-        """
-        if not has_all_pairs(code):
-            raise ValueError(f"coupling needs a column for each pair of classes; code {code.name!r} has not.")
-        self.code_, self.curves_ = code, column_curves(F, y, code, sample_weight, self.method)
-        return self
-
-    def predict_proba(self, F: FloatArray, scores: FloatArray) -> FloatArray:
-        """Probabilities (n, n_classes) from the columns' outputs; their argmax is that of the scores."""
-        if self.code_ is None:
-            raise ValueError("CoupledPairs is not fitted; call fit first.")
-        return nearest_agreeing(couple(column_probabilities(self.curves_, F), self.code_), scores)

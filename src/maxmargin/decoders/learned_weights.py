@@ -15,13 +15,14 @@ from ..data import check_number, check_sample_weight, stratified_folds
 from ..solving import Check, Status
 from .margin_sums import checked_outputs
 from .protocol import Decoder
-from .sample_focus import FOCUSES
 
 __all__ = ["DecoderReport", "LabelledOutputs", "LearnedWeights", "checked_labels", "labelled_outputs"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
 FOLDS = 3  # in which values of a parameter are compared
+FOCUSES = ("support-vectors",)
+OMEGA_STEP = 2.0**-30  # omegas are multiples of it: their sums are exact in any order of the rows
 LARGEST = 1e100  # outputs beyond are taken for this large
 
 
@@ -134,6 +135,19 @@ class LearnedWeights:
         if weights is None:
             raise ValueError(f"{type(self).__name__} is not fitted; call fit, and use what it returns.")
         return np.asarray(weights)
+
+
+def sample_focus(F: FloatArray, labels: NDArray[np.intp], code: Code, floor: float) -> FloatArray:
+    """``omega_i``: how many columns have a sample on the wrong side, but less than one from the boundary.
+
+    With the slack ``s = max(0, 1 - c_yq f_q)`` of a column, ``2 - s`` where 1 < s < 2 and 0 elsewhere, summed
+    over the columns and divided by their number at non-zero entries of row y; at least ``floor``.
+    """
+    with np.errstate(over="ignore"):
+        slack = 1.0 - code.matrix[labels] * np.clip(F, -2.0, 2.0)
+    near = np.where((slack > 1.0) & (slack < 2.0), 2.0 - slack, 0.0)
+    omega = near.sum(axis=1) / np.abs(code.matrix).sum(axis=1, dtype=np.float64)[labels]
+    return np.maximum(np.round(omega / OMEGA_STEP) * OMEGA_STEP, floor)
 
 
 def check_learning(decoder: Any, chosen: str) -> None:

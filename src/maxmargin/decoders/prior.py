@@ -19,13 +19,13 @@ from .learned_weights import (
     check_learning,
     judging_folds,
     labelled_outputs,
+    sample_focus,
     tied_or_wrong,
     warn_unless_converged,
 )
 from .margin_sums import checked_outputs, code_product, margin_sums, ordered_by_margins
 from .prior_program import PriorProgram, prior_weights
 from .protocol import LearnsFrom
-from .sample_focus import sample_focus
 
 __all__ = ["PriorDecoder"]
 

@@ -9,22 +9,49 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ..calibration import nearest_agreeing, pair_agreeing
+from ..calibration import IsotonicCalibrator, SigmoidCalibrator, check_method, nearest_agreeing, pair_agreeing
 from ..codes import Code
 from ..data import check_sample_weight
 from .bradley_terry import bradley_terry
-from .column_curves import Curve, column_curves, column_probabilities
 from .coupling import couple, has_all_pairs
 from .learned_weights import LARGEST, checked_labels
 from .margin_sums import checked_outputs, margin_sums, ordered_by_margins
 from .protocol import LearnsFrom
 
-__all__ = ["Coupling", "Probabilistic"]
+__all__ = ["CoupledPairs", "Coupling", "Probabilistic"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
+Curve = SigmoidCalibrator | IsotonicCalibrator
 
 DIGITS = 6  # after the point, of a logarithm: what differs by less is equal, as far as it was computed
+
+
+def column_curves(
+    F: FloatArray, y: IntArray, code: Code, sample_weight: FloatArray | None = None, method: str = "sigmoid"
+) -> tuple[Curve, ...]:
+    """A curve for each column, fitted to outputs for the rows of its own classes; others are not looked at.
+
+    The outputs (n, n_columns) are for rows that the columns were not trained on, labels are ``0, 1, ...``.
+    """
+    weight = np.ones(len(F)) if sample_weight is None else sample_weight
+    curves: list[Curve] = []
+    for t in range(code.n_columns):
+        which, targets = code.column(y, t)
+        if not weight[which].any():
+            raise ValueError(
+                f"column {t} has nothing to learn a curve from: it tells apart the classes "
+                f"{np.flatnonzero(code.matrix[:, t]).tolist()}, and no row of y with a weight is of these. "
+                "Give rows of every class of the code."
+            )
+        curve = SigmoidCalibrator() if method == "sigmoid" else IsotonicCalibrator()
+        curves.append(curve.fit(F[which, t], targets > 0.0, weight[which]))
+    return tuple(curves)
+
+
+def column_probabilities(curves: tuple[Curve, ...], F: FloatArray) -> FloatArray:
+    """(n, n_columns): with which probability a row of one of a column's classes is of one with +1."""
+    return np.column_stack([curve.predict(F[:, t]) for t, curve in enumerate(curves)])
 
 
 @dataclass(frozen=True)
@@ -104,3 +131,47 @@ class Coupling(_Calibrated):
 
     def _joined(self, positive: FloatArray, code: Code) -> FloatArray:
         return couple(positive, code)
+
+
+@dataclass
+class CoupledPairs:
+    """Outputs of a one-vs-one code to probabilities whose argmax is the prediction.
+
+    Every column has a curve of its own, fitted to its outputs for the rows of its two classes, and the pairs
+    are coupled. Where the coupled probabilities would contradict the prediction they are replaced by the
+    nearest ones that do not.
+
+    Parameters
+    ----------
+    method : {"sigmoid", "isotonic"}
+
+    Attributes
+    ----------
+    curves_ : tuple of SigmoidCalibrator or IsotonicCalibrator
+        One for each column.
+    code_ : Code
+    """
+
+    method: str = "sigmoid"
+    curves_: tuple[Curve, ...] = field(default=(), init=False)
+    code_: Code | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        """Refuse an unknown method at once."""
+        check_method(self.method)
+
+    def fit(self, F: FloatArray, y: IntArray, code: Code, sample_weight: FloatArray | None = None) -> Self:
+        """Fit to outputs (n, n_columns) for rows that the columns were not trained on, labels ``0, 1, ...``.
+
+        Outputs for rows of classes that a column does not tell apart are not looked at.
+        """
+        if not has_all_pairs(code):
+            raise ValueError(f"coupling needs a column for each pair of classes; code {code.name!r} has not.")
+        self.code_, self.curves_ = code, column_curves(F, y, code, sample_weight, self.method)
+        return self
+
+    def predict_proba(self, F: FloatArray, scores: FloatArray) -> FloatArray:
+        """Probabilities (n, n_classes) from the columns' outputs; their argmax is that of the scores."""
+        if self.code_ is None:
+            raise ValueError("CoupledPairs is not fitted; call fit first.")
+        return nearest_agreeing(couple(column_probabilities(self.curves_, F), self.code_), scores)

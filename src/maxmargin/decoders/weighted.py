@@ -19,14 +19,14 @@ from .learned_weights import (
     check_learning,
     judging_folds,
     labelled_outputs,
+    sample_focus,
     tied_or_wrong,
     warn_unless_converged,
 )
 from .margin_sums import checked_outputs, code_product, margin_sums, ordered_by_margins
 from .prior import PriorDecoder
 from .protocol import LearnsFrom
-from .sample_focus import sample_focus
-from .weights_lp import WeightsProgram, column_accuracy, learn_weights
+from .weighted_program import WeightsProgram, column_accuracy, learn_weights
 
 __all__ = ["WeightedDecoder"]
 

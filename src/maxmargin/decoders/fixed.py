@@ -1,0 +1,103 @@
+"""Decoders with nothing to learn: margins, votes, distances, losses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..codes import Code
+from ..losses import LOSSES, Loss
+from .margin_sums import checked_outputs, code_product, margin_sums, ordered_by_margins, with_margins
+from .protocol import LearnsFrom
+
+__all__ = ["Hamming", "LossBased", "Margins", "Votes"]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.intp]
+
+
+class _Fixed:
+    """A decoder with nothing to learn."""
+
+    learns_from: ClassVar[LearnsFrom] = "nothing"
+
+    def fit(self, F: FloatArray, y: IntArray, code: Code, sample_weight: FloatArray | None = None) -> Self:
+        """Nothing to learn: the decoder itself."""
+        return self
+
+
+@dataclass(frozen=True)
+class Margins(_Fixed):
+    """The largest margin: ``f_y`` for one-vs-rest, ``sum_t c_yt f_t`` for any other code."""
+
+    name: str = field(default="margins", init=False)
+
+    def scores(self, F: FloatArray, code: Code) -> FloatArray:
+        """``F`` itself for one-vs-rest, else ``F @ matrix.T``."""
+        F = checked_outputs(F, code)
+        one_vs_rest = (
+            code.n_classes == code.n_columns and (code.matrix == 2 * np.eye(code.n_classes) - 1).all()
+        )
+        return F if one_vs_rest else margin_sums(F, code).high
+
+
+@dataclass(frozen=True)
+class Votes(_Fixed):
+    """The number of columns that vote for a class, an output of 0 being half a vote for either side.
+
+    Among equal votes the larger sum of margins ``s_y = sum_t c_yt f_t`` wins, whatever its size: to the votes
+    is added ``s_y / (5 (1 + |s_y|))``, and where rounding hides a difference of sums one unit in the last
+    place restores it. Sums that are equal in double precision are the only ties left.
+    """
+
+    name: str = field(default="votes", init=False)
+
+    def scores(self, F: FloatArray, code: Code) -> FloatArray:
+        """Votes, plus less than a quarter of a vote that tells equal votes apart."""
+        F = checked_outputs(F, code)
+        n_columns_of_class = np.abs(code.matrix).sum(axis=1, dtype=np.float64)
+        sums = margin_sums(F, code)
+        return with_margins((n_columns_of_class + sums.votes) / 2, sums)
+
+
+@dataclass(frozen=True)
+class Hamming(_Fixed):
+    """The nearest row: minus ``sum_t (1 - c_yt sign(f_t)) / 2``, so a zero entry or output costs 1/2.
+
+    Ties go to the larger sum of margins, as in :class:`Votes`; for one-vs-one the two differ by a constant.
+    """
+
+    name: str = field(default="hamming", init=False)
+
+    def scores(self, F: FloatArray, code: Code) -> FloatArray:
+        """Minus the distance, plus less than a quarter that tells equal distances apart."""
+        F = checked_outputs(F, code)
+        sums = margin_sums(F, code)
+        return with_margins((sums.votes - code.n_columns) / 2, sums)
+
+
+@dataclass(frozen=True)
+class LossBased(_Fixed):
+    """The least loss: minus ``sum_t loss(c_yt f_t)``, zero entries included as ``loss(0)``.
+
+    Equal losses go to the larger sum of margins. Named after its loss: ``"hinge"`` is ``LossBased(Hinge())``.
+    """
+
+    loss: Loss = LOSSES["hinge"]
+
+    @property
+    def name(self) -> str:
+        """The name of the loss."""
+        return self.loss.name
+
+    def scores(self, F: FloatArray, code: Code) -> FloatArray:
+        """Minus the summed loss of each class."""
+        F = checked_outputs(F, code)
+        with np.errstate(over="ignore"):  # too large a sum is infinite, and decided as a tie is
+            cost = code_product(self.loss.value(F), code.matrix == 1)
+            cost += code_product(self.loss.value(-F), code.matrix == -1)
+        cost += (code.matrix == 0).sum(axis=1) * self.loss.value(np.zeros(()))
+        return ordered_by_margins(-cost, -cost, margin_sums(F, code))
