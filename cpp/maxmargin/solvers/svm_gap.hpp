@@ -1,5 +1,5 @@
 // The duality gap of a kernel SVM at given coefficients and gradients, and its best intercept: smo.hpp has
-// the problem, methods/kernel_svm/problem.py the formulas, in the same order.
+// the problem; methods/kernel_svm/problem.py (gap) and intercept.py (b) have the same formulas in NumPy.
 #pragma once
 
 #include <cstddef>

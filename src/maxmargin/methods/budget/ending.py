@@ -2,15 +2,17 @@
 
 The library's own method (``greedy.py``) works in phases, each with a rule below that ends it:
 
-    growth      the budget is full, candidates are used up (``candidates_are_used_up``), or the loss on the
-                held-out rows no longer falls (``held_out_loss_has_settled``)
+    growth      the budget is full (``budget_is_full``), candidates are used up
+                (``candidates_are_used_up``), or the loss on the held-out rows no longer falls
+                (``held_out_loss_has_settled``)
     swaps       too many have failed, or enough have been tried (``swaps_are_over``)
     moves       of the centres: the objective hardly falls (``moves_are_over``)
     last refit  always: ``greedy_status`` is the status of the fit
 
 The published method (``incremental.py``) asks ``incremental_status`` after each step.
 
-Either can be cut short, by ``max_iter``, ``max_seconds`` or a callback ("stopped"): these limits are common
+A step of the published method whose coefficients overflow ends it as "failed" (``incremental.py``). Either
+method can be cut short, by ``max_iter``, ``max_seconds`` or a callback ("stopped"): these limits are common
 to all solvers and belong to ``solving.drive``.
 """
 
@@ -32,6 +34,11 @@ MAX_FAILED_SWAPS = 8  # single swaps in a row that do not lower the objective
 SWAPS_TIMES_BUDGET = 5000  # swaps tried, times the budget
 MIN_SWAPS, MAX_SWAPS = 2, 100
 MIN_DECREASE_BY_MOVES = 1e-3  # share of the objective that a round of moves must save
+
+
+def budget_is_full(n_support: int, budget: int) -> bool:
+    """Whether no support vector may be added. A budget is a promise: nothing adds one after this."""
+    return n_support >= budget
 
 
 def is_promising(promise: float, objective: float, tol: float) -> bool:
@@ -67,11 +74,11 @@ def greedy_status(n_support: int, budget: int, relative_gap: float, tol: float) 
     """How a fit of the library's own method has ended, once its coefficients are refitted on all rows."""
     if relative_gap > tol:
         return Status.STALLED
-    return Status.BUDGET_FULL if n_support >= budget else Status.NO_LOSS_LEFT
+    return Status.BUDGET_FULL if budget_is_full(n_support, budget) else Status.NO_LOSS_LEFT
 
 
 def incremental_status(n_support: int, budget: int, n_candidates: int, n_empty_draws: int) -> Status | None:
     """How a fit of the published method has ended; None if it goes on."""
-    if n_support == budget:
+    if budget_is_full(n_support, budget):
         return Status.BUDGET_FULL
     return Status.NO_LOSS_LEFT if n_candidates == 0 or n_empty_draws >= MAX_EMPTY_DRAWS else None

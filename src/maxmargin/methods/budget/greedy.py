@@ -15,7 +15,7 @@ import numpy as np
 from ...numerics import FeaturePanel
 from ...solving import Callback, Certificate, Check, RowPool, State, Status, Stop, drive
 from .centers import move_centers
-from .ending import candidates_are_used_up, held_out_loss_has_settled, is_promising
+from .ending import budget_is_full, candidates_are_used_up, held_out_loss_has_settled, is_promising
 from .final_refit import finish
 from .gain import pick_by_gain
 from .growth_sample import GrowthSample, better_alpha, first_alpha
@@ -209,8 +209,7 @@ class GreedyFit:
         if b >= state.sampled_for < self.capacity:
             self._enlarge()
         self.fitted = self.present()
-        larger = [s for s in stated_budgets(self.options.budget) if s > b]
-        if not larger or self._no_progress():
+        if budget_is_full(b, self.options.budget) or self._no_progress():
             if state.round == 1:  # full from the start
                 self._tune()
             if self._may_swap():
@@ -218,7 +217,8 @@ class GreedyFit:
             else:
                 self._end_choice()
             return
-        picks, promise = self.picks(larger[0] - b)
+        next_budget = next(s for s in stated_budgets(self.options.budget) if s > b)
+        picks, promise = self.picks(next_budget - b)
         promising = is_promising(promise, float(self.fitted.primal.sum()), self.tol)
         state.empty = 0 if promising and self.append(picks).any() else state.empty + 1
         ends = candidates_are_used_up(state.empty, len(state.support), self.sample.n_trained)

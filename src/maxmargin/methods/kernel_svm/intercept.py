@@ -1,4 +1,8 @@
-"""The intercept of an exact fit: the b of the smallest loss, chosen from the residuals ``y_i - f(x_i)``."""
+"""The intercept of an exact fit: the b of the smallest loss, chosen from the residuals ``y_i - f(x_i)``.
+
+This is the reference. A fit takes b from ``_native.svm_look`` (``cpp/maxmargin/solvers/svm_gap.cpp``), which
+chooses it by the same rule; a test compares the two.
+"""
 
 from __future__ import annotations
 

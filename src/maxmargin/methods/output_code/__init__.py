@@ -1,6 +1,6 @@
 """``OutputCodeClassifier``: any code and decoder around any binary classifier."""
 
-from .columns import ClonedColumns, SharedColumns
+from .columns import SharedColumns
 from .estimator import OutputCodeClassifier
 
-__all__ = ["ClonedColumns", "OutputCodeClassifier", "SharedColumns"]
+__all__ = ["OutputCodeClassifier", "SharedColumns"]

@@ -11,6 +11,8 @@ and P(W(A)) - D(A), the duality gap, is a sum of non-negative terms, one for eac
 
     (w_i / N) (Phi(s_i; y_i) - a_{i,y_i} + <a_i, s_i>).
 
+A linear fit takes these terms from the core (``_native.topk_look``, called by ``scores.py``); tests compare.
+
 An intercept is a feature that is 1 everywhere, penalised with the rest: ``constant=1`` adds 1 to every
 product <x, z> or kernel value.
 """
