@@ -121,14 +121,18 @@ def test_outputs_near_the_smallest_number():
         assert np.isfinite(tiny.scores(G, code)).all()
 
 
-def test_weighted_decoder_by_another_name():
+def test_weighted_decoder_with_method_prior_is_a_prior_decoder():
     assert WeightedDecoder(method="prior", nu=0.5) == PriorDecoder(nu=0.5)
+    assert WeightedDecoder(method="prior", margin="auto", epsilon=1e-9) == PriorDecoder()
+    same = {"focus": "support-vectors", "tol": 0.1, "max_iter": 7}
+    assert WeightedDecoder(method="prior", **same) == PriorDecoder(**same)
     with pytest.raises(TypeError, match=r"PriorDecoder, which takes focus, nu, floor, tol, .*; got margin"):
         WeightedDecoder(method="prior", margin=0.1)
-    lp = WeightedDecoder(focus="support-vectors", tol=0.1, max_iter=7)
-    assert replace(lp, method="prior") == PriorDecoder(focus="support-vectors", tol=0.1, max_iter=7)
     with pytest.raises(TypeError, match="got weights"):
-        replace(lp, method="prior", weights=np.eye(3))
+        WeightedDecoder(method="prior", weights=np.eye(3))
+    lp = replace(WeightedDecoder(), method="prior")
+    with pytest.raises(ValueError, match="construct WeightedDecoder\\(method='prior'\\) or a PriorDecoder"):
+        lp.fit(np.eye(3), np.arange(3), one_vs_one(3))
     with pytest.raises(TypeError, match="positional"):
         WeightedDecoder("support-vectors")
 

@@ -86,7 +86,7 @@ def test_what_cannot_be_learned_from(decoder):
     with pytest.raises(ValueError, match=r"column 2 .* the classes \[1, 2\], and no row of y"):
         decoder.fit(F, y * 0, code)
     for labels in (y + 1, y[1:]):
-        with pytest.raises(ValueError, match="y has a class from 0 to 2"):
+        with pytest.raises(ValueError, match="y must have a class from 0 to 2"):
             decoder.fit(F, labels, code)
     with pytest.raises(ValueError, match="sample_weight"):
         decoder.fit(F, y, code, np.ones(3))

@@ -19,7 +19,7 @@ from .registry import (
     gives_probabilities,
     predicted_classes,
 )
-from .weighted import WeightedDecoder
+from .weighted import LinearProgramDecoder, WeightedDecoder
 
 __all__ = [
     "DECODERS",
@@ -31,6 +31,7 @@ __all__ = [
     "Explanation",
     "Hamming",
     "LearnsFrom",
+    "LinearProgramDecoder",
     "LossBased",
     "Margins",
     "PriorDecoder",

@@ -1,4 +1,4 @@
-"""What learned decoders share: data in canonical form, the report of a fit, and equality."""
+"""What learned decoders share: data in canonical form, focus, folds, the report of a fit, equality."""
 
 from __future__ import annotations
 
@@ -20,21 +20,20 @@ __all__ = ["DecoderReport", "LabelledOutputs", "LearnedWeights", "checked_labels
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
-FOLDS = 3  # in which values of a parameter are compared
+N_COMPARISON_FOLDS = 3  # for choosing a parameter
 FOCUSES = ("support-vectors",)
 OMEGA_STEP = 2.0**-30  # omegas are multiples of it: their sums are exact in any order of the rows
-LARGEST = 1e100  # outputs beyond are taken for this large
+MAX_FITTED_OUTPUT = 1e100  # larger outputs are clipped
 
 
 @dataclass(frozen=True)
 class DecoderReport:
-    """What learning did: bounds on the loss, and the shares of training rows that are decoded wrongly.
+    """What a fit did: loss and training error before and after, and a lower bound on the loss.
 
-    The loss is the mean over the rows, each with its sample weight times omega; that of
-    :class:`PriorDecoder` includes ``nu/2 ||V - V0||^2``.
-    ``n_constraints`` pairs of a row and a wrong class took part, of ``n_pairs`` there are. ``chosen`` is the
-    margin, or nu, of the fit. ``focused`` is False where all rows counted alike, also because no row is a
-    support vector that is wrong.
+    The loss is the mean over the rows, weighted by sample weight times omega; that of :class:`PriorDecoder`
+    includes ``nu/2 ||V - V0||^2``. ``n_constraints`` of the ``n_pairs`` pairs of a row and a wrong class were
+    active. ``chosen`` is the margin, or nu, of the fit. ``focused`` is False if all rows counted equally:
+    there was no focus, or it found no row to focus on.
     """
 
     status: str
@@ -57,10 +56,10 @@ class DecoderReport:
 
 @dataclass(frozen=True)
 class LabelledOutputs:
-    """Outputs, labels and positive weights, the classes in the order of their rows in the code.
+    """Outputs, labels and positive weights, with the classes sorted by their rows in the code.
 
-    Codes have no equal rows, so that a permutation of the classes changes nothing here but ``classes``, the
-    class that each row of ``code`` had.
+    The rows of a code differ, so permuting the classes changes only ``classes``: the given class of each row
+    of ``code``.
     """
 
     F: FloatArray
@@ -70,12 +69,12 @@ class LabelledOutputs:
     classes: IntArray
 
     def error(self, decoder: Decoder) -> float:
-        """The share of the weights that a decoder of ``code`` gets wrong."""
+        """The weighted error rate of a decoder."""
         wrong = decoder.scores(self.F, self.code).argmax(axis=1) != self.labels
         return float(self.weight @ wrong / self.weight.sum())
 
     def in_given_order(self, W: FloatArray) -> FloatArray:
-        """Rows for the classes as they were given, read-only."""
+        """Weights with one row per class in the given order, read-only."""
         weights = np.empty_like(W)
         weights[self.classes] = W
         weights.setflags(write=False)
@@ -85,7 +84,7 @@ class LabelledOutputs:
 def labelled_outputs(
     F: ArrayLike, y: ArrayLike, code: Code, sample_weight: ArrayLike | None
 ) -> LabelledOutputs:
-    """Refuse what does not fit together, and leave out rows of weight 0."""
+    """Check outputs, labels and weights, and drop rows of weight 0."""
     F = checked_outputs(F, code)
     labels = checked_labels(y, len(F), code)
     weight = check_sample_weight(sample_weight, len(F))
@@ -93,23 +92,23 @@ def labelled_outputs(
     classes = np.lexsort(code.matrix.T[::-1])
     place = np.argsort(classes)
     ordered = code if np.array_equal(place, np.arange(len(place))) else _quietly_permuted(code, classes)
-    F = np.clip(F[kept], -LARGEST, LARGEST)
+    F = np.clip(F[kept], -MAX_FITTED_OUTPUT, MAX_FITTED_OUTPUT)
     return LabelledOutputs(F, place[labels[kept]], weight[kept], ordered, classes)
 
 
 def checked_labels(y: ArrayLike, n_rows: int, code: Code) -> IntArray:
-    """A class for each row of outputs; refused where the code has no such row."""
+    """Labels as integers; raises unless there is a class of the code for each row of outputs."""
     labels = np.asarray(y)
     if labels.shape != (n_rows,) or not np.isin(labels, np.arange(code.n_classes)).all():
         raise ValueError(
-            f"y has a class from 0 to {code.n_classes - 1}, a row of the code, for each of the {n_rows} rows "
-            f"of F; got shape {labels.shape} and {np.unique(labels).tolist()[:5]}."
+            f"y must have a class from 0 to {code.n_classes - 1}, a row of the code, for each of the "
+            f"{n_rows} rows of F; got shape {labels.shape} and {np.unique(labels).tolist()[:5]}."
         )
     return labels.astype(np.intp)
 
 
 def _quietly_permuted(code: Code, classes: IntArray) -> Code:
-    """The code with its rows in this order; what there was to warn of has been warned of."""
+    """The code with its rows in this order; its warnings were given when it was constructed."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         return Code(code.matrix[classes], code.name)
@@ -117,10 +116,10 @@ def _quietly_permuted(code: Code, classes: IntArray) -> Code:
 
 @dataclass(frozen=True, eq=False)
 class LearnedWeights:
-    """Weights (n_classes, n_columns) once learned, and how well: ``weights`` and ``report``."""
+    """Base of decoders with learned ``weights`` (n_classes, n_columns) and the ``report`` of the fit."""
 
     def __eq__(self, other: object) -> bool:
-        """Whether parameters and weights are the same."""
+        """Whether parameters, weights and reports are equal."""
         if type(self) is not type(other):
             return NotImplemented
         pairs = [(getattr(self, field.name), getattr(other, field.name)) for field in fields(self)]
@@ -133,15 +132,15 @@ class LearnedWeights:
     def _learned(self) -> FloatArray:
         weights = getattr(self, "weights", None)
         if weights is None:
-            raise ValueError(f"{type(self).__name__} is not fitted; call fit, and use what it returns.")
+            raise ValueError(f"{type(self).__name__} is not fitted; call fit and use the decoder it returns.")
         return np.asarray(weights)
 
 
 def sample_focus(F: FloatArray, labels: NDArray[np.intp], code: Code, floor: float) -> FloatArray:
-    """``omega_i``: how many columns have a sample on the wrong side, but less than one from the boundary.
+    """``omega_i``: how strongly columns have a sample on the wrong side, less than one from the boundary.
 
-    With the slack ``s = max(0, 1 - c_yq f_q)`` of a column, ``2 - s`` where 1 < s < 2 and 0 elsewhere, summed
-    over the columns and divided by their number at non-zero entries of row y; at least ``floor``.
+    A column with slack ``s = max(0, 1 - c_yq f_q)`` contributes ``2 - s`` if 1 < s < 2, else 0. The sum over
+    columns is divided by the number of non-zero entries of row y, and raised to ``floor`` if it is smaller.
     """
     with np.errstate(over="ignore"):
         slack = 1.0 - code.matrix[labels] * np.clip(F, -2.0, 2.0)
@@ -151,7 +150,7 @@ def sample_focus(F: FloatArray, labels: NDArray[np.intp], code: Code, floor: flo
 
 
 def check_learning(decoder: Any, chosen: str) -> None:
-    """Refuse bad parameters; the one named ``chosen`` is a number or ``"auto"``."""
+    """Check the parameters; the one named ``chosen`` may be a number or ``"auto"``."""
     if decoder.focus is not None and decoder.focus not in FOCUSES:
         raise ValueError(f"focus must be None or one of {sorted(FOCUSES)}; got {decoder.focus!r}.")
     value = getattr(decoder, chosen)
@@ -166,7 +165,7 @@ def check_learning(decoder: Any, chosen: str) -> None:
 
 
 def warn_unless_converged(decoder: Any, report: DecoderReport) -> None:
-    """Say so where a fit ended early: the weights are the best seen."""
+    """Warn if a fit stopped early; its weights are the best found."""
     if report.status != str(Status.CONVERGED):
         warnings.warn(
             f"{type(decoder).__name__} stopped ({report.status}) with relative duality gap {report.gap:.1e} "
@@ -176,39 +175,40 @@ def warn_unless_converged(decoder: Any, report: DecoderReport) -> None:
         )
 
 
-class JudgedRows(Protocol):
+class ComparedRows(Protocol):
     """Rows on which values of a parameter are compared."""
 
     @property
     def labels(self) -> IntArray:
-        """Of each row, its class."""
+        """The class of each row."""
         ...
 
     @property
     def cost(self) -> FloatArray:
-        """Of each row, what its loss counts."""
+        """The weight of each row's loss."""
         ...
 
     def take(self, which: IntArray) -> Self:
-        """Some of the rows."""
+        """A subset of the rows."""
         ...
 
 
-Rows = TypeVar("Rows", bound=JudgedRows)
+Rows = TypeVar("Rows", bound=ComparedRows)
 
 
-def judging_folds(rows: Rows, most: int) -> list[tuple[Rows, Rows]]:
-    """Rows to train on and rows left out, for each fold of the first ``most`` rows that has both."""
-    judged = rows.take(np.arange(min(len(rows.labels), most)))
-    fold = stratified_folds(judged.labels, FOLDS)
+def comparison_folds(rows: Rows, max_rows: int) -> list[tuple[Rows, Rows]]:
+    """Training and held-out rows for each fold of the first ``max_rows`` rows that has both."""
+    compared = rows.take(np.arange(min(len(rows.labels), max_rows)))
+    fold = stratified_folds(compared.labels, N_COMPARISON_FOLDS)
     parts = [
-        (judged.take(np.flatnonzero(fold != k)), judged.take(np.flatnonzero(fold == k))) for k in range(FOLDS)
+        (compared.take(np.flatnonzero(fold != k)), compared.take(np.flatnonzero(fold == k)))
+        for k in range(N_COMPARISON_FOLDS)
     ]
     return [(train, test) for train, test in parts if train.cost.any() and len(test.labels)]
 
 
 def tied_or_wrong(S: FloatArray, labels: IntArray) -> NDArray[np.bool_]:
-    """Rows in which the true class is not ahead of all others."""
+    """Rows in which the true class does not score above all others."""
     rows, S = np.arange(len(S)), S.copy()
     own = S[rows, labels]
     S[rows, labels] = -np.inf

@@ -17,7 +17,7 @@ from .learned_weights import (
     LabelledOutputs,
     LearnedWeights,
     check_learning,
-    judging_folds,
+    comparison_folds,
     labelled_outputs,
     sample_focus,
     tied_or_wrong,
@@ -31,40 +31,43 @@ __all__ = ["PriorDecoder"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
-NUS = (10.0, 1.0, 0.1, 0.01, 0.001, 0.0001)  # of equally good ones the first
-MOST_JUDGED = 3000  # rows on which nus are compared
-SMALLEST = 1e-140  # divisor of outputs, which leaves weights finite
-LARGEST = 1e150  # outputs beyond are scored as this large
+NU_CANDIDATES = (10.0, 1.0, 0.1, 0.01, 0.001, 0.0001)  # the first of equally good ones is chosen
+MAX_COMPARED_ROWS = 3000  # rows on which values of nu are compared
+MIN_OUTPUT_SCALE = 1e-140  # outputs are divided by at least this, so that weights stay finite
+MAX_SCORED_OUTPUT = 1e150  # larger outputs are clipped
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PriorDecoder(LearnedWeights):
-    """The class with the largest ``v_p'f``, for outputs f divided by their mean sizes and learned v.
+    """The class with the largest ``v_p'f``, for scaled outputs f and learned v.
+
+    Each column's outputs are divided by their mean absolute value. The weights solve
 
     ``min_V nu/2 ||V - V0||^2 + sum_i c_i max(0, max_{p != y_i} 1 - (v_{y_i} - v_p)'f_i)``, where V is 0
     where the code is, and V0 is the code with each row divided by its number of columns. ``c_i`` is the
     sample weight times ``omega_i``, divided by the sum of these products over the rows: the loss is a mean,
-    and a nu means the same with a focus as without. Equal scores go to the larger sum of margins. It is
-    made for outputs of rows that the columns were not trained on. See ``docs/theory/decoding-weights.md``.
+    so a nu means the same with and without a focus. Ties go to the larger sum of margins. Fit it to outputs
+    for rows that the columns were not trained on. See ``docs/theory/decoding-weights.md``.
 
     Parameters
     ----------
     focus : None or "support-vectors"
-        As in :class:`WeightedDecoder`.
+        As in :class:`LinearProgramDecoder`.
     nu : "auto" or float > 0
-        The strength of the prior. ``"auto"``: of 1e-4, 1e-3, ..., 10 the one with the fewest errors in three
-        folds of the rows (a fixed sample of 3,000 where there are more), of equal ones the largest.
+        The strength of the prior. ``"auto"``: whichever of 1e-4, 1e-3, ..., 10 makes the fewest errors in
+        three-fold cross-validation on the rows (a fixed sample of 3,000 if there are more); the largest of
+        equally good ones.
     floor : float >= 0
-        The least ``omega_i`` of a focus.
+        The smallest ``omega_i`` with a focus.
     tol : float > 0
-        The relative duality gap at which learning ends.
+        The relative duality gap at which learning stops.
     max_iter, max_seconds : int, float
-        Bounds of the work; a fit that reaches one warns, and keeps the best weights seen.
+        Limits; a fit that reaches one warns and keeps the best weights found.
 
     Attributes
     ----------
     weights : ndarray of shape (n_classes, n_columns), or None before fit
-        V, divided by the mean sizes of the outputs.
+        V, divided by the mean absolute outputs of the columns.
     report : DecoderReport, or None before fit
     """
 
@@ -113,15 +116,15 @@ class PriorDecoder(LearnedWeights):
         )
 
     def scores(self, F: FloatArray, code: Code) -> FloatArray:
-        """``v_p'f`` of each class, equal ones told apart by their sums of margins."""
+        """``v_p'f`` of each class; the sums of margins break ties."""
         F, W = checked_outputs(F, code), self._learned()
-        S = code_product(np.clip(F, -LARGEST, LARGEST), W)
+        S = code_product(np.clip(F, -MAX_SCORED_OUTPUT, MAX_SCORED_OUTPUT), W)
         return ordered_by_margins(S, S.copy(), margin_sums(F, code))
 
 
 @dataclass(frozen=True)
 class _Scaled:
-    """Different (outputs, label) with their weights and costs; outputs of mean size 1 in each column."""
+    """Distinct (outputs, label) pairs with weights and costs; columns have mean absolute value 1."""
 
     F: FloatArray
     labels: IntArray
@@ -132,12 +135,12 @@ class _Scaled:
     focused: bool
 
     def take(self, which: IntArray) -> _Scaled:
-        """Some of them."""
+        """A subset of the rows."""
         some = {name: getattr(self, name)[which] for name in ("F", "labels", "weight", "cost")}
         return replace(self, **some)
 
     def program(self, nu: float) -> PriorProgram:
-        """The problem with that nu."""
+        """The problem for this nu."""
         return PriorProgram(self.F, self.labels, self.cost / self.cost.sum(), self.V0, self.support, nu)
 
 
@@ -148,33 +151,33 @@ def _scaled(data: LabelledOutputs, focus: str | None, floor: float) -> tuple[_Sc
     focused = focus is not None and bool(omega.any())
     cost = weight * omega if omega.any() else weight
     scale = (weight / weight.sum()) @ np.abs(F)
-    scale = np.where(scale > 0.0, np.maximum(scale, SMALLEST), 1.0)
+    scale = np.where(scale > 0.0, np.maximum(scale, MIN_OUTPUT_SCALE), 1.0)
     support = data.code.matrix != 0
     V0 = data.code.matrix / support.sum(axis=1, keepdims=True)
     return _Scaled(F / scale, labels, weight, cost, V0, support, focused), scale
 
 
 def _by_value(scaled: _Scaled) -> IntArray:
-    """At most ``MOST_JUDGED`` rows, class by class and by the size of their outputs.
+    """At most ``MAX_COMPARED_ROWS`` rows, ordered by class and outputs.
 
-    Outputs of foreign classifiers for weights and for repetitions differ in their last digits. A hash of them
-    would deal the rows to other folds; their order stays.
+    With classifiers from other libraries, the outputs of weighted and of repeated rows differ in the last
+    digits. A hash of the outputs would then assign rows to different folds; their order does not change.
     """
     order = np.lexsort((*scaled.F.T[::-1], scaled.labels))
-    return order[:: max(1, -(-len(order) // MOST_JUDGED))]
+    return order[:: max(1, -(-len(order) // MAX_COMPARED_ROWS))]
 
 
 def _chosen_nu(scaled: _Scaled) -> float:
-    """The nu with the fewest errors on rows left out."""
-    parts = judging_folds(scaled.take(_by_value(scaled)), MOST_JUDGED)
+    """The nu with the fewest errors on held-out rows."""
+    parts = comparison_folds(scaled.take(_by_value(scaled)), MAX_COMPARED_ROWS)
     states: list[Any] = [None] * len(parts)
     errors = []
-    for nu in NUS:
+    for nu in NU_CANDIDATES:
         errors.append(0.0)
         for k, (train, test) in enumerate(parts):
             stop = Stop(tol=0.01, max_iter=200)
             states[k], _, _ = prior_weights(train.program(nu), stop=stop, state=states[k])
             errors[-1] += float(test.weight @ tied_or_wrong(test.F @ states[k].V.T, test.labels))
-        if errors[-1] == 0.0:  # no other has fewer
+        if errors[-1] == 0.0:  # none can have fewer
             break
-    return NUS[int(np.argmin(errors))]
+    return NU_CANDIDATES[int(np.argmin(errors))]

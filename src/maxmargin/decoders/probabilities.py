@@ -14,7 +14,7 @@ from ..codes import Code
 from ..data import check_sample_weight
 from .bradley_terry import bradley_terry
 from .coupling import couple, has_all_pairs
-from .learned_weights import LARGEST, checked_labels
+from .learned_weights import MAX_FITTED_OUTPUT, checked_labels
 from .margin_sums import checked_outputs, margin_sums, ordered_by_margins
 from .protocol import LearnsFrom
 
@@ -72,7 +72,7 @@ class _Calibrated:
 
     def fit(self, F: FloatArray, y: IntArray, code: Code, sample_weight: FloatArray | None = None) -> Self:
         """Fit the sigmoids to outputs for rows that the columns were not trained on."""
-        F = np.clip(checked_outputs(F, code), -LARGEST, LARGEST)
+        F = np.clip(checked_outputs(F, code), -MAX_FITTED_OUTPUT, MAX_FITTED_OUTPUT)
         labels, weight = checked_labels(y, len(F), code), check_sample_weight(sample_weight, len(F))
         return replace(self, curves=column_curves(F, labels, code, weight))
 
@@ -92,7 +92,7 @@ class _Calibrated:
         """Probabilities in which ties may be left."""
         if self.curves is None:
             raise ValueError(f"{type(self).__name__} is not fitted; call fit, and use what it returns.")
-        positive = column_probabilities(self.curves, np.clip(F, -LARGEST, LARGEST))
+        positive = column_probabilities(self.curves, np.clip(F, -MAX_FITTED_OUTPUT, MAX_FITTED_OUTPUT))
         if code.n_classes == 2:
             sign = int(code.matrix[1, 0])
             p = positive[:, 0] if sign > 0 else 1.0 - positive[:, 0]

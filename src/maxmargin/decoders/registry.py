@@ -14,7 +14,7 @@ from .margin_sums import checked_outputs
 from .prior import PriorDecoder
 from .probabilities import Coupling, Probabilistic
 from .protocol import Decoder
-from .weighted import WeightedDecoder
+from .weighted import LinearProgramDecoder
 
 __all__ = [
     "DECODERS",
@@ -46,8 +46,8 @@ FIXED: list[Decoder] = [Margins(), Votes(), Hamming(), *(LossBased(loss) for los
 LEARNED: list[Decoder] = [
     Probabilistic(),
     Coupling(),
-    WeightedDecoder(),
-    WeightedDecoder(focus="support-vectors"),
+    LinearProgramDecoder(),
+    LinearProgramDecoder(focus="support-vectors"),
     PriorDecoder(),
 ]
 DECODERS: dict[str, Decoder] = {decoder.name: decoder for decoder in FIXED + LEARNED}

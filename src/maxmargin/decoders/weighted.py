@@ -1,4 +1,4 @@
-"""Decoding weights learned by a linear program: each class weighs the columns' signs."""
+"""Decoding weights learned by a linear program: each class weights the columns' signs."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 
 from .._native import one_blas_thread
 from ..codes import Code
-from ..data import check_choice, check_number
+from ..data import check_number
 from ..solving import Stop
 from .learned_weights import (
     DecoderReport,
     LabelledOutputs,
     LearnedWeights,
     check_learning,
-    judging_folds,
+    comparison_folds,
     labelled_outputs,
     sample_focus,
     tied_or_wrong,
@@ -28,43 +28,70 @@ from .prior import PriorDecoder
 from .protocol import LearnsFrom
 from .weighted_program import WeightsProgram, column_accuracy, learn_weights
 
-__all__ = ["WeightedDecoder"]
+__all__ = ["LinearProgramDecoder", "WeightedDecoder"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
-MARGINS = (0.3, 0.2, 0.1, 0.05)  # of equally good ones the first
-MOST_JUDGED = 1500  # patterns on which margins are compared
-DECIMALS = 12  # scores that agree to so many are equal
-METHODS = ("lp", "prior")
+MARGIN_CANDIDATES = (0.3, 0.2, 0.1, 0.05)  # the first of equally good ones is chosen
+MAX_COMPARED_PATTERNS = 1500  # patterns on which margins are compared
+SCORE_DECIMALS = 12  # scores that agree to so many decimals are equal
+
+
+def WeightedDecoder(*, method: str = "lp", **parameters: Any) -> LinearProgramDecoder | PriorDecoder:
+    """A decoder that learns a weight for each class and column, by linear programming or with a prior.
+
+    Parameters
+    ----------
+    method : "lp" or "prior"
+        ``"lp"`` gives a :class:`LinearProgramDecoder`, ``"prior"`` a :class:`PriorDecoder`.
+    **parameters
+        The parameters of that class. With ``"prior"``, those of ``"lp"`` are accepted at their defaults.
+
+    Returns
+    -------
+    LinearProgramDecoder or PriorDecoder
+    """
+    if method != "prior":
+        return LinearProgramDecoder(method=method, **parameters)
+    known = [f.name for f in fields(PriorDecoder) if f.init and f.name not in ("weights", "report")]
+    defaults: dict[str, Any] = {f.name: f.default for f in fields(LinearProgramDecoder)}
+    other = {name: value for name, value in parameters.items() if name not in known}
+    unknown = [k for k, value in other.items() if k not in defaults or not np.array_equal(value, defaults[k])]
+    if unknown:
+        raise TypeError(
+            f"WeightedDecoder(method='prior') gives a PriorDecoder, which takes {', '.join(known)}; got "
+            f"{', '.join(unknown)}. Leave that out, or use method='lp'."
+        )
+    return PriorDecoder(**{name: value for name, value in parameters.items() if name in known})
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class WeightedDecoder(LearnedWeights):
+class LinearProgramDecoder(LearnedWeights):
     """The class with the largest ``s_p = sum_q w_pq c_pq h_q``, for signs h of the outputs and learned w.
 
     ``min_w sum_i omega_i sum_{p != y_i} max(0, margin - s_{y_i}(h_i) + s_p(h_i))`` over weights ``w_p >= 0``
-    that sum to 1 and are 0 where ``c_pq = 0``. An output of 0 has h = 0 and speaks for neither side. Equal
-    scores go to the larger sum of margins. See ``docs/theory/decoding-weights.md``.
+    that sum to 1 and are 0 where ``c_pq = 0``. An output of 0 has h = 0 and votes for neither side. Ties go
+    to the larger sum of margins. See ``docs/theory/decoding-weights.md``.
 
     Parameters
     ----------
     focus : None or "support-vectors"
-        None: ``omega_i = 1``. ``"support-vectors"``: samples count that columns have on the wrong side, but
-        less than one from the boundary (see ``sample_focus``). Where there are none, all count alike.
-    method : "lp" or "prior"
-        ``WeightedDecoder(method="prior", ...)`` is :class:`PriorDecoder`, whose parameters it takes.
+        None: ``omega_i = 1``. ``"support-vectors"``: only samples count that some column puts on the wrong
+        side, less than one from its boundary (see ``sample_focus``). If there are none, all count equally.
+    method : "lp"
+        ``WeightedDecoder(method="prior")`` gives a :class:`PriorDecoder` instead.
     margin : "auto" or float > 0
-        ``"auto"``: of 0.05, 0.1, 0.2 and 0.3 the one whose weights make the fewest errors in three folds of
-        the training rows' patterns of signs (a fixed sample of 1,500 where there are more), of equal ones
-        the largest.
+        ``"auto"``: whichever of 0.05, 0.1, 0.2 and 0.3 makes the fewest errors in three-fold cross-validation
+        on the training rows' sign patterns (a fixed sample of 1,500 if there are more); the largest of
+        equally good ones.
     floor : float >= 0
-        The least ``omega_i`` of a focus.
+        The smallest ``omega_i`` with a focus.
     epsilon : float > 0
-        Constraints violated by no more than this stay out of the program.
+        Constraints violated by at most this much stay out of the program.
     tol : float > 0
-        The relative duality gap at which learning ends.
+        The relative duality gap at which learning stops.
     max_iter, max_seconds : int, float
-        Bounds of the work; a fit that reaches one warns, and keeps the best weights seen.
+        Limits; a fit that reaches one warns and keeps the best weights found.
 
     Attributes
     ----------
@@ -84,10 +111,6 @@ class WeightedDecoder(LearnedWeights):
     report: DecoderReport | None = None
     learns_from: ClassVar[LearnsFrom] = "outputs"
 
-    def __new__(cls, *, method: str = "lp", **parameters: Any) -> Any:
-        """``method="prior"`` is another decoder, with parameters of its own."""
-        return _prior_decoder(cls, parameters) if method == "prior" else super().__new__(cls)
-
     @property
     def name(self) -> str:
         """``"weighted"`` or ``"weighted-support-vectors"``."""
@@ -106,7 +129,11 @@ class WeightedDecoder(LearnedWeights):
         return replace(self, weights=data.in_given_order(W), report=report)
 
     def _check(self) -> None:
-        check_choice("method", self.method, METHODS)
+        if self.method != "lp":
+            raise ValueError(
+                f"method must be 'lp' or 'prior'; got {self.method!r}. For 'prior', construct "
+                "WeightedDecoder(method='prior') or a PriorDecoder."
+            )
         check_learning(self, "margin")
         check_number("epsilon", self.epsilon, above=0.0)
 
@@ -131,33 +158,15 @@ class WeightedDecoder(LearnedWeights):
         )
 
     def scores(self, F: FloatArray, code: Code) -> FloatArray:
-        """``s_p`` of each class, equal ones told apart by their sums of margins."""
+        """``s_p`` of each class; the sums of margins break ties."""
         F, W = checked_outputs(F, code), self._learned()
-        S = np.round(code_product(np.sign(F), W * code.matrix), DECIMALS)
+        S = np.round(code_product(np.sign(F), W * code.matrix), SCORE_DECIMALS)
         return ordered_by_margins(S, S.copy(), margin_sums(F, code))
-
-
-def _prior_decoder(asked: type[WeightedDecoder], parameters: dict[str, Any]) -> PriorDecoder:
-    """A :class:`PriorDecoder`; refused with what it does not take, unless that has its default here."""
-    own = [f.name for f in fields(PriorDecoder) if f.init and f.name not in ("weights", "report")]
-    defaults: dict[str, Any] = {f.name: f.default for f in fields(asked)}
-    foreign = [name for name in parameters if name not in own]
-    wrong = [
-        name
-        for name in foreign
-        if name not in defaults or not np.array_equal(parameters[name], defaults[name])
-    ]
-    if wrong:
-        raise TypeError(
-            f"WeightedDecoder(method='prior') is a PriorDecoder, which takes {', '.join(own)}; got "
-            f"{', '.join(wrong)}. Leave that out, or take method='lp'."
-        )
-    return PriorDecoder(**{name: value for name, value in parameters.items() if name in own})
 
 
 @dataclass(frozen=True)
 class _Patterns:
-    """Different (signs, label), each with its rows' sum of weights, and of weights times omega."""
+    """Distinct (signs, label) pairs, with the sums of their rows' weights and of weights times omega."""
 
     H: FloatArray
     labels: IntArray
@@ -168,7 +177,7 @@ class _Patterns:
     focused: bool
 
     def take(self, which: IntArray) -> _Patterns:
-        """Some of them."""
+        """A subset of the patterns."""
         some = {name: getattr(self, name)[which] for name in ("H", "labels", "weight", "cost")}
         return replace(self, **some)
 
@@ -177,12 +186,12 @@ class _Patterns:
         return WeightsProgram(self.H, self.labels, self.cost / self.cost.sum(), self.matrix, margin)
 
     def start(self) -> FloatArray:
-        """Weights by the columns' accuracies."""
+        """Initial weights: the columns' accuracies."""
         return column_accuracy(self.H, self.labels, self.weight, self.matrix)
 
     def error(self, W: FloatArray) -> float:
-        """The share of rows that are decoded wrongly or by a tie."""
-        S = np.round(self.H @ (self.matrix * W).T, DECIMALS)
+        """The weighted fraction of rows decoded wrongly or by a tie."""
+        S = np.round(self.H @ (self.matrix * W).T, SCORE_DECIMALS)
         return float(self.weight @ tied_or_wrong(S, self.labels) / self.weight.sum())
 
 
@@ -197,7 +206,7 @@ def _patterns(data: LabelledOutputs, focus: str | None, floor: float) -> _Patter
     _, first, group = np.unique(
         keys.view(f"V{keys.shape[1]}").ravel(), return_index=True, return_inverse=True
     )
-    order = np.random.default_rng(0).permutation(len(first))  # so that the first ones are a sample
+    order = np.random.default_rng(0).permutation(len(first))  # any first few are a sample
     weight = np.bincount(group, weights=data.weight)[order].astype(np.float64)
     cost = np.bincount(group, weights=data.weight * omega)[order].astype(np.float64)
     matrix = data.code.matrix.astype(np.float64)
@@ -206,11 +215,11 @@ def _patterns(data: LabelledOutputs, focus: str | None, floor: float) -> _Patter
 
 
 def _chosen_margin(patterns: _Patterns, epsilon: float) -> float:
-    """The margin with the fewest errors on patterns left out."""
-    errors = np.zeros(len(MARGINS))
-    for train, test in judging_folds(patterns, MOST_JUDGED):
-        for j, margin in enumerate(MARGINS):
+    """The margin with the fewest errors on held-out patterns."""
+    errors = np.zeros(len(MARGIN_CANDIDATES))
+    for train, test in comparison_folds(patterns, MAX_COMPARED_PATTERNS):
+        for j, margin in enumerate(MARGIN_CANDIDATES):
             stop = Stop(tol=0.01, max_iter=50, max_seconds=3600.0)
             state, _, _ = learn_weights(train.program(margin), train.start(), epsilon=epsilon, stop=stop)
             errors[j] += test.error(state.W) * test.weight.sum()
-    return MARGINS[int(np.argmin(errors))]
+    return MARGIN_CANDIDATES[int(np.argmin(errors))]

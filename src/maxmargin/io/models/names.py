@@ -52,7 +52,8 @@ CLASSES: dict[str, str] = {
     **_in(
         "maxmargin.decoders", "Coupling", "Hamming", "LossBased", "Margins", "PriorDecoder", "Probabilistic"
     ),
-    **_in("maxmargin.decoders", "Votes", "WeightedDecoder", "DecoderReport", "CoupledPairs"),
+    **_in("maxmargin.decoders", "Votes", "DecoderReport", "CoupledPairs"),
+    "WeightedDecoder": "maxmargin.decoders.LinearProgramDecoder",
     **_in("maxmargin.calibration", "CalibratedScores", "IsotonicCalibrator", "SigmoidCalibrator"),
     **_in("maxmargin.calibration", "SoftmaxCalibrator"),
     **_in("maxmargin.table", "TablePreparation"),

@@ -14,6 +14,8 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import sparse
 
+from .names import kind_of
+
 Size = str | int
 MAX_INTEGER = 2**62
 
@@ -278,7 +280,7 @@ class Object:
 
     def check(self, value: Any, sizes: Sizes) -> None:
         """The kind, and everything in the object."""
-        _need(type(value).__name__ in self.of, f"must be one of {', '.join(self.of)}")
+        _need(kind_of(value) in self.of, f"must be one of {', '.join(self.of)}")
         inner = sizes.inner()
         sizes.visit(value, inner)
         sizes.learn(inner)
@@ -292,7 +294,7 @@ class Model:
 
     def check(self, value: Any, sizes: Sizes) -> None:
         """The kind, and everything in the model."""
-        _need(not self.of or type(value).__name__ in self.of, f"must be one of {', '.join(self.of)}")
+        _need(not self.of or kind_of(value) in self.of, f"must be one of {', '.join(self.of)}")
         sizes.visit(value, Sizes(sizes.visit))
 
 

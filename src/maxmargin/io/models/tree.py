@@ -143,7 +143,7 @@ def decode_model(tree: Any, arrays: dict[str, np.ndarray]) -> Any:
                 raise ValueError(f"more than {MAX_NESTED_PIPELINES} pipelines are nested")
             decoder = ValueDecoder(arrays, _make)
             model = decoder(tree)
-            if type(model).__name__ not in MODELS or decoder.used != set(arrays):
+            if kind_of(model) not in MODELS or decoder.used != set(arrays):
                 raise ValueError("the header must describe one model that uses all arrays of the file")
             _visit(model, Sizes(_visit))
             try_model(model, sum(array.size for array in arrays.values()))

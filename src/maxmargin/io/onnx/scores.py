@@ -9,7 +9,7 @@ import numpy as np
 
 from ...calibration import IsotonicCalibrator, SigmoidCalibrator, SoftmaxCalibrator
 from ...codes import Code
-from ...decoders import Hamming, LossBased, Margins, PriorDecoder, Votes, WeightedDecoder
+from ...decoders import Hamming, LinearProgramDecoder, LossBased, Margins, PriorDecoder, Votes
 from .graph import Graph, expansion
 
 TIE_BREAK_WEIGHT = 1e-12  # weight of the margins where scores are equal but for rounding
@@ -28,7 +28,7 @@ def class_scores(graph: Graph, F: str, code: Code, decoder: Any) -> str:
         offset = np.abs(matrix).sum(axis=1) if isinstance(decoder, Votes) else -float(code.n_columns)
         votes = graph.add("Add", _times(graph, graph.add("Sign", F), matrix), offset)
         return _with_margins(graph, graph.add("Mul", votes, 0.5), F, matrix, 0.2)
-    if isinstance(decoder, WeightedDecoder):
+    if isinstance(decoder, LinearProgramDecoder):
         weights = np.asarray(decoder.weights) * matrix
         return _with_margins(graph, _times(graph, graph.add("Sign", F), weights), F, matrix, TIE_BREAK_WEIGHT)
     if isinstance(decoder, PriorDecoder):
