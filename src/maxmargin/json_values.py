@@ -1,4 +1,4 @@
-"""Values in the types that JSON has."""
+"""Conversion of values to JSON types."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ __all__ = ["plain"]
 
 
 def _refused(value: Any) -> Any:
-    raise TypeError(f"a {type(value).__name__} cannot be part of a JSON answer")
+    raise TypeError(f"a value of type {type(value).__name__} cannot be written as JSON")
 
 
 def plain(value: Any, otherwise: Callable[[Any], Any] = _refused) -> Any:
-    """``value`` in the types that JSON has: arrays as lists, NaN and infinite numbers as null.
+    """``value`` in JSON types: arrays become lists, NaN and infinite numbers become null.
 
-    What has no such type becomes ``otherwise(value)``, and is refused by default.
+    Anything else becomes ``otherwise(value)``, which raises by default.
     """
     if isinstance(value, Mapping):
         return {str(plain(key, otherwise)): plain(entry, otherwise) for key, entry in value.items()}

@@ -62,7 +62,7 @@ class Perceptron:
     """``max(0, -m)``.
 
     The slope at m = 0 is -1 although the value is 0: an undecided sample counts as an error, as in every
-    perceptron, or an algorithm that starts from f = 0 could never leave it.
+    perceptron. Otherwise an algorithm that starts from f = 0 could never leave it.
     """
 
     name: str = "perceptron"
@@ -103,7 +103,7 @@ class Hinge:
 class SquaredHinge:
     """``max(0, 1 - m)^2 / 2``.
 
-    scikit-learn's ``squared_hinge`` has no 1/2: our C is its 2 C, for one and the same problem.
+    scikit-learn's ``squared_hinge`` has no 1/2, so its C corresponds to 2 C here.
     """
 
     name: str = "squared-hinge"
@@ -132,7 +132,7 @@ class SquaredHinge:
 class Log:
     """``log(1 + exp(-m))``, so that ``p(y = +1 | x) = 1 / (1 + exp(-f(x)))``.
 
-    Only ``exp(-|m|)`` is ever computed: nothing overflows.
+    Only ``exp(-|m|)`` is computed, so nothing overflows.
     """
 
     name: str = "log"
@@ -186,8 +186,8 @@ class Squared:
 class SmoothedHinge:
     """The hinge, rounded off by a parabola over ``1 - width < m < 1``.
 
-    It lies below the hinge, by at most ``width / 2``, so it tends to the hinge with its width. Not in
-    ``LOSSES``: it is what a Newton method puts in the hinge's place.
+    It lies below the hinge by at most ``width / 2``, and tends to it as the width tends to 0. It is not in
+    ``LOSSES``: Newton methods use it in place of the hinge.
     """
 
     width: float
@@ -219,8 +219,8 @@ SKLEARN_NAMES = {"squared_hinge": "squared-hinge", "log_loss": "log", "squared_e
 
 
 def loss_from_name(loss: str | Loss) -> Loss:
-    """The loss of that name, in our spelling or scikit-learn's; a ``Loss`` is returned as it is."""
-    if isinstance(loss, Loss) and not isinstance(loss, type):  # a class has the members too
+    """The loss of that name, in our spelling or scikit-learn's; a ``Loss`` is returned unchanged."""
+    if isinstance(loss, Loss) and not isinstance(loss, type):  # a class has the same attributes
         return loss
     if isinstance(loss, str) and (name := SKLEARN_NAMES.get(loss, loss)) in LOSSES:
         return LOSSES[name]

@@ -569,9 +569,9 @@ def test_a_precomputed_kernel_says_the_same_and_an_indefinite_one_nothing():
 
 def test_reasons_and_notes():
     found = bounds.report(KernelSVC(gamma="median", random_state=0).fit(X2, Y2), X2, Y2)
-    assert any("gamma was taken from the rows" in note for note in found["margin"].notes)
-    assert "one row may move it" in found["stability"].reason
-    assert "this one is free" in found["jaakkola-haussler"].reason
+    assert any("gamma was computed from the training rows" in note for note in found["margin"].notes)
+    assert "a single row may change it" in found["stability"].reason
+    assert "this intercept is free" in found["jaakkola-haussler"].reason
     assert "no X_test" in found["hold-out"].reason
     assert "not finite" in found["finite-class"].reason
     balanced = bounds.report(LinearSVC(class_weight="balanced", fit_intercept=False).fit(X2, Y2), X2, Y2)
@@ -580,9 +580,9 @@ def test_reasons_and_notes():
     stable = bounds.report(LinearSVC(C=1e-4, fit_intercept=False).fit(X2, Y2), X2, Y2, max_norm=10.0)
     assert stable["stability"].terms["stability"] == pytest.approx(2 * 1e-4 * 100)
     tiny = KernelSVC(C=1e-6, gamma=0.5).fit(X2, Y2)  # all support vectors at their bounds
-    assert any("b need not be unique" in note for note in bounds.report(tiny, X2, Y2)["xi-alpha"].notes)
+    assert any("b may not be unique" in note for note in bounds.report(tiny, X2, Y2)["xi-alpha"].notes)
     assert "with probability 0.95" in str(found["margin"])
-    assert "vacuous: the majority class errs 0.5" in str(found["margin"])
+    assert "vacuous: the majority-class error is 0.5" in str(found["margin"])
     assert "leave-one-out error about" in str(found["span"])
     assert "does not apply" in str(found["stability"])
     with pytest.raises(KeyError, match="there is no 'rho'"):
@@ -630,8 +630,8 @@ def test_what_is_refused():
         (lambda: MarginSample([1.0], [1.0], -1.0), "norm must be"),
         (lambda: MarginSample([1.0], [1.0], 1.0, counts=[0.5]), "whole numbers"),
         (lambda: MarginSample([1.0, 1.0], [1.0, 1.0], 1.0, n_samples=1), "n_samples must be"),
-        (lambda: bounds.margin_bound(sample_of(), radius=0.1), "more than the radius"),
-        (lambda: bounds.stability_bound(sample_of(intercept=0.1), 1.0, 1.0), "one row may move it"),
+        (lambda: bounds.margin_bound(sample_of(), radius=0.1), "exceeds the radius"),
+        (lambda: bounds.stability_bound(sample_of(intercept=0.1), 1.0, 1.0), "a single row may change it"),
         (lambda: bounds.gibbs_bound(MarginSample([0.0], [1.0], 0.0)), "no direction"),
         (lambda: bounds.hold_out_bound(3, 2), "at most n_samples"),
         (lambda: bounds.hold_out_bound(0, 0), "n_samples must be"),

@@ -253,7 +253,7 @@ def test_of_many_columns_the_largest_gap_stands_out():
     expected = [max(c[min(i, len(c) - 1)].gap for c in history) for i in range(12)]
     np.testing.assert_array_equal(x, np.arange(12))
     np.testing.assert_allclose(y, expected)
-    assert names(display.ax_) == ["each of 12 columns", "the largest of them", "tol = 0.001"]
+    assert names(display.ax_) == ["each of 12 columns", "largest gap", "tol = 0.001"]
 
 
 def test_one_column_has_no_name_and_no_gap_is_an_error():
@@ -368,7 +368,7 @@ def test_errors_are_weighted_and_unknown_where_no_row_counts():
     assert np.isnan(column_errors(pairs, np.ones((1, 3)), np.array([0]))).sum() == 1
     with pytest.raises(ValueError, match="3 labels and outputs of shape"):
         column_errors(code, outputs[:, :1], labels)
-    with pytest.raises(ValueError, match=r"labels \[7\] that are none of the classes \[0, 1, 2, 3\]"):
+    with pytest.raises(ValueError, match=r"labels \[7\] that are not among the classes \[0, 1, 2, 3\]"):
         CodeDisplay.from_predictions([7], outputs[:1], code=code)
     with pytest.raises(ValueError, match="both X and y"):
         CodeDisplay.from_estimator(LinearSVC().fit(X_IRIS, Y_IRIS), X_IRIS)

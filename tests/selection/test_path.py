@@ -106,8 +106,8 @@ def test_a_model_that_clones_what_is_inside_it_starts_cold():
 @pytest.mark.parametrize(
     ("given", "match"),
     [
-        ({}, "give one of Cs and alphas"),
-        ({"Cs": [1], "alphas": [1]}, "give one of Cs and alphas"),
+        ({}, "give exactly one of Cs and alphas"),
+        ({"Cs": [1], "alphas": [1]}, "give exactly one of Cs and alphas"),
         ({"alphas": [1.0]}, "has no parameter alpha"),
         ({"Cs": [1.0, -1.0]}, "Cs must be a list"),
         ({"Cs": []}, "Cs must be a list"),

@@ -413,7 +413,7 @@ def test_pickle_and_refusals():
 
 def test_fits_that_stop_early_are_told():
     X, y = data(1600)  # smaller problems are solved to the end all the same
-    with pytest.warns(ConvergenceWarning, match="problems of folds stopped early"):
+    with pytest.warns(ConvergenceWarning, match="fold problems stopped early"):
         PathCV(KernelSVC(max_iter=1, tol=1e-12), Cs=[100.0], gammas=[0.1], refit=False).fit(X, y)
 
 

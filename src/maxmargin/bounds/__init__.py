@@ -1,7 +1,7 @@
-"""What can be promised about a fitted model: bounds on its error, and estimates without a promise.
+"""Guarantees for a fitted model: upper bounds on its error, and estimates without a guarantee.
 
-:func:`report` says all of it for a fitted classifier. The other functions are its parts, for numbers from
-anywhere.
+:func:`report` computes all of them for a fitted classifier. The other functions are its parts; they take
+plain numbers from any source.
 """
 
 from .hold_out import finite_class_bound, finite_class_excess, hold_out_bound, union_excess

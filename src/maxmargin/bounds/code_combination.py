@@ -1,8 +1,8 @@
 """From the columns of a code to the error of the decoded class.
 
 A decoder errs only where at least q outputs are wrong, or where the columns' hinge losses sum to at least
-rho: then the columns' losses, summed and divided by q or rho, are at least 1. What bounds the loss of each
-column so bounds the error of the decoded class.
+rho. There the sum of the columns' losses, divided by q or rho, is at least 1. So bounds on the columns'
+losses also bound the error of the decoded class.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ __all__ = ["combined_margin_bound", "combined_share", "summed_bound", "wrong_out
 
 
 def wrong_outputs_needed(code: Code, decoder: object) -> int:
-    """The least number of wrong outputs, at non-zero entries of the class, with which decoding can err.
+    """The smallest number of wrong outputs, at non-zero entries of the class, with which decoding can err.
 
-    With the nearest row that is ``ceil(r / 2)``; the largest output of one-vs-rest and the votes of
-    one-vs-one err only if some output is wrong.
+    For the nearest row it is ``ceil(r / 2)``. The largest output of one-vs-rest and the votes of one-vs-one
+    err only if at least one output is wrong.
     """
     if code.n_classes == 2:
         return 1
@@ -39,12 +39,12 @@ def wrong_outputs_needed(code: Code, decoder: object) -> int:
             return 1
     raise DoesNotApply(
         f"decoder {getattr(decoder, 'name', decoder)!r} of code {code.name!r} may err though all outputs are "
-        "right; take decoder='hamming'."
+        "right; use decoder='hamming'."
     )
 
 
 def _losses(columns: ColumnView) -> tuple[str, FloatArray, float]:
-    """A name for the columns' losses, the losses (n_rows, n_columns), and what they sum to in an error."""
+    """Name of the columns' losses, the losses (n_rows, n_columns), their least sum where decoding errs."""
     code, decoder = columns.model.code_, columns.model.decoder_
     margins, takes_part = columns.targets * columns.outputs, columns.targets != 0.0
     if isinstance(decoder, LossBased) and decoder.loss == LOSSES["hinge"] and code.n_classes > 2:
@@ -53,10 +53,11 @@ def _losses(columns: ColumnView) -> tuple[str, FloatArray, float]:
 
 
 def combined_margin_bound(columns: ColumnView, delta: float, radius: float | None = None) -> Bound:
-    """The margin bound for all columns at once: the mean of ``min(1, sum_t loss_t / q)``, and what it lacks.
+    """The margin bound for all columns at once: the mean of ``min(1, sum_t loss_t / q)`` and two penalties.
 
-    The complexity of a sum of classes is at most the sum of theirs, and neither a division by q nor a minimum
-    with 1 makes more of it. The balls of all columns are chosen together, each from its own grid.
+    The complexity of a sum of function classes is at most the sum of their complexities; dividing by q or
+    taking the minimum with 1 does not increase it. The balls of all columns are chosen together, each from
+    its own grid.
     """
     name, losses, needed = _losses(columns)
     samples = [columns.sample(t) for t in range(losses.shape[1])]
@@ -69,7 +70,7 @@ def combined_margin_bound(columns: ColumnView, delta: float, radius: float | Non
 
 
 def summed_bound(columns: ColumnView, bounds: list[Bound]) -> Bound:
-    """The sum of the columns' bounds over q; with probability 1 minus the sum of their deltas."""
+    """The sum of the columns' bounds divided by q; its delta is the sum of theirs."""
     needed = wrong_outputs_needed(columns.model.code_, columns.model.decoder_)
     terms = {f"column {t}": bound.value / needed for t, bound in enumerate(bounds)}
     delta = math.fsum(bound.delta for bound in bounds)
@@ -77,7 +78,7 @@ def summed_bound(columns: ColumnView, bounds: list[Bound]) -> Bound:
 
 
 def combined_share(columns: ColumnView, flags: FloatArray, name: str) -> Estimate:
-    """The mean of ``min(1, flags of a sample / q)``; flags is (n_rows, n_columns)."""
+    """The mean of ``min(1, n_flags / q)`` over samples; ``flags`` is (n_rows, n_columns)."""
     needed = wrong_outputs_needed(columns.model.code_, columns.model.decoder_)
     n_flagged = float(columns.counts @ np.minimum(1.0, flags.sum(axis=1) / needed))
     value = n_flagged / columns.n_samples

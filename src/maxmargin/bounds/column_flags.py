@@ -1,4 +1,4 @@
-"""Who of a fitted model's samples may be wrong when left out, column by column and for the decoded class."""
+"""Leave-one-out flags: samples that may be wrong when left out, by column and for the decoded class."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from .span import BOUND_SLACK, SupportProblem, margins_left_out
 __all__ = ["column_flags", "column_shares", "combined_shares"]
 
 Flags = dict[str, FloatArray | Inapplicable]
-MAX_SPREAD_ROWS = 20_000  # rows between which all kernel values are computed
+MAX_SPREAD_ROWS = 20_000  # up to so many rows, all pairwise kernel values are computed
 
 
 def column_flags(view: ColumnView, t: int) -> Flags:
-    """By each of the rules, 1.0 for rows of the column that may be wrong, or why the rule does not apply."""
+    """For each rule, 1.0 for every row of the column that may be wrong, or why the rule does not apply."""
     rules = {
         "support-vectors": lambda view, t: support_vector_flags(view.duals(t)[0]),
         "xi-alpha": _xi_alpha,
@@ -52,7 +52,7 @@ def _tried(
 def _xi_alpha(view: ColumnView, t: int) -> np.ndarray:
     sample, (duals, _) = view.sample(t), view.duals(t)
     spread, margins = _spread(view), sample.margins
-    if sample.intercept is None:  # then it is to be implied by Jaakkola and Haussler's rule
+    if sample.intercept is None:  # then Jaakkola and Haussler's rule must imply this one
         spread = max(spread, 0.5 * float(sample.diagonal.max()))
     elif view.loss == "squared-hinge":  # a hinge without losses, with the kernel K + diag(1/c)
         spread, margins = spread + 1.0 / float(view.cost(t).min()), np.ones_like(margins)
@@ -68,7 +68,7 @@ def _jaakkola_haussler(view: ColumnView, t: int) -> np.ndarray:
 def _span(view: ColumnView, t: int) -> np.ndarray:
     sample, (duals, exact) = view.sample(t), view.duals(t)
     if not exact:
-        raise DoesNotApply(f"{type(view.model).__name__} keeps no dual variables of the hinge.")
+        raise DoesNotApply(f"{type(view.model).__name__} does not store the dual variables of the hinge.")
     problem = SupportProblem(
         view.kernel.take(view.rows(t)),
         sample.margins,
@@ -83,7 +83,7 @@ def _span(view: ColumnView, t: int) -> np.ndarray:
 
 
 def _spread(view: ColumnView) -> float:
-    """The largest minus the smallest kernel value between rows, or more."""
+    """An upper bound on the largest minus the smallest kernel value between rows."""
     if isinstance(view.kernel.kernel, RBF | Laplacian):
         return 1.0
     n, largest = len(view.kernel), float(view.diagonal.max())
@@ -95,7 +95,7 @@ def _spread(view: ColumnView) -> float:
 
 
 def column_shares(view: ColumnView, t: int, flags: Flags) -> dict[str, Entry]:
-    """The estimates of one column."""
+    """The leave-one-out estimates of one column."""
     found: dict[str, Entry] = {}
     for name, own in flags.items():
         if isinstance(own, Inapplicable):
@@ -106,7 +106,7 @@ def column_shares(view: ColumnView, t: int, flags: Flags) -> dict[str, Entry]:
 
 
 def combined_shares(view: ColumnView, flags: list[Flags]) -> dict[str, Entry]:
-    """The estimates for the decoded class."""
+    """The leave-one-out estimates for the decoded class."""
     found: dict[str, Entry] = {}
     for name in flags[0]:
         try:
@@ -130,21 +130,21 @@ def _together(view: ColumnView, columns: list[FloatArray | Inapplicable]) -> Flo
 
 
 def _notes(view: ColumnView, t: int, name: str) -> tuple[str, ...]:
-    """What a rule takes for granted."""
+    """Assumptions of a rule that were not checked."""
     if name == "span":
-        return ("span: the other samples are assumed to keep their kinds when one is left out",)
+        return ("span: assumes that no other sample changes its kind when one is left out",)
     duals, exact = view.duals(t)
-    notes = [] if exact else ["dual variables of the hinge are not known, but bounded by the margins"]
+    notes = [] if exact else ["dual variables of the hinge are unknown; bounds from the margins are used"]
     if view.intercept == "free" and view.loss == "hinge" and exact and not _is_fixed(view, t, duals):
         notes.append(
-            f"{name}: so few support vectors are below their bounds that b need not be unique once one is "
-            "left out; it may be too low"
+            f"{name}: few support vectors are below their bounds, so b may not be unique once one is left "
+            "out, and this estimate may be too low"
         )
     return tuple(notes)
 
 
 def _is_fixed(view: ColumnView, t: int, duals: FloatArray) -> bool:
-    """Whether free dual variables can make up for any one left out, without all ending at their bounds."""
+    """Whether the free dual variables can replace any sample left out without all ending at their bounds."""
     cost = view.cost(t)
     room = view.counts[view.rows(t)] @ np.minimum(duals, cost - duals).clip(min=0.0)
     return bool(room > cost.max() * (1.0 + BOUND_SLACK))

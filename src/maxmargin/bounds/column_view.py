@@ -1,4 +1,4 @@
-"""What bounds need from a fitted model: outputs, norms, costs and dual variables on the rows of its fit."""
+"""The input of the bounds: outputs, norms, costs and dual variables of a model on its training rows."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ LOSS_AT_ZERO = {"hinge": 1.0, "squared-hinge": 0.5}  # the loss of f = 0
 
 @dataclass(frozen=True)
 class ColumnView:
-    """A fitted model on the rows of its fit: ``n`` canonical rows, ``T`` columns of outputs.
+    """A fitted model on its training rows: ``n`` canonical rows, ``T`` columns of outputs.
 
     ``outputs`` and ``targets`` are (n, T), with target 0 where a row takes no part in a column; ``counts``
-    are observations, ``factor`` the class weight of each row. ``loss`` is that of an SVM whose problem is
-    ``1/2 ||f||^2 + C sum_i s_i loss``, or None for models that solve another one. ``norms`` and ``shifts``
-    are ``||f_t||``, NaN where a kernel has none, and ``b_t``.
+    are numbers of observations, ``factor`` is the class weight of each row. ``loss`` is that of an SVM whose
+    problem is ``1/2 ||f||^2 + C sum_i s_i loss``, or None for models that solve another problem. ``norms``
+    are ``||f_t||``, NaN where the kernel defines none; ``shifts`` are ``b_t``.
     """
 
     model: Any
@@ -64,12 +64,12 @@ class ColumnView:
 
     @property
     def n_samples(self) -> int:
-        """Observations."""
+        """The number of observations."""
         return int(self.counts.sum())
 
     @property
     def majority_error(self) -> float:
-        """The share of observations that are not of the most frequent class."""
+        """The share of observations outside the most frequent class."""
         shares = np.bincount(self.labels, weights=self.counts) / self.counts.sum()
         return float(1.0 - shares.max())
 
@@ -112,33 +112,33 @@ class ColumnView:
         return float(self.model.C) * self.factor[self.rows(t)]
 
     def svm_loss(self) -> str:
-        """The loss of the problem; refused where it is none that dual variables are known of."""
+        """The loss of the SVM problem; raises for models that solve another problem."""
         if self.loss is None:
             raise DoesNotApply(f"{type(self.model).__name__} does not minimise 1/2 ||f||^2 + C sum_i loss_i.")
         return self.loss
 
     def radius(self) -> float:
-        """A bound on ``||f||`` of every column that was known before the sample: f = 0 is no better.
+        """A bound on ``||f||`` of every column, known before the sample is drawn: f is no worse than 0.
 
-        ``1/2 ||f||^2`` is at most the objective at 0, ``C loss(0)`` times the sum of the class weights: the
-        number of observations, times the largest class weight where these are numbers.
+        ``1/2 ||f||^2`` is at most the objective at 0, which is ``C loss(0)`` times the sum of the class
+        weights: the number of observations, times the largest class weight where weights are numbers.
         """
         value, weights = LOSS_AT_ZERO[self.svm_loss()], self.model.class_weight
         largest = max([1.0, *map(float, weights.values())]) if isinstance(weights, dict) else 1.0
         return float(np.sqrt(2.0 * value * self.model.C * self.n_samples * largest))
 
     def max_norm(self, given: float | None) -> float:
-        """A bound on ``sqrt(k(x, x))``, the intercept included, for all rows that can occur."""
+        """A bound on ``sqrt(k(x, x))``, including the intercept, for all possible rows."""
         known = largest_norm(self.kernel.kernel) if given is None else float(given)
         if known is None:
-            raise DoesNotApply("no bound on sqrt(k(x, x)) is known for all rows; give it as max_norm.")
+            raise DoesNotApply("no bound on sqrt(k(x, x)) over all possible rows is known; pass max_norm.")
         return float(np.hypot(known, self.constant))
 
     def duals(self, t: int) -> tuple[FloatArray, bool]:
-        """The dual variable of one observation of each row, and whether they are more than bounds.
+        """The dual variable of one observation of each row, and whether the values are exact.
 
-        For the squared hinge they follow from the margins. For the hinge they are kept by kernel machines;
-        other models leave bounds: none above margin 1, at most the cost below.
+        For the squared hinge they follow from the margins. For the hinge, kernel machines store them. For
+        other models only bounds are known: 0 above margin 1, at most the cost below.
         """
         loss, which, sample = self.svm_loss(), self.rows(t), self.sample(t)
         cost = self.cost(t)
@@ -151,22 +151,22 @@ class ColumnView:
         return np.where(sample.margins > 1.0 + 1e-3, 0.0, cost), False
 
     def _places(self) -> np.ndarray:
-        """Where the support vectors are among the canonical rows."""
+        """Positions of the support vectors among the canonical rows."""
         place = np.full(self.kernel.X.shape[0], -1)
         place[self.kernel.index] = np.arange(len(self.kernel.index))
         return place[self.model.support_]
 
     def excess(self, t: int) -> float:
-        """How far a column's objective is above its minimum, at most."""
+        """An upper bound on how far a column's objective is above its minimum."""
         last = self.model.history_[t][-1]
         return max(0.0, float(last.primal - last.dual))
 
     def notes(self) -> tuple[str, ...]:
-        """What is assumed about the kernel and cannot be checked here."""
+        """Assumptions about the kernel that cannot be checked here."""
         kernel, notes = self.kernel.kernel, []
         if isinstance(self.model, KernelClassifier) and depends_on_data(self.model._kernel_parameter()):
             notes.append(
-                "gamma was taken from the rows, so the class depends on the data; no bound allows for it"
+                "gamma was computed from the training rows; no bound allows for this dependence on the data"
             )
         if isinstance(kernel, Precomputed | FromFunction):
             notes.append("the kernel is assumed to be positive semi-definite")
@@ -174,7 +174,7 @@ class ColumnView:
 
 
 def column_view(model: Any, X: Any, y: Any, sample_weight: Any = None) -> ColumnView:
-    """The view of a fitted classifier of ours on the rows that it was fitted to."""
+    """The view of a fitted classifier of this library on its training rows."""
     inner = _coded(model)
     X, labels, counts = labelled(inner, X, y, sample_weight, "sample_weight")
     n_threads = effective_n_threads(inner.n_jobs)
@@ -200,14 +200,14 @@ def column_view(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Column
 
 
 def _coded(model: Any) -> Any:
-    """The model itself, or the one it predicts by."""
+    """The model itself, or the model inside it that predicts."""
     inner = getattr(model, "estimator_", model)
     if not isinstance(inner, CodedClassifier) or not (
         hasattr(inner, "coef_") or hasattr(inner, "dual_coef_")
     ):
         raise ValueError(
             f"bounds are for fitted classifiers of maxmargin with coefficients; got {model!r}. Fit it first, "
-            "or give margins, norm and diagonal to the functions themselves as a MarginSample."
+            "or call the single bounds with a MarginSample of margins, norm and diagonal."
         )
     return inner
 
@@ -219,14 +219,14 @@ def labelled(model: Any, X: Any, y: Any, weight: Any, name: str) -> tuple[Any, n
         raise ValueError(f"y must have one label for each of the {X.shape[0]} rows; got shape {y.shape}.")
     unknown = np.setdiff1d(y, model.classes_)
     if unknown.size:
-        raise ValueError(f"y has labels {unknown.tolist()[:5]} that the model does not know.")
+        raise ValueError(f"y has labels {unknown.tolist()[:5]} that the model was not trained on.")
     counts = check_sample_weight(weight, X.shape[0])
     check_counts(name, counts)
     return X, np.searchsorted(model.classes_, y), counts
 
 
 def _refuse_other_rows(model: Any, X: Any, data: WeightedRows) -> None:
-    """Refuse rows that a kernel machine was not fitted to, as far as its support vectors tell."""
+    """Raise if the rows are not the training rows of a kernel machine, as far as its support vectors show."""
     support = getattr(model, "support_", None)
     if not isinstance(model, KernelSVC) or support is None:
         return
@@ -242,8 +242,8 @@ def _refuse_other_rows(model: Any, X: Any, data: WeightedRows) -> None:
         same = bool((points == vectors).all())
     if not same:
         raise ValueError(
-            "X, y and sample_weight must be those of the fit: the support vectors are not found among these "
-            "rows. Give held-out rows as X_test and y_test."
+            "X, y and sample_weight must be those of the fit: the support vectors are not among these rows. "
+            "Pass held-out rows as X_test and y_test."
         )
 
 
@@ -266,12 +266,12 @@ def column_norms(model: Any, X: Any) -> FloatArray:
 
 
 def _differences(model: Any, rows: np.ndarray) -> np.ndarray:
-    """A joint program of two classes has a function for each, and one output, their difference."""
+    """A joint program of two classes has two functions; its one output is their difference."""
     return rows if len(rows) == model.code_.n_columns else rows[1:] - rows[:1]
 
 
 def intercept_of(model: Any) -> Intercept:
-    """Whether the class of functions has an intercept."""
+    """How the model treats the intercept: none, free or penalised."""
     if isinstance(model, WITHOUT_INTERCEPT) or not getattr(model, "fit_intercept", True):
         return "none"
     if isinstance(model, LagrangianSVC) or getattr(model, "penalize_intercept", False):
@@ -287,7 +287,7 @@ def loss_of(model: Any) -> str | None:
 
 
 def largest_norm(kernel: Kernel) -> float | None:
-    """The largest ``sqrt(k(x, x))`` that can be, where that is known."""
+    """The largest possible ``sqrt(k(x, x))``, where it is known."""
     if isinstance(kernel, RBF | Laplacian):
         return 1.0
     if isinstance(kernel, Scaled):

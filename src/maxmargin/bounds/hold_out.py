@@ -1,4 +1,4 @@
-"""Bounds from counting: errors on rows held out, and classes of finitely many functions."""
+"""Bounds from counting: errors on held-out rows, and finite function classes."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ __all__ = ["finite_class_bound", "finite_class_excess", "hold_out_bound", "union
 def hold_out_bound(
     n_errors: int, n_samples: int, delta: float = 0.05, *, majority_error: float = 0.5
 ) -> Bound:
-    """The largest error that makes so few errors on rows held out no rarer than delta (Clopper and Pearson).
+    """The Clopper-Pearson upper limit: the largest error with which so few mistakes have probability delta.
 
     Parameters
     ----------
     n_errors, n_samples : int
-        Wrong predictions, and all of them, on rows that nothing about the model was chosen by.
+        Wrong predictions and all predictions, on rows that took no part in any choice about the model.
     delta : float, default=0.05
     majority_error : float, default=0.5
 
@@ -48,7 +48,7 @@ def finite_class_bound(
     Parameters
     ----------
     error : float
-        The share of errors on the sample, of whichever function was chosen.
+        The share of errors on the sample, of the function that was chosen.
     n_functions, n_samples : int
     delta : float, default=0.05
     majority_error : float, default=0.5
@@ -66,7 +66,7 @@ def finite_class_bound(
 def finite_class_excess(n_functions: int, n_samples: int, delta: float = 0.05) -> Bound:
     """``e(h) - min_H e <= 2 sqrt(2 log|H| / n) + 4 sqrt(log(3/delta) / (2n))`` for the least training error.
 
-    It goes through the Rademacher complexity of the class, at most ``sqrt(2 log|H| / n)``.
+    The proof uses the Rademacher complexity of the class, which is at most ``sqrt(2 log|H| / n)``.
 
     Parameters
     ----------
@@ -95,9 +95,9 @@ def union_excess(
     n_functions, n_samples : int
     delta : float, default=0.05
     best_error : float, default=0.0
-        ``e(h0)``, the error of the best rule there is, where it is known.
+        ``e(h0)``, the error of the best possible rule, where it is known.
     bias : float, default=0.0
-        How much more the best of the class has.
+        The excess error of the best function of the class.
 
     Returns
     -------

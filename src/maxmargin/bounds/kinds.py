@@ -1,4 +1,4 @@
-"""What a bound, an estimate, and a bound that does not apply look like."""
+"""The kinds of entries in a report: a bound, an estimate, and a bound that does not apply."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ERROR = "error"
 
 
 class DoesNotApply(ValueError):
-    """An assumption of a bound does not hold for what it was asked about; the message says which."""
+    """An assumption of a bound does not hold for the model; the message names it."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Bound:
     vacuous : bool
         Whether it is no better than guessing: ``value >= min(1/2, majority_error)``.
     majority_error : float
-        That of always naming the most frequent class, on the sample.
+        The error on the sample of always predicting the most frequent class.
     name : str
     of : str
         What is bounded: "error" is the probability of a wrong prediction for a new row.
@@ -62,7 +62,7 @@ class Bound:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number that comes without a probability: it may be too low for new rows.
+    """An estimate without a guarantee: it may be too low for new rows.
 
     Attributes
     ----------
@@ -94,7 +94,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Inapplicable:
-    """A bound or estimate that says nothing about a model, and why."""
+    """A bound or estimate that does not apply to a model, and the reason."""
 
     name: str
     reason: str
@@ -107,12 +107,12 @@ Entry = Bound | Estimate | Inapplicable
 
 
 def _remarks(entry: Bound | Estimate) -> list[str]:
-    flag = [f"vacuous: the majority class errs {entry.majority_error:.4g}"] if entry.vacuous else []
+    flag = [f"vacuous: the majority-class error is {entry.majority_error:.4g}"] if entry.vacuous else []
     return flag + [f"note: {note}" for note in entry.notes]
 
 
 def is_vacuous(value: float, majority_error: float) -> bool:
-    """Whether a classifier with so large an error is no better than guessing."""
+    """Whether a classifier with this error is no better than guessing."""
     return not value < min(0.5, majority_error)
 
 
@@ -125,17 +125,17 @@ def bound_of_terms(
 
 
 def check_delta(delta: float) -> None:
-    """Refuse what is no probability of failing."""
+    """Raise unless delta is a probability of failure."""
     check_number("delta", delta, above=0.0)
     if delta >= 1.0:
         raise ValueError(
-            f"delta must lie between 0 and 1: a bound fails with this probability; got {delta!r}."
+            f"delta must lie between 0 and 1, the probability that a bound fails; got {delta!r}."
         )
 
 
 @dataclass(frozen=True)
 class MarginSample:
-    """What bounds need to know of one output ``f(x) + b`` on the sample that it was trained on.
+    """The input of a bound: one output ``f(x) + b`` on the sample that it was trained on.
 
     Parameters
     ----------
@@ -146,12 +146,12 @@ class MarginSample:
     norm : float
         ``||f||``. A penalised intercept is part of f, with the kernel ``k + 1``.
     intercept : float, optional
-        b where it is not penalised; None where there is none.
+        b where it is not penalised; None for a model without a free intercept.
     counts : array-like of shape (n_rows,), optional
-        Independent observations that each row stands for; 1 by default.
+        The number of independent observations that each row stands for; 1 by default.
     n_samples : int, optional
-        All observations, those included for which no output was asked: the error that is bounded is the share
-        of these. By default the sum of the counts.
+        The number of all observations, including those that take no part in this output; the bounded error
+        is a share of it. By default the sum of the counts.
     majority_error : float, default=0.5
     """
 
@@ -164,16 +164,16 @@ class MarginSample:
     majority_error: float = 0.5
 
     def __post_init__(self) -> None:
-        """Arrays of one length, finite, and counts that count."""
+        """Check that the arrays are finite and of one length, and that counts are whole numbers."""
         margins, diagonal = (np.asarray(v, dtype=np.float64) for v in (self.margins, self.diagonal))
         counts = np.ones(len(margins)) if self.counts is None else np.asarray(self.counts, dtype=np.float64)
         if margins.ndim != 1 or not len(margins) or not margins.shape == diagonal.shape == counts.shape:
             raise ValueError(
-                "margins, diagonal and counts have one number for each row, at least one; got shapes "
-                f"{margins.shape}, {diagonal.shape} and {counts.shape}."
+                "margins, diagonal and counts must have one number for each row, and at least one row; got "
+                f"shapes {margins.shape}, {diagonal.shape} and {counts.shape}."
             )
         if not (np.isfinite(margins).all() and np.isfinite(diagonal).all() and (diagonal >= 0.0).all()):
-            raise ValueError("margins must be finite, and the diagonal k(x, x) of a kernel finite and >= 0.")
+            raise ValueError("margins must be finite, and the diagonal k(x, x) finite and >= 0.")
         check_counts("counts", counts)
         check_number("norm", self.norm, at_least=0.0)
         own = int(counts.sum())
@@ -185,7 +185,7 @@ class MarginSample:
 
     @property
     def own(self) -> float:
-        """Observations for which an output was asked."""
+        """The number of observations that take part in this output."""
         return float(self.counts.sum())
 
     @property
@@ -194,14 +194,14 @@ class MarginSample:
         return float(self.counts @ self.diagonal)
 
     def mean(self, values: FloatArray) -> float:
-        """The sum over observations, divided by the number of all."""
+        """The sum over observations, divided by ``n_samples``."""
         return float(self.counts @ values) / self.n_samples
 
 
 def check_counts(name: str, counts: FloatArray) -> None:
-    """Refuse weights that do not count observations."""
+    """Raise for weights that are not numbers of observations."""
     if not (np.isfinite(counts).all() and (counts >= 0.0).all() and (counts == np.round(counts)).all()):
         raise ValueError(
             f"{name} must be whole numbers >= 0: a bound counts independent observations, and a weight of 2 "
-            "is a row that was observed twice. Other weights leave nothing to count; give none."
+            "means a row that was observed twice. Leave out weights with any other meaning."
         )

@@ -1,7 +1,7 @@
-"""Which samples may be wrong when they are left out, told from one fit: four rules, and their shares.
+"""Leave-one-out estimates from one fit: four rules that flag samples, and the shares flagged.
 
-All of them are for f that minimises ``1/2 ||f||^2 + sum_i c_i loss(y_i (f(x_i) + b))`` with dual variables
-``a_i >= 0``, one for each observation, and for leaving one observation out with the other costs as they are.
+All rules assume that f minimises ``1/2 ||f||^2 + sum_i c_i loss(y_i (f(x_i) + b))`` with dual variables
+``a_i >= 0``, one for each observation, and that leaving one observation out does not change the other costs.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from .kinds import DoesNotApply, Estimate, FloatArray, MarginSample, is_vacuous
 __all__ = ["jaakkola_haussler_estimate", "span_estimate", "support_vector_estimate", "xi_alpha_estimate"]
 
 Flags = NDArray[np.bool_]
-COMPARISON_SLACK = 1e-9  # for comparisons that rounding could turn
+COMPARISON_SLACK = 1e-9  # for comparisons that rounding could reverse
 
 
 def support_vector_flags(duals: FloatArray) -> Flags:
-    """A sample without a dual variable can be left out: the solution stays what it is."""
+    """Samples with ``a_i > 0``: leaving out any other sample does not change the solution."""
     return duals > 0.0
 
 
@@ -31,23 +31,23 @@ def xi_alpha_flags(margins: FloatArray, duals: FloatArray, spread: float) -> Fla
 
 
 def jaakkola_haussler_flags(margins: FloatArray, duals: FloatArray, diagonal: FloatArray) -> Flags:
-    """``m_i <= a_i k(x_i, x_i)``; left out, the margin is at least the difference."""
+    """``m_i <= a_i k(x_i, x_i)``: the left-out margin is at least ``m_i - a_i k(x_i, x_i)``."""
     return margins <= duals * diagonal + COMPARISON_SLACK
 
 
 def span_flags(left_out: FloatArray) -> Flags:
-    """Margins at most 0 after leaving out."""
+    """Samples whose left-out margin is at most 0."""
     return left_out <= COMPARISON_SLACK
 
 
 def support_vector_estimate(sample: MarginSample, duals: Any) -> Estimate:
-    """The share of support vectors: at least the leave-one-out error, where b is unique or there is none.
+    """The share of support vectors: at least the leave-one-out error if b is unique or absent.
 
     Parameters
     ----------
     sample : MarginSample
     duals : array-like of shape (n_rows,)
-        The dual variable of each row; of equal observations, that of one.
+        The dual variable of each row, for one of its observations.
 
     Returns
     -------
@@ -59,15 +59,15 @@ def support_vector_estimate(sample: MarginSample, duals: Any) -> Estimate:
 def xi_alpha_estimate(sample: MarginSample, duals: Any, spread: float) -> Estimate:
     """The share with ``2 a_i spread + xi_i >= 1``: at least the leave-one-out error of an SVM with the hinge.
 
-    With a free intercept that needs support vectors with ``0 < a_i < c_i``, whichever sample is left out:
-    they fix b. Where all are at their bounds b is not unique, and the share may be too low.
+    With a free intercept this requires support vectors with ``0 < a_i < c_i``, which fix b, whichever sample
+    is left out. Where all are at their bounds, b is not unique and the share may be too low.
 
     Parameters
     ----------
     sample : MarginSample
     duals : array-like of shape (n_rows,)
     spread : float
-        The largest minus the smallest kernel value between rows of the sample; 1 will do for an RBF kernel.
+        The largest minus the smallest kernel value between rows of the sample; 1 is valid for an RBF kernel.
 
     Returns
     -------
@@ -80,7 +80,7 @@ def xi_alpha_estimate(sample: MarginSample, duals: Any, spread: float) -> Estima
 def jaakkola_haussler_estimate(sample: MarginSample, duals: Any) -> Estimate:
     """The share with ``m_i <= a_i k(x_i, x_i)``: at least the leave-one-out error, without an intercept.
 
-    A penalised intercept is part of f, and its square, 1, part of ``k(x_i, x_i)``. Any convex loss will do.
+    A penalised intercept is part of f and adds 1 to ``k(x_i, x_i)``. The rule holds for any convex loss.
 
     Parameters
     ----------
@@ -97,13 +97,13 @@ def jaakkola_haussler_estimate(sample: MarginSample, duals: Any) -> Estimate:
 
 
 def span_estimate(sample: MarginSample, left_out: Any) -> Estimate:
-    """The share of margins at most 0 after leaving out, as they would be if no row changed its kind.
+    """The share of left-out margins at most 0, if no other row changes its kind.
 
     Parameters
     ----------
     sample : MarginSample
     left_out : array-like of shape (n_rows,)
-        From :func:`maxmargin.span.margins_left_out`.
+        From :func:`margins_left_out`.
 
     Returns
     -------
@@ -113,13 +113,13 @@ def span_estimate(sample: MarginSample, left_out: Any) -> Estimate:
 
 
 def refuse_intercept(sample: MarginSample) -> None:
-    """Jaakkola and Haussler's rule needs a dual without an equation."""
+    """Raise for a free intercept: Jaakkola and Haussler's dual has no equality constraint."""
     if sample.intercept is not None:
-        raise DoesNotApply("it is for b = 0, or an intercept that is penalised; this one is free.")
+        raise DoesNotApply("it requires b = 0 or a penalised intercept; this intercept is free.")
 
 
 def share(name: str, flags: Flags, sample: MarginSample) -> Estimate:
-    """The observations flagged, as a share of all."""
+    """The share of observations that are flagged."""
     n_flagged = float(sample.counts @ flags)
     value = n_flagged / sample.n_samples
     terms = {"flagged": n_flagged, "of": float(sample.n_samples)}

@@ -1,12 +1,12 @@
-"""Bounds on the error from margins and a norm: empirical loss + complexity + what chance may have done.
+"""Bounds on the error from margins and a norm: empirical loss + complexity + confidence.
 
 With probability 1 - delta, for all f with ||f|| <= r and |b| <= b0 at once,
 
     E loss <= mean loss + 2 (r sqrt(trace K) + b0 sqrt(n)) / n + 3 M sqrt(log(2/delta) / (2n)),
 
 for a loss of the margin with slope at most 1 and values in [0, M]: the ramp min(1, max(0, 1 - m)) has M = 1,
-the hinge M = 1 + r kappa + b0 where k(x, x) <= kappa^2. Radii that are found from the data are taken from the
-grid 1, 2, 4, ..., the j-th with delta / (j (j + 1)), which sums to delta.
+the hinge M = 1 + r kappa + b0 where k(x, x) <= kappa^2. Radii found from the data are taken from the
+grid 1, 2, 4, ..., where the j-th has delta / (j (j + 1)); these sum to delta.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["hinge_bound", "margin_bound", "scaled_margin_bound"]
 
 
 class Ball(NamedTuple):
-    """``{f + b: ||f|| <= radius, |b| <= shift}``; ``price`` is what its choice adds to ``log(1/delta)``."""
+    """``{f + b: ||f|| <= radius, |b| <= shift}``; ``price`` is what choosing it adds to ``log(1/delta)``."""
 
     radius: float
     shift: float
@@ -32,13 +32,13 @@ class Ball(NamedTuple):
 
 
 def grid_level(value: float) -> int:
-    """The least j >= 1 with ``2^(j-1) >= value``."""
+    """The smallest j >= 1 with ``2^(j-1) >= value``."""
     level = 1 if value <= 1.0 else 1 + math.ceil(math.log2(value))
     return level + 1 if 2.0 ** (level - 1) < value else level
 
 
 def ball_around(sample: MarginSample, radius: float | None) -> Ball:
-    """The ball of the grid that holds f + b; ``radius`` is one that was known before the sample."""
+    """The smallest ball of the grid with f + b in it, or that of a ``radius`` known before the sample."""
     price, shift = 0.0, 0.0
     if sample.intercept is not None:
         k = grid_level(abs(sample.intercept))
@@ -49,8 +49,8 @@ def ball_around(sample: MarginSample, radius: float | None) -> Ball:
     check_number("radius", radius, above=0.0)
     if sample.norm > radius:
         raise DoesNotApply(
-            f"||f|| = {sample.norm:.4g} is more than the radius {radius:.4g}; the fit stopped far from its "
-            "optimum, or the radius is that of another problem."
+            f"||f|| = {sample.norm:.4g} exceeds the radius {radius:.4g}: the fit stopped far from its "
+            "optimum, or the radius belongs to another problem."
         )
     return Ball(float(radius), shift, price)
 
@@ -61,7 +61,7 @@ def ramp(margins: FloatArray) -> FloatArray:
 
 
 def complexity_terms(sample: MarginSample, ball: Ball) -> dict[str, float]:
-    """Twice the Rademacher complexity of the ball, that of the intercept apart."""
+    """Twice the Rademacher complexity of the ball, with the intercept's part as a separate term."""
     terms = {"complexity": 2.0 * ball_complexity(sample.trace, ball.radius, sample.n_samples)}
     if sample.intercept is not None:
         terms["intercept"] = 2.0 * ball_complexity(sample.own, ball.shift, sample.n_samples)
@@ -82,7 +82,7 @@ def margin_bound(sample: MarginSample, delta: float = 0.05, *, radius: float | N
     delta : float, default=0.05
     radius : float, optional
         A bound on ||f|| known before the sample, such as ``sqrt(2 n C)`` for an SVM with the hinge. By
-        default the least of 1, 2, 4, ... that holds f, for which the j-th gets ``delta / (j (j + 1))``.
+        default the smallest of 1, 2, 4, ... that is at least ||f||; the j-th has ``delta / (j (j + 1))``.
 
     Returns
     -------
@@ -96,10 +96,10 @@ def margin_bound(sample: MarginSample, delta: float = 0.05, *, radius: float | N
 
 
 def scaled_margin_bound(sample: MarginSample, delta: float = 0.05) -> Bound:
-    """The margin bound of the best multiple of f + b, which is the same classifier.
+    """The margin bound for the best multiple of f + b, which is the same classifier.
 
-    Larger multiples have a smaller ramp loss and a larger complexity. Every norm of the grid is tried: the
-    bound holds for all of them at once.
+    Larger multiples have a smaller ramp loss and a larger complexity. All norms of the grid are tried, since
+    the bound holds for all of them at once.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def hinge_bound(
     ----------
     sample : MarginSample
     max_norm : float
-        A number known to be at least ``sqrt(k(x, x))`` for every row that can occur: 1 for an RBF kernel.
+        An upper bound on ``sqrt(k(x, x))`` over all possible rows: 1 for an RBF kernel.
     delta : float, default=0.05
     radius : float, optional
         As in :func:`margin_bound`.
@@ -164,10 +164,10 @@ def hinge_bound(
 
 
 def check_max_norm(sample: MarginSample, max_norm: float) -> None:
-    """Refuse a bound on ``sqrt(k(x, x))`` that the sample contradicts."""
+    """Raise if the sample contradicts the bound on ``sqrt(k(x, x))``."""
     check_number("max_norm", max_norm, above=0.0)
     largest = math.sqrt(float(sample.diagonal.max()))
     if largest > max_norm * (1.0 + 1e-6):
         raise ValueError(
-            f"max_norm={max_norm:g} must be at least sqrt(k(x, x)) of every row; one has {largest:g}."
+            f"max_norm={max_norm:g} must be at least sqrt(k(x, x)) of every row; the largest is {largest:g}."
         )

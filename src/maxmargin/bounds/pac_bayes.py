@@ -1,4 +1,4 @@
-"""The PAC-Bayes margin bound: a Gaussian around the direction of f that errs nearly as f does.
+"""The PAC-Bayes margin bound: random Gaussian functions around the direction of f.
 
 Let g be a random function with covariance k and mean mu f / ||f||. Its sign errs at (x, y) with probability
 Phi(-mu y f(x) / (||f|| sqrt(k(x, x)))), and its distance from the prior, of mean 0, is mu^2 / 2. With
@@ -6,8 +6,8 @@ probability 1 - delta, for every mu at once,
 
     kl(q || p) <= (mu^2 / 2 + log(2 sqrt(n) / delta)) / n
 
-where q is the mean of these probabilities on the sample and p that on new rows. Where f errs, at least half
-of the g do: its error is at most 2 p.
+where q is the mean of these probabilities on the sample and p their mean on new rows. Where f errs, at least
+half of the functions g err too, so the error of f is at most 2 p.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["gibbs_bound", "kl", "kl_inverse", "pac_bayes_bound"]
 
 
 def kl(q: float, p: float) -> float:
-    """``q log(q/p) + (1-q) log((1-q)/(1-p))``: from one probability of a coin's to another."""
+    """``q log(q/p) + (1-q) log((1-q)/(1-p))``, the relative entropy of two Bernoulli distributions."""
     if (p <= 0.0 and q > 0.0) or (p >= 1.0 and q < 1.0):
         return math.inf
     left = q * math.log(q / p) if q > 0.0 else 0.0
@@ -36,7 +36,7 @@ def kl(q: float, p: float) -> float:
 def kl_inverse(q: float, limit: float) -> float:
     """The largest p in [q, 1] with ``kl(q, p) <= limit``, by Newton's method from above.
 
-    kl is convex in p, so steps from a p that is too large never pass the root. Such a p follows from
+    kl is convex in p, so steps from a p above the root never pass it. Such a p follows from
     ``kl >= 2 (p - q)^2`` and from ``kl >= (1 - q) log(1 / (1 - p)) - log 2``.
     """
     check_number("q", q, at_least=0.0)
@@ -68,7 +68,7 @@ def gibbs_bound(sample: MarginSample, delta: float = 0.05) -> Bound:
     Returns
     -------
     Bound
-        For the best mu; choosing it costs nothing, since the bound holds for all of them.
+        For the best mu; choosing it costs nothing, because the bound holds for all mu at once.
     """
     check_delta(delta)
     if sample.norm == 0.0 and not sample.intercept:
@@ -86,7 +86,7 @@ def pac_bayes_bound(sample: MarginSample, delta: float = 0.05) -> Bound:
     Parameters
     ----------
     sample, delta
-        As there.
+        As in :func:`gibbs_bound`.
 
     Returns
     -------
@@ -107,7 +107,7 @@ def _cosines(sample: MarginSample) -> FloatArray:
 
 
 def _best(sample: MarginSample, cosines: FloatArray, delta: float) -> tuple[float, float]:
-    """q and p for the mu with the smallest p."""
+    """q and p at the mu with the smallest p."""
     n = sample.n_samples
     price = math.log(2.0 * math.sqrt(n) / delta)
 

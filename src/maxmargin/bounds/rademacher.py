@@ -1,4 +1,4 @@
-"""Empirical Rademacher complexity of a ball of functions: from the diagonal, or by drawing signs.
+"""Empirical Rademacher complexity of a ball of functions: from the kernel diagonal, or by random signs.
 
 For the functions with norm at most r in the space of a kernel, and signs s drawn at random,
 
@@ -22,7 +22,7 @@ DRAWS_PER_PRODUCT = 32
 
 
 def rademacher_complexity(diagonal: Any, radius: float = 1.0) -> float:
-    """``radius sqrt(sum_i k(x_i, x_i)) / n``: at least the empirical Rademacher complexity of the ball.
+    """``radius sqrt(sum_i k(x_i, x_i)) / n``, an upper bound on the ball's empirical Rademacher complexity.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def rademacher_complexity(diagonal: Any, radius: float = 1.0) -> float:
     values = np.asarray(diagonal, dtype=np.float64)
     check_number("radius", radius, at_least=0.0)
     if values.ndim != 1 or not len(values) or not (np.isfinite(values).all() and (values >= 0.0).all()):
-        raise ValueError("diagonal must hold k(x, x) of at least one row, finite numbers >= 0.")
+        raise ValueError("diagonal must hold finite numbers >= 0, k(x, x) of at least one row.")
     return ball_complexity(float(values.sum()), radius, len(values))
 
 
@@ -55,19 +55,19 @@ def rademacher_monte_carlo(
     n_draws: int = 100,
     random_state: int = 0,
 ) -> Estimate:
-    """The empirical Rademacher complexity of the ball itself, as a mean over draws of signs.
+    """A Monte Carlo estimate of the empirical Rademacher complexity of the ball.
 
     Parameters
     ----------
     kernel : Kernel
-        With numbers for all its parameters.
+        All its parameters must be numbers.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        Objects, or a square matrix, for kernels that take them.
+        For kernels that accept them, a sequence of objects or a square matrix.
     radius : float, default=1.0
     sample_weight : array-like of whole numbers, optional
         How often each row was observed.
     n_draws : int, default=100
-        At least 2. No kernel matrix is held; it is computed once for 32 draws.
+        At least 2. The kernel matrix is not stored; it is computed once for every 32 draws.
     random_state : int, default=0
 
     Returns
@@ -92,7 +92,7 @@ def complexity_estimate(
     seed: int = 0,
     constant: float = 0.0,
 ) -> Estimate:
-    """``(radius / n) E sqrt(s'K s)``, for rows that were observed so often; the constant is added to K."""
+    """``(radius / n) E sqrt(s'K s)``, for rows with these counts; ``constant`` is added to K."""
     lengths = _lengths(rows, counts, n_draws, seed, constant) * (radius / counts.sum())
     return Estimate(
         float(lengths.mean()),

@@ -1,4 +1,4 @@
-"""All that can be said about one fitted model: bounds, estimates, and why others say nothing."""
+"""The report of a fitted model: all bounds and estimates that apply, and why the others do not."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ from .stability import stability_bound
 
 __all__ = ["Report", "report"]
 
-MAX_DRAWN_ROWS = 5_000  # rows for which random signs are drawn
+MAX_DRAWN_ROWS = 5_000  # with more rows, no random signs are drawn
 
 
 @dataclass(frozen=True)
 class Report:
     """Bounds and estimates for a fitted model, by name: ``report["hold-out"].value``.
 
-    Every bound holds with probability ``1 - delta`` by itself; several together hold with less.
+    Each bound alone holds with probability ``1 - delta``; several hold together with a lower probability.
 
     Attributes
     ----------
     entries : dict of str to Bound, Estimate or Inapplicable
     training_error, majority_error : float
     n_samples : int
-        Observations.
+        The number of observations.
     delta : float
     columns : tuple of dict
-        For several columns of outputs: the entries of each, for the share of all observations that are of
-        its classes and get a wrong output, with probability ``1 - delta / n_columns``.
+        For several columns of outputs, the entries of each column. They bound the share of all observations
+        that belong to its classes and get a wrong output, with probability ``1 - delta / n_columns``.
     """
 
     entries: dict[str, Entry]
@@ -51,23 +51,23 @@ class Report:
 
     def __getitem__(self, name: str) -> Entry:
         if name not in self.entries:
-            raise KeyError(f"there is no {name!r}; there are {list(self.entries)}.")
+            raise KeyError(f"there is no {name!r}; the entries are {list(self.entries)}.")
         return self.entries[name]
 
     def __str__(self) -> str:
         head = (
-            f"{self.n_samples} observations, training error {self.training_error:.4g}, majority class errs "
+            f"{self.n_samples} observations, training error {self.training_error:.4g}, majority-class error "
             f"{self.majority_error:.4g}; each bound alone holds with probability {1 - self.delta:g}"
         )
-        lines = [head, f"{'':24}{'value':>9}   says something   terms"]
-        told = [entry for entry in self.entries.values() if not isinstance(entry, Inapplicable)]
-        lines += [_line(entry) for entry in told]
+        lines = [head, f"{'':24}{'value':>9}   informative      terms"]
+        shown = [entry for entry in self.entries.values() if not isinstance(entry, Inapplicable)]
+        lines += [_line(entry) for entry in shown]
         reasons: dict[str, list[str]] = {}
         for entry in self.entries.values():
             if isinstance(entry, Inapplicable):
                 reasons.setdefault(entry.reason, []).append(entry.name)
         lines += [f"not {', '.join(names)}: {reason}" for reason, names in reasons.items()]
-        notes = dict.fromkeys(note for entry in told for note in entry.notes)
+        notes = dict.fromkeys(note for entry in shown for note in entry.notes)
         return "\n".join(lines + [f"note: {note}" for note in notes])
 
 
@@ -93,21 +93,21 @@ def report(
     y_test: Any = None,
     max_norm: float | None = None,
 ) -> Report:
-    """All bounds and estimates that apply to a fitted model, and reasons for those that do not.
+    """All bounds and estimates that apply to a fitted model, and why the others do not.
 
     Parameters
     ----------
     model : fitted classifier of maxmargin
         With ``coef_``, or ``dual_coef_`` and a kernel.
     X, y, sample_weight
-        What it was fitted to. Weights must be whole numbers: how often a row was observed.
+        The training data. Weights must be whole numbers: how often each row was observed.
     delta : float, default=0.05
         The probability with which each bound may fail.
     X_test, y_test : optional
-        Rows that nothing about the model was chosen by.
+        Held-out rows: they must not have been used to choose anything about the model.
     max_norm : float, optional
-        A number known to be at least ``sqrt(k(x, x))`` for every row that can occur; for the linear kernel
-        the largest norm. RBF and Laplacian kernels have 1.
+        An upper bound on ``sqrt(k(x, x))`` over all possible rows; for the linear kernel, on their norms. It
+        is 1 for RBF and Laplacian kernels.
 
     Returns
     -------
@@ -152,7 +152,7 @@ def _predicted(view: ColumnView) -> np.ndarray:
 
 
 def _tried(name: str, make: Callable[[], Bound | Estimate], notes: tuple[str, ...] = ()) -> Entry:
-    """The entry with its name, or the reason why there is none."""
+    """The entry, or the reason why it does not apply."""
     try:
         entry = make()
     except DoesNotApply as reason:
@@ -166,7 +166,7 @@ def _column_bounds(view: ColumnView, t: int, delta: float, max_norm: float | Non
     def stability() -> Bound:
         sample, loss, largest = view.sample(t), view.svm_loss(), view.max_norm(max_norm)
         if isinstance(view.model.class_weight, str):
-            raise DoesNotApply("balanced class weights change with every row.")
+            raise DoesNotApply("balanced class weights depend on every row.")
         slope = 1.0 if loss == "hinge" else 1.0 + largest * view.radius()
         cost = float(view.cost(t).max())
         return stability_bound(sample, cost, largest, delta, slope=slope, excess=view.excess(t))
@@ -203,9 +203,9 @@ def _combined(view: ColumnView, columns: list[dict[str, Entry]], delta: float) -
 
 
 def _held_out(view: ColumnView, X: Any, y: Any, delta: float) -> dict[str, Entry]:
-    """The bound from rows that were held out."""
+    """The bound from held-out rows."""
     if (X is None) != (y is None):
-        raise ValueError("X_test and y_test must be given together, or neither.")
+        raise ValueError("X_test and y_test must be given together, or not at all.")
     if X is None:
         return {"hold-out": Inapplicable("hold-out", "no X_test and y_test were given.")}
     X, labels, _ = labelled(view.model, X, y, None, "weights")
@@ -214,13 +214,13 @@ def _held_out(view: ColumnView, X: Any, y: Any, delta: float) -> dict[str, Entry
 
 
 def _training(view: ColumnView) -> dict[str, Entry]:
-    """Bounds on the training error of Hamming decoding; a class of finitely many functions this is not."""
+    """Bounds on the training error of Hamming decoding; the bound for finite classes never applies."""
     code = view.model.code_
     entries: dict[str, Entry] = {
-        "finite-class": Inapplicable("finite-class", "the class of this model is not finite.")
+        "finite-class": Inapplicable("finite-class", "the function class of this model is not finite.")
     }
     if code.n_classes == 2:
-        reason = "there is one column: its error is the training error."
+        reason = "there is only one column, and its error is the training error."
         return entries | {name: Inapplicable(name, reason) for name in ("ecoc-printed", "ecoc-refined")}
     found = code.training_error_bound(view.outputs, view.labels, view.counts)
     errors = 2.0 / code.minimum_distance * found.column_errors
@@ -235,7 +235,7 @@ def _training(view: ColumnView) -> dict[str, Entry]:
 
 
 def _exact(model: Any, view: ColumnView) -> dict[str, Entry]:
-    """The leave-one-out error itself, where a model has it."""
+    """The exact leave-one-out error, where the model has it."""
     value = getattr(model, "loo_error_", None)
     if value is None or not np.isfinite(value):
         return {}
@@ -243,7 +243,7 @@ def _exact(model: Any, view: ColumnView) -> dict[str, Entry]:
 
 
 def _complexities(view: ColumnView) -> dict[str, Entry]:
-    """The Rademacher complexity of the ball that f lies on, from the diagonal and by drawing signs."""
+    """The Rademacher complexity of the ball of radius ||f||, from the diagonal and by random signs."""
     rows, of = view.rows(0), "empirical Rademacher complexity"
 
     def from_diagonal() -> Estimate:

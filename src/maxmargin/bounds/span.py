@@ -1,10 +1,10 @@
-"""Margins of samples left out, if the others kept their kinds: the span of the support vectors.
+"""Left-out margins, if no other sample changes its kind: the span of the support vectors.
 
-Kinds of samples are: no dual variable, free, at the bound (hinge). Where all but the one left out keep
-theirs, free ones keep their margins 1, and the change is that of a linear system. With A the kernel matrix of
-the free samples (bordered by ones where there is a free intercept), the margin of a sample with dual variable
-a_i falls by a_i S_i^2, where S_i is the distance of its feature vector to the (affine) span of the other free
-ones:
+A sample is of one of three kinds: a_i = 0, free, or at its bound (hinge). If all samples but the one left
+out keep their kinds, free samples keep margin 1, and the change follows from a linear system. Let A
+be the kernel matrix of the free samples, bordered by ones for a free intercept. The margin of a sample with
+dual variable a_i falls by a_i S_i^2, where S_i is the distance from its feature vector to the (affine) span
+of the other free samples:
 
     S_i^2 = 1 / (A^{-1})_ii for a free sample,     k_ii - v_i' A^{-1} v_i for one at its bound.
 
@@ -24,19 +24,19 @@ from .kinds import DoesNotApply, FloatArray
 
 __all__ = ["SupportProblem", "margins_left_out"]
 
-MAX_FREE_SUPPORT_VECTORS = 4000  # a matrix of that order is held
+MAX_FREE_SUPPORT_VECTORS = 4000  # the order of a dense matrix in memory
 COLUMNS_PER_SOLVE = 512
-RELATIVE_RIDGE = 1e-12  # of the mean diagonal, for points in the span of others
-BOUND_SLACK = 1e-8  # a dual variable within this share of its bound is at the bound
+RELATIVE_RIDGE = 1e-12  # times the mean diagonal, for points in the span of others
+BOUND_SLACK = 1e-8  # relative distance below which a dual variable is at its bound
 
 
 @dataclass(frozen=True)
 class SupportProblem:
-    """The two-class problem of some rows: what was solved, and its solution.
+    """A two-class problem and its solution.
 
-    ``duals`` and ``cost`` are those of one observation, ``counts`` the observations of each row, which share
-    a row's dual variable equally. ``constant`` is added to the kernel: 1 for a penalised intercept.
-    ``bordered`` is for a free intercept.
+    ``duals`` and ``cost`` belong to one observation; ``counts`` are the observations of each row, which all
+    have the same dual variable. ``constant`` is added to the kernel: 1 for a penalised intercept.
+    ``bordered`` marks a free intercept.
     """
 
     kernel: KernelData
@@ -79,7 +79,7 @@ class _Bordered:
 
 
 def margins_left_out(problem: SupportProblem) -> FloatArray:
-    """The margin of every sample when one observation of its row is left out and no other changes its kind.
+    """Each sample's margin when one observation of its row is left out and no other changes its kind.
 
     Parameters
     ----------
@@ -88,13 +88,13 @@ def margins_left_out(problem: SupportProblem) -> FloatArray:
     Returns
     -------
     ndarray of shape (n_rows,)
-        ``-inf`` where nothing is left to fix the intercept by.
+        ``-inf`` where no free sample is left to fix the intercept.
     """
     support = problem.duals > 0.0
     free = support & (problem.squared | (problem.duals < (1.0 - BOUND_SLACK) * problem.cost))
     if free.sum() > MAX_FREE_SUPPORT_VECTORS:
         raise DoesNotApply(
-            f"its matrix would have the order of the {int(free.sum())} free support vectors, more than "
+            f"there are {int(free.sum())} free support vectors, and its dense matrix is limited to "
             f"{MAX_FREE_SUPPORT_VECTORS}."
         )
     which, out = np.flatnonzero(free), problem.margins.copy()

@@ -1,4 +1,4 @@
-"""The stability bound: leaving out one row moves f by little, whatever the row."""
+"""The stability bound: leaving out one row changes f only a little, whichever row it is."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ def stability_bound(
 ) -> Bound:
     """``e <= mean ramp + 2 s + (4 n s + 1) sqrt(log(1/delta) / (2n))``, ``s = slope * cost * max_norm^2``.
 
-    It is for f that minimises ``1/2 ||f||^2 + cost sum_i loss(y_i f(x_i))``, without an intercept or with a
+    It requires that f minimises ``1/2 ||f||^2 + cost sum_i loss(y_i f(x_i))``, without an intercept or with a
     penalised one. In the form ``mean loss + lambda/2 ||f||^2`` the cost is ``1 / (lambda n)``.
 
     Parameters
     ----------
     sample : MarginSample
     cost : float
-        The largest of a row's.
+        The largest cost of a row.
     max_norm : float
-        A number known to be at least ``sqrt(k(x, x))`` for every row that can occur.
+        An upper bound on ``sqrt(k(x, x))`` over all possible rows.
     delta : float, default=0.05
     slope : float, default=1.0
         The steepest slope of the loss: 1 for the hinge.
     excess : float, default=0.0
-        How far the objective is above its minimum at most: f may then be ``sqrt(2 excess)`` off.
+        An upper bound on the objective minus its minimum; f may be off by ``sqrt(2 excess)``.
 
     Returns
     -------
@@ -48,7 +48,7 @@ def stability_bound(
     check_number("excess", excess, at_least=0.0)
     check_max_norm(sample, max_norm)
     if sample.intercept is not None:
-        raise DoesNotApply("the intercept is not penalised, and one row may move it by any amount.")
+        raise DoesNotApply("the intercept is not penalised, so a single row may change it by any amount.")
     n, s = sample.n_samples, slope * cost * max_norm**2
     terms = {
         "ramp loss": sample.mean(ramp(sample.margins)),

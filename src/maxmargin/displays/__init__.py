@@ -1,4 +1,4 @@
-"""Pictures of fits and searches, in the manner of scikit-learn's displays; they need the extra ``plots``."""
+"""Plots of fits and searches, in the style of scikit-learn's displays; they need the extra ``plots``."""
 
 from .budget_path import BudgetPathDisplay
 from .code_matrix import CodeDisplay

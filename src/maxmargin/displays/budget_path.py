@@ -1,4 +1,4 @@
-"""What a budgeted classifier gains by more support vectors."""
+"""How the accuracy or the loss of a budgeted classifier changes with the number of support vectors."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ class BudgetPathDisplay:
     Parameters
     ----------
     budget_path : dict of arrays
-        "budget", "loss" and "score", as ``SparseKernelClassifier.budget_path_`` has them.
+        "budget", "loss" and "score", as in ``SparseKernelClassifier.budget_path_``.
     chosen : int or None
         A budget to mark.
     name : str or None
-        What the line is called.
+        Label of the line.
 
     Attributes
     ----------
     ax_, figure_, line_
     mark_ : Line2D or None
-        The chosen budget.
+        Mark of the chosen budget.
     """
 
     def __init__(
@@ -55,11 +55,11 @@ class BudgetPathDisplay:
         Parameters
         ----------
         model : SparseKernelClassifier, or a pipeline or search that ends in one
-            With ``validation_fraction`` its path has accuracies.
+            The path has accuracies if the model was fitted with ``validation_fraction``.
         tolerance : float, default=0.002
-            The budget that ``choose_budget(tolerance)`` gives is marked, where there are accuracies.
+            Where there are accuracies, the budget of ``choose_budget(tolerance)`` is marked.
         name : str, optional
-            What the line is called.
+            Label of the line.
         quantity, ax
             As for :meth:`plot`.
 
@@ -73,13 +73,13 @@ class BudgetPathDisplay:
         return cls(budget_path=model.budget_path_, chosen=chosen, name=name).plot(ax, quantity=quantity)
 
     def plot(self, ax: Any = None, *, quantity: str | None = None) -> Self:
-        """Draw; several paths go onto the same axes.
+        """Draw the path; several paths can share the same axes.
 
         Parameters
         ----------
         ax : matplotlib axes, optional
         quantity : {"score", "loss"}, optional
-            "score" by default, where it is known.
+            "score" by default if the path has scores, else "loss".
 
         Returns
         -------
@@ -108,7 +108,7 @@ class BudgetPathDisplay:
         return self
 
     def _mark(self, value: float, colour: str) -> None:
-        told = f"{self.chosen} support vectors suffice" + ("" if self.name is None else f" ({self.name})")
+        label = f"{self.chosen} support vectors suffice" + ("" if self.name is None else f" ({self.name})")
         (self.mark_,) = self.ax_.plot(
-            [self.chosen], [value], "*", ms=15.0, color=colour, mec="white", zorder=3, label=told
+            [self.chosen], [value], "*", ms=15.0, color=colour, mec="white", zorder=3, label=label
         )

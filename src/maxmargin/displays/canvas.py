@@ -1,4 +1,4 @@
-"""What all pictures share: axes, colours, and the model inside a pipeline or a search."""
+"""Parts that all displays share: axes, colours, and the model inside a pipeline or a search."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ __all__ = [
     "pyplot",
 ]
 
-# Okabe and Ito's, without yellow: eyes of all kinds tell them apart on white.
+# Okabe and Ito's palette without yellow: distinguishable on white with any kind of colour vision.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")
 MARKERS = "os^DvP*"
 
 
 def pyplot(caller: str) -> Any:
-    """matplotlib's ``pyplot``, imported when a picture is drawn and not before."""
+    """matplotlib's ``pyplot``, imported only when something is drawn."""
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
         raise ImportError(
-            f"{caller} draws with matplotlib, which is not installed; the extra 'plots' has it: "
+            f"{caller} needs matplotlib, which is not installed; install it with the extra 'plots': "
             "pip install 'maxmargin[plots]'."
         ) from error
     return plt
 
 
 def new_axes(caller: str, ax: Any, n: int = 1, **layout: Any) -> list[Any]:
-    """``n`` axes: those given, or new ones side by side."""
+    """``n`` axes: the given ones, or new ones side by side."""
     plt = pyplot(caller)
     if ax is None:
         _, ax = plt.subplots(1, n, layout="constrained", squeeze=False, **layout)
@@ -50,32 +50,32 @@ def new_axes(caller: str, ax: Any, n: int = 1, **layout: Any) -> list[Any]:
 
 
 def class_colours(n: int) -> list[Any]:
-    """A colour for each of ``n`` unordered things; beyond seven they are shades of one scale."""
+    """A colour for each of ``n`` unordered items; more than seven are shades of one scale."""
     return list(COLOURS[:n]) if n <= len(COLOURS) else ordered_colours(n)
 
 
 def ordered_colours(n: int) -> list[Any]:
-    """From dark to light, as far as a line on white can be seen."""
+    """Colours from dark to light that stay visible on white."""
     from matplotlib import colormaps
 
     return [colormaps["viridis"](share) for share in np.linspace(0.0, 0.8, n)]
 
 
 def legend(ax: Any, **where: Any) -> Any:
-    """A legend that hides no more of the picture than it must, or None where nothing has a name."""
+    """A legend that covers as little as possible, or None if nothing has a label."""
     handles, _ = ax.get_legend_handles_labels()
     return ax.legend(fontsize="small", framealpha=0.85, **where) if handles else None
 
 
 def label_numbers(y: Any, classes: np.ndarray) -> np.ndarray:
-    """The place of each label among the classes, which may be in any order."""
+    """The position of each label among the classes, which may be in any order."""
     y, order = np.asarray(y), np.argsort(classes)
     places = np.searchsorted(classes, y, sorter=order)
     numbers = order[np.minimum(places, len(order) - 1)]
     strange = np.unique(y[classes[numbers] != y])
     if len(strange):
         raise ValueError(
-            f"y has labels {strange.tolist()!r} that are none of the classes {classes.tolist()!r}."
+            f"y has labels {strange.tolist()!r} that are not among the classes {classes.tolist()!r}."
         )
     return np.asarray(numbers)
 

@@ -1,4 +1,4 @@
-"""A code as a picture: classes by columns, with the columns' errors above."""
+"""A code drawn as a matrix: classes by columns, with the columns' errors above."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ __all__ = ["CodeDisplay", "column_errors"]
 
 FILLS = {-1: "#0072b2", 0: "#f2f2f2", 1: "#e69f00"}
 SIGNS = {-1: "−", 0: "0", 1: "+"}
-MAX_SIGNS = 150  # cells in which a sign can be read
-MAX_NAMED = 30  # classes
+MAX_SIGNS = 150  # cells; in more, signs are too small to read
+MAX_NAMED = 30  # classes; more are not labelled
 
 
 class CodeDisplay:
-    """The matrix of a code and, where there are data, how often each column errs.
+    """The matrix of a code and, given data, the error rate of each column.
 
     Parameters
     ----------
     code : Code
     classes : array-like of shape (n_classes,), optional
-        Names of its rows.
+        Names of the code's rows.
     errors : ndarray of shape (n_columns,), optional
-        Shares of wrong outputs.
+        The share of wrong outputs in each column.
 
     Attributes
     ----------
     ax_, figure_
     image_ : AxesImage
     error_ax_ : axes or None
-        Above the image.
+        The axes above the image.
     bars_ : BarContainer or None
         Errors in percent.
     """
@@ -55,7 +55,7 @@ class CodeDisplay:
         ----------
         model : fitted classifier with a code, or a search around one
         X, y, sample_weight : optional
-            Rows to count the columns' errors on.
+            Rows on which the columns' errors are counted.
         ax : matplotlib axes, optional
 
         Returns
@@ -64,7 +64,7 @@ class CodeDisplay:
         """
         model = model_inside(model, "code_", "CodeDisplay")
         if (X is None) != (y is None):
-            raise ValueError("CodeDisplay counts errors on rows with labels: give both X and y, or neither.")
+            raise ValueError("CodeDisplay counts errors on labelled rows: give both X and y, or neither.")
         if X is None:
             return cls(code=model.code_, classes=model.classes_).plot(ax)
         outputs = model.column_outputs(X)
@@ -90,7 +90,7 @@ class CodeDisplay:
         y : array-like of shape (n_samples,)
             Labels.
         outputs : array-like of shape (n_samples, n_columns)
-            As ``column_outputs`` gives them.
+            As returned by ``column_outputs``.
         code : Code
         classes : array-like of shape (n_classes,), optional
             The label of each row of the code, in order; 0, 1, ... by default.
@@ -107,7 +107,7 @@ class CodeDisplay:
         return display.plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw.
+        """Draw the matrix and the errors.
 
         Parameters
         ----------
@@ -134,7 +134,7 @@ class CodeDisplay:
         return self
 
     def _new_axes(self) -> tuple[Any, Any]:
-        """For the errors, if there are any, and for the matrix."""
+        """New axes for the matrix and, if there are errors, for them."""
         n_classes, n_columns = self.code.matrix.shape
         width, height = min(max(4.6, 0.3 * n_columns + 1.6), 14.0), min(max(2.4, 0.27 * n_classes + 1.0), 8.0)
         both = {"height_ratios": (0.9, height), "sharex": True, "layout": "constrained"}
@@ -180,13 +180,13 @@ class CodeDisplay:
 def column_errors(
     code: Code, outputs: np.ndarray, labels: np.ndarray, sample_weight: Any = None
 ) -> np.ndarray:
-    """For each column the weighted share of wrong signs, among the rows of the classes it tells apart.
+    """For each column, the weighted share of wrong signs among the rows of the classes that it separates.
 
-    An output of 0 is wrong. nan where no row has such a class.
+    An output of 0 is wrong. The share is nan where no row has such a class.
     """
     if outputs.shape != (len(labels), code.n_columns):
         raise ValueError(
-            f"outputs have a row for each label and {code.n_columns} columns, as the code has; got "
+            f"outputs must have a row for each label and the {code.n_columns} columns of the code; got "
             f"{len(labels)} labels and outputs of shape {outputs.shape}."
         )
     weight = check_sample_weight(sample_weight, len(labels))

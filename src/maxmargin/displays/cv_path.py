@@ -18,34 +18,33 @@ MAX_NAMED = 8
 
 
 class CVPathDisplay:
-    """Error of a cross-validation against C, alpha or lambda: a U, where the grid is wide enough.
+    """Cross-validated error against C, alpha or lambda; U-shaped if the grid is wide enough.
 
-    Make it with :meth:`from_estimator` or :meth:`from_cv_results`.
+    Create it with :meth:`from_estimator` or :meth:`from_cv_results`.
 
     Parameters
     ----------
-    grid : maxmargin.path_grid.Grid
+    grid : maxmargin.selection.Grid
         Values of the parameter and, if there is one, of gamma.
     scores : ndarray of shape (n_points, n_folds)
-        For the points of ``grid``, larger is better; nan where a point was left out.
+        Scores of the points of ``grid``; larger is better, nan where a point was eliminated.
     chosen : int or None
-        The point that the search has chosen.
+        The point chosen by the search.
     score_name : str or None
-        None where scores are accuracies, of which the error is drawn.
+        None if scores are accuracies; the error is then drawn.
     total_weight : float or None
-        With it C is drawn as ``lambda = 1 / (C total_weight)``.
+        If given, C is drawn as ``lambda = 1 / (C total_weight)``.
 
     Attributes
     ----------
     ax_, figure_
-        What was drawn on.
     lines_ : list of Line2D
         One for each gamma.
     bands_ : list of collections
-        One standard error over the folds, to both sides: of every line if there are one or two, else of the
+        One standard error over the folds to both sides, for every line if there are one or two, else for the
         best one.
     marks_ : dict of Line2D
-        "best", "one-standard-error", "chosen": points that coincide are marked once, by the first name.
+        "best", "one-standard-error", "chosen": points that coincide are marked once, under the first name.
     """
 
     def __init__(
@@ -72,7 +71,7 @@ class CVPathDisplay:
         search : PathCV, or GridSearchCV over C or alpha with or without gamma
         total_weight : float, optional
             The number of rows, or their total weight: C is then drawn as the lambda of ``(1/n) sum loss +
-            lambda/2 ||f||^2``; with 1, as that of ``sum loss + lambda/2 ||f||^2``.
+            lambda/2 ||f||^2``; with 1, as the lambda of ``sum loss + lambda/2 ||f||^2``.
         ax : matplotlib axes, optional
 
         Returns
@@ -109,7 +108,7 @@ class CVPathDisplay:
         chosen : int, optional
             A row of the table to mark.
         score_name : str, optional
-            What scores are called; without it they are accuracies, and the error is drawn.
+            Name of the score; without it scores are accuracies, and the error is drawn.
         total_weight, ax
             As for :meth:`from_estimator`.
 
@@ -124,7 +123,7 @@ class CVPathDisplay:
         if not folds:
             raise ValueError(
                 "CVPathDisplay needs the scores of single folds, split0_test_score and so on; a search with "
-                "several kinds of score has other names."
+                "several metrics stores them under other names."
             )
         table = np.column_stack([np.asarray(cv_results[name], dtype=np.float64) for name in folds])
         scores = np.full((len(grid.points), len(folds)), np.nan)
@@ -139,7 +138,7 @@ class CVPathDisplay:
         return display.plot(ax=ax)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw; on ``ax``, or on a figure of its own.
+        """Draw on ``ax``, or on a new figure.
 
         Parameters
         ----------
@@ -216,7 +215,7 @@ class CVPathDisplay:
         value = self._x(self.grid.points[point][self.grid.name])
         return f"{said}{chosen}: {self._x_name()} = {value:.3g}"
 
-    # ---- what is drawn ----
+    # ---- quantities drawn ----
 
     def _x(self, values: Any) -> Any:
         return 1.0 / (values * self.total_weight) if self._in_lambda() else values
@@ -251,7 +250,7 @@ class CVPathDisplay:
 
 
 def _grid_of(params: list[dict[str, Any]]) -> tuple[Grid, np.ndarray]:
-    """The grid that these points are of, and where each of them is in it."""
+    """The grid of these points, and the position of each in it."""
     seen = {name: {point[name] for point in params} for name in params[0]}
     names = [name for name in seen if len(seen[name]) > 1] or list(seen)[:1]
     gamma = next((name for name in names if name.split("__")[-1] == "gamma"), None)
@@ -260,7 +259,7 @@ def _grid_of(params: list[dict[str, Any]]) -> tuple[Grid, np.ndarray]:
         others, gamma = [gamma], None
     if len(others) != 1 or not all(isinstance(v, int | float | np.number) for n in names for v in seen[n]):
         raise ValueError(
-            f"CVPathDisplay draws a search over one parameter and, if any, gamma, both numbers; got {names}."
+            f"CVPathDisplay draws one parameter and, optionally, gamma, both numeric; got {names}."
         )
     values = np.array(sorted(seen[others[0]]), dtype=np.float64)
     values = values[::-1] if others[0].split("__")[-1] == "alpha" else values  # from strong to weak

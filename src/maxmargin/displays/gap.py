@@ -1,4 +1,4 @@
-"""How the duality gap of a fit came down."""
+"""The duality gap of a fit over time and iterations."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ MAX_NAMED_COLUMNS = 7
 class GapDisplay:
     """Relative duality gap against seconds and against iterations, for each column of a fit.
 
-    Up to seven columns have a line with a name; of more, thin lines and one thick line, the largest gap of
-    all columns at each moment. Gaps below 2.2e-16 are drawn there, infinite ones are not drawn.
+    Up to seven columns have a labelled line each. More columns have thin lines, and a thick line shows the
+    largest gap at each moment. Gaps below 2.2e-16 are drawn at 2.2e-16; infinite gaps are not drawn.
 
     Parameters
     ----------
     history : list of sequences of Check
         One for each column, as in ``history_`` of every estimator.
     names : list of str, optional
-        Of the columns.
+        Names of the columns.
     tol : float, optional
-        The gap that was asked for.
+        The requested gap.
 
     Attributes
     ----------
     axes_ : list of axes
-        Against seconds and against iterations, or the one that was asked for.
+        Against seconds and against iterations, or only one of them.
     ax_ : axes
         The first of them.
     figure_
     lines_ : list of lists of Line2D
         For each of the axes, a line for each column.
     worst_ : list of Line2D
-        For each of the axes, the largest gap; empty where columns have names.
+        For each of the axes, the largest gap; empty where columns are labelled.
     """
 
     def __init__(
@@ -72,13 +72,13 @@ class GapDisplay:
         return display.plot(ax, against=against)
 
     def plot(self, ax: Any = None, *, against: str | None = None) -> Self:
-        """Draw.
+        """Draw the gaps.
 
         Parameters
         ----------
         ax : matplotlib axes, or two of them, optional
         against : {"seconds", "iterations"}, optional
-            Both by default, on two axes; one where one of the axes is given: "seconds".
+            By default both, on two axes; "seconds" if only one axes object is given.
 
         Returns
         -------
@@ -110,7 +110,7 @@ class GapDisplay:
             style = {"color": "0.6", "lw": 0.7, "alpha": max(0.15, 4.0 / len(curves))}
             self.lines_.append([ax.plot(*curve, "-", **style)[0] for curve in curves])
             self.lines_[-1][0].set_label(f"each of {len(curves)} columns")
-            worst = ax.plot(*largest_gap(curves), "-", color=COLOURS[0], lw=2.0, label="the largest of them")
+            worst = ax.plot(*largest_gap(curves), "-", color=COLOURS[0], lw=2.0, label="largest gap")
             self.worst_ += worst
         else:
             names = self.names or [f"column {t}" for t in range(len(curves))]
@@ -128,7 +128,7 @@ class GapDisplay:
 
 
 def _column_names(model: Any, n_histories: int) -> list[str] | None:
-    """Which classes a column tells apart, where each has a history of its own."""
+    """The classes that each column separates, where every column has its own history."""
     code = getattr(model, "code_", None)
     if code is None or code.n_columns != n_histories:
         return None

@@ -1,4 +1,4 @@
-"""Decision boundary, margins and support vectors of a model of two features."""
+"""Decision boundary, margins and support vectors of a model with two features."""
 
 from __future__ import annotations
 
@@ -14,42 +14,42 @@ from .canvas import MARKERS, class_colours, label_numbers, legend, new_axes
 
 __all__ = ["MarginDisplay"]
 
-MAX_COLUMNS = 3  # whose margins can be told apart
+MAX_COLUMNS = 3  # more margins would be indistinguishable
 MAX_NAMED = 10
 
 
 class MarginDisplay:
-    """Regions of the classes, the boundary between them, the lines where outputs are -1 and +1.
+    """Regions of the classes, the boundary between them, and the margins at outputs -1 and +1.
 
-    ``xx0``, ``xx1``, ``xlabel``, ``ylabel``, ``surface_``, ``ax_`` and ``figure_`` are what they are in
-    scikit-learn's ``DecisionBoundaryDisplay``. To draw the lines over one of those, give its ``ax_`` and
+    ``xx0``, ``xx1``, ``xlabel``, ``ylabel``, ``surface_``, ``ax_`` and ``figure_`` have the same meaning as
+    in scikit-learn's ``DecisionBoundaryDisplay``. To draw the lines over such a display, pass its ``ax_`` and
     ``regions=False``.
 
     Parameters
     ----------
     xx0, xx1 : ndarray of shape (n, n)
-        Where the model was asked, from ``meshgrid``.
+        Grid points at which the model was evaluated, from ``meshgrid``.
     response : ndarray of shape (n, n)
-        Numbers of the classes that were predicted.
+        Index of the predicted class.
     outputs : ndarray of shape (n, n, n_columns)
-        Of the columns of the code, of which one is enough for two classes.
+        Outputs of the code's columns; two classes need only one.
     classes : ndarray of shape (n_classes,)
     points : ndarray of shape (n_points, 2), optional
     labels : ndarray of shape (n_points,), optional
-        Numbers of their classes.
+        Class index of each point.
     support : ndarray of shape (n_support, 2), optional
     xlabel, ylabel : str
-        The features.
+        Names of the features.
 
     Attributes
     ----------
     ax_, figure_
     surface_ : QuadContourSet or None
-        The regions.
+        Regions of the classes.
     boundary_ : list of QuadContourSet
         Between one class and all others; a single one for two classes.
     margins_ : list of QuadContourSet
-        Outputs of -1 and +1, for each column where there are up to three.
+        Lines of output -1 and +1, for each of at most three columns.
     points_ : list of PathCollection
         One for each class.
     support_ : PathCollection or None
@@ -92,19 +92,19 @@ class MarginDisplay:
         regions: bool = True,
         ax: Any = None,
     ) -> Self:
-        """Draw a fitted classifier of two features.
+        """Draw a fitted classifier with two features.
 
         Parameters
         ----------
         estimator : fitted classifier, or a pipeline or search that ends in one
         X : array-like of shape (n_samples, 2)
-            What is drawn reaches a little beyond them.
+            The plot extends a little beyond these rows.
         y : array-like of shape (n_samples,), optional
-            Labels; with them the samples are drawn.
+            Labels; if given, the samples are drawn.
         grid_resolution : int, default=200
-            Points to a side.
+            Number of grid points along each side.
         eps : float, default=0.1
-            How far beyond X, as a share of its extent.
+            Border around X, as a share of its extent.
         regions, ax
             As for :meth:`plot`.
 
@@ -117,7 +117,7 @@ class MarginDisplay:
         names = [str(name) for name in getattr(X, "columns", ("feature 0", "feature 1"))]
         points = np.asarray(X, dtype=np.float64)
         if points.ndim != 2 or points.shape[1] != 2:
-            raise ValueError(f"MarginDisplay draws two features; X has the shape {points.shape}.")
+            raise ValueError(f"MarginDisplay needs exactly two features; X has the shape {points.shape}.")
         low, high = points.min(axis=0), points.max(axis=0)
         border = eps * np.where(high > low, high - low, 1.0)
         axes = np.linspace(low - border, high + border, grid_resolution)
@@ -139,13 +139,13 @@ class MarginDisplay:
         return display.plot(ax, regions=regions)
 
     def plot(self, ax: Any = None, *, regions: bool = True) -> Self:
-        """Draw.
+        """Draw the regions, lines and points.
 
         Parameters
         ----------
         ax : matplotlib axes, optional
         regions : bool, default=True
-            Colour the regions of the classes.
+            Whether to colour the regions of the classes.
 
         Returns
         -------
@@ -173,10 +173,10 @@ class MarginDisplay:
         )
 
     def _lines(self) -> None:
-        """Boundaries: where the one output is 0, or where a class begins."""
+        """Boundaries: where the only output is 0, or where the predicted class changes."""
         columns = np.moveaxis(self.outputs, -1, 0)
         two = len(self.classes) == 2
-        begins = np.arange(1, 2) if two else np.arange(len(self.classes))  # of two classes one says it all
+        begins = np.arange(1, 2) if two else np.arange(len(self.classes))  # two classes: one boundary
         regions = np.where(self.response == begins[:, None, None], 1.0, -1.0)
         sides = columns if two and len(columns) == 1 else regions
         solid = {"levels": [0.0], "colors": "black", "linewidths": 1.4}
@@ -222,14 +222,14 @@ class MarginDisplay:
 
 
 def _like(X: Any, points: np.ndarray) -> Any:
-    """The points as a data frame of X's kind, if X is one: pandas' or polars'."""
+    """The points as a data frame of the same library (pandas or polars) if X is a data frame."""
     if not hasattr(X, "columns"):
         return points
     return type(X)(points, **{"columns" if hasattr(X, "iloc") else "schema": list(X.columns)})
 
 
 def _outputs(estimator: Any, asked: Any) -> np.ndarray:
-    """Outputs of the columns; of estimators without a code those that decide, if they have such."""
+    """Outputs of the columns, or ``decision_function`` for estimators without a code, if they have it."""
     inner, asked = _last_step(estimator, asked)
     for name in ("column_outputs", "decision_function"):
         if hasattr(inner, name):
@@ -239,7 +239,7 @@ def _outputs(estimator: Any, asked: Any) -> np.ndarray:
 
 
 def _last_step(estimator: Any, X: Any) -> tuple[Any, Any]:
-    """The model at the end of a search or a pipeline, and X as it sees it."""
+    """The model at the end of a search or a pipeline, and X as transformed for it."""
     model = getattr(estimator, "best_estimator_", estimator)
     before = model[:-1] if isinstance(model, Pipeline) else None
     seen = before.transform(X) if before is not None and len(before) else X
@@ -247,7 +247,7 @@ def _last_step(estimator: Any, X: Any) -> tuple[Any, Any]:
 
 
 def _support(estimator: Any, X: Any, points: np.ndarray) -> np.ndarray | None:
-    """Support vectors in the space of X: behind other steps, the rows of X that become them."""
+    """Support vectors in the space of X; behind other steps, the rows of X that are mapped to them."""
     model, seen = _last_step(estimator, X)
     support = getattr(model, "support_vectors_", None)
     if support is None or np.ndim(support) != 2:

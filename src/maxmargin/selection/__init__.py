@@ -1,7 +1,7 @@
-"""Choosing parameters: one estimator along a grid, and cross-validation that shares its work.
+"""Parameter selection: fits along a grid, and cross-validation that shares work between them.
 
-Both kinds of folds, by fits of any estimator and by one shared kernel matrix, have one method ``run(gamma,
-folds, values)``, whose results do not depend on threads or workers.
+There are two kinds of folds: fits of any estimator, and fits on one shared kernel matrix. Both have a method
+``run(gamma, folds, values)``, whose results do not depend on threads or workers.
 """
 
 from .grid import Grid, chosen_point

@@ -1,4 +1,4 @@
-"""The grid that a search over regularisation and bandwidth goes through, and what is chosen from it."""
+"""The grid of a search over regularisation and bandwidth, and the rules that choose a point of it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from .regularization_path import beside, parameter_of
 
 __all__ = ["RULES", "Grid", "chosen_point", "grid_for", "ranks"]
 
-LAMBDAS = np.geomspace(1e-5, 1e2, 8)  # of (1/n) sum loss + lambda/2 ||f||^2
-GAMMA_FACTORS = 4.0 ** np.arange(-2, 3)  # of the median
+LAMBDAS = np.geomspace(1e-5, 1e2, 8)  # in (1/n) sum loss + lambda/2 ||f||^2
+GAMMA_FACTORS = 4.0 ** np.arange(-2, 3)  # times the median heuristic's gamma
 KERNELS_WITHOUT_GAMMA = ("linear", "precomputed")
 RULES = ("best", "one-standard-error")
 
@@ -25,7 +25,7 @@ class Grid:
     """``name`` takes ``values``, from strong to weak regularisation; ``gamma_name``, if any, ``gammas``.
 
     ``points`` are in the order of scikit-learn's ``ParameterGrid``; ``place[g, v]`` is where the g-th gamma
-    with the v-th value is among them.
+    with the v-th value stands among them.
     """
 
     name: str
@@ -36,7 +36,7 @@ class Grid:
     place: np.ndarray = field(init=False)
 
     def __post_init__(self) -> None:
-        """The points, and where each is."""
+        """Compute the points and the position of each."""
         axes = {self.name: self.values.tolist()}
         if self.gamma_name is not None:
             axes[self.gamma_name] = self.gammas.tolist()
@@ -52,7 +52,7 @@ class Grid:
 
     @property
     def n_gammas(self) -> int:
-        """How many kernels there are."""
+        """The number of kernels in the grid."""
         return 1 if self.gamma_name is None else len(self.gammas)
 
     def point(self, g: int, v: int) -> dict[str, float]:
@@ -61,21 +61,21 @@ class Grid:
         return point if self.gamma_name is None else {**point, self.gamma_name: float(self.gammas[g])}
 
     def at_gamma(self, g: int) -> dict[str, float]:
-        """What all points of one gamma share."""
+        """The parameters that all points of one gamma share."""
         return {} if self.gamma_name is None else {self.gamma_name: float(self.gammas[g])}
 
 
 def grid_for(estimator: Any, Cs: Any, alphas: Any, gammas: Any, total: float, median: float | None) -> Grid:
-    """The given grid, or for what is None the usual one; ``total`` is the weight of all rows.
+    """The given grid, with defaults in place of None; ``total`` is the weight of all rows.
 
-    ``median`` is the median heuristic's gamma, or None where the grid goes over no gamma by itself.
+    ``median`` is the median heuristic's gamma, or None where the default grid has no gammas.
     """
     if Cs is not None and alphas is not None:
-        raise ValueError("give one of Cs and alphas, not both; an estimator is regularised by one of them.")
+        raise ValueError("give either Cs or alphas, not both; an estimator has only one of these parameters.")
     kinds = [kind for kind, given in (("C", Cs), ("alpha", alphas)) if given is not None] or ["C", "alpha"]
     names = {kind: name for kind in kinds if (name := parameter_of(estimator, kind)) is not None}
     if not names:
-        raise ValueError(f"{estimator!r} has no parameter {' or '.join(kinds)} to choose.")
+        raise ValueError(f"{estimator!r} has no parameter {' or '.join(kinds)} to search over.")
     kind, name = next(iter(names.items()))
     if kind == "C":
         values = 1.0 / (LAMBDAS * total) if Cs is None else check_grid("Cs", Cs)
@@ -99,22 +99,22 @@ def _gamma_axis(estimator: Any, gammas: Any, median: float | None) -> tuple[str 
     if callable(kernel) or (isinstance(kernel, str) and kernel in KERNELS_WITHOUT_GAMMA):
         raise ValueError(
             f"gammas are given, but the kernel {kernel!r} takes no gamma from the estimator. Leave gammas "
-            "out, or take a kernel by its name, as 'rbf'."
+            "out, or give the kernel by name, such as 'rbf'."
         )
     return name, np.unique(check_grid("gammas", gammas))
 
 
 def ranks(means: np.ndarray) -> np.ndarray:
-    """1 for the largest, equal ranks for equal means; points without one come last."""
+    """1 for the largest mean, equal ranks for equal means; points without a mean come last."""
     known = np.isfinite(means)
     worst = means[known].min() - 1.0 if known.any() else 0.0
     return rankdata(-np.where(known, means, worst), method="min").astype(np.int32)
 
 
 def chosen_point(grid: Grid, scores: np.ndarray, rule: str) -> int:
-    """The point of the largest mean score, the first of several; or by the rule of one standard error.
+    """The point with the largest mean score, the first of several; or the one-standard-error rule's choice.
 
-    That is the most regularised point, among those of the best one's gamma, whose mean is within one standard
+    That rule takes the most regularised point with the best point's gamma whose mean is within one standard
     error of the best mean. Points that were not scored on every fold are not chosen.
     """
     means = scores.mean(axis=1)

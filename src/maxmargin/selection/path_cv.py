@@ -35,68 +35,70 @@ def _where_the_model_has(name: str) -> Any:
 
 
 class PathCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """An estimator whose regularisation, and gamma, are chosen by cross-validation.
+    """An estimator whose regularisation and gamma are chosen by cross-validation.
 
-    Every point of the grid is scored on folds that it was not trained on, as in scikit-learn's
-    ``GridSearchCV``, with which it shares the names of its results. The work is shared: on a fold, solutions
-    are followed from strong to weak regularisation, each from the one before (see :func:`maxmargin.path`).
-    What a fold is trained on comes from its own training rows alone.
+    Every point of the grid is scored on held-out folds, as in scikit-learn's ``GridSearchCV``; the names of
+    the results are the same. Work is shared between points: on each fold, solutions are followed from strong
+    to weak regularisation, each starting from the one before (see :func:`maxmargin.path`). A fold's model
+    depends on the fold's own training rows only.
 
-    For :class:`KernelSVC` all folds look into one kernel matrix, computed once for each gamma, or for all of
-    the "rbf" kernel from distances that are computed once. That takes at most half of its ``cache_mb``, and
-    the folds' caches the other half. Where the matrix does not fit, where gamma is a word and "fixed", and
-    for decoders that learn from the training rows, each fold computes its own rows.
+    For :class:`KernelSVC` all folds share one kernel matrix. It is computed once for each gamma; for the
+    "rbf" kernel, distances are computed once for all gammas. The matrix takes at most half of ``cache_mb``,
+    and the folds' caches the other half. Each fold computes its own kernel rows where the matrix does not
+    fit, where gammas are "fixed" and gamma is given by name, and for decoders that learn from the training
+    rows.
 
     Parameters
     ----------
     estimator : estimator, optional
         Any classifier with a parameter C or alpha, or a pipeline around one; ``KernelSVC()`` by default.
     Cs, alphas : array-like, optional
-        Values of the one that the estimator has. By default eight of lambda between 1e-5 and 1e2 in
-        ``(1/n) sum loss + lambda/2 ||f||^2``: these are alphas, and ``C = 1 / (lambda n)``, n being the total
-        weight of all rows.
+        Values of whichever parameter the estimator has. By default eight values of lambda between 1e-5 and
+        1e2 in ``(1/n) sum loss + lambda/2 ||f||^2``: alpha is lambda, and ``C = 1 / (lambda n)`` with n the
+        total weight of all rows.
     gammas : array-like or "fixed", optional
-        By default five around the median heuristic, a factor of 4 apart, for an estimator that is itself one
-        with an "rbf" or "laplacian" kernel, and the estimator's own gamma for others. "fixed": its own.
+        By default five values around the median heuristic, a factor of 4 apart, if the estimator itself has
+        an "rbf" or "laplacian" kernel; otherwise the estimator's own gamma. "fixed" keeps its own gamma.
     cv : int, splitter or iterable of splits, default=5
-        For a number, rows of each class are dealt out in turn, equal rows together, in an order that does
-        not depend on the one given.
+        For a number, the rows of each class are dealt to the folds in turn. Equal rows stay together, and the
+        folds do not depend on the order of the rows.
     scoring : str or callable, optional
         One of scikit-learn's scorers; by default the estimator's ``score``, one minus the 0-1 loss.
     rule : {"best", "one-standard-error"}, default="best"
-        The point of the largest mean score, the first of several; or the most regularised one, of the same
-        gamma, whose mean is within a standard error of it.
+        "best" takes the point with the largest mean score, the first of several; "one-standard-error" takes
+        the most regularised point with the same gamma whose mean is within one standard error of it.
     eliminate : bool, default=False
-        Leave a point out of the folds still to come when it could not be the best even by a score of 1 on all
-        of them. The best point is the same; ``cv_results_["eliminated"]`` says which points these are. It
-        needs scores of at most 1, as accuracies are.
+        Skip the remaining folds of a point that could not be the best even with a score of 1 on all of them.
+        The best point stays the same; ``cv_results_["eliminated"]`` marks the points skipped. It needs a
+        score of at most 1, such as accuracy.
     refit : bool, default=True
-        Fit the chosen point to all rows, which ``predict`` needs.
+        Fit the chosen point to all rows; ``predict`` needs it.
     n_jobs : int, optional
-        For :class:`KernelSVC` threads, all cores by default. For others joblib's workers, a fold each; one by
-        default, in which the estimator has its own threads. Results do not depend on it.
+        For :class:`KernelSVC`, the number of threads; all cores by default. For other estimators, the number
+        of joblib workers, one fold each; one by default, and the estimator uses its own threads. Results do
+        not depend on it.
     random_state : int, RandomState or None
-        For the sample of rows that the median is taken of, and for an estimator with none of its own.
+        Seeds the sample of rows for the median heuristic, and an estimator whose ``random_state`` is None.
 
     Attributes
     ----------
     best_estimator_ : estimator
         Fitted to all rows with the chosen parameters; only with ``refit``.
     best_params_, best_score_, best_index_
-        Of the chosen point: its parameters, its mean score, its place in ``cv_results_``.
+        Parameters, mean score and position in ``cv_results_`` of the chosen point.
     cv_results_ : dict of arrays
-        As ``GridSearchCV`` has it, in the order of ``ParameterGrid``; beside it ``eliminated`` and, over the
-        folds, ``max_dual_gap``. Scores that are not known because of elimination are nan.
+        As in ``GridSearchCV``, in the order of ``ParameterGrid``, plus ``eliminated`` and ``max_dual_gap``,
+        the largest gap over the folds. Scores skipped by elimination are nan.
     start_ : str
-        What a model takes over from the one before: see :class:`maxmargin.selection.RegularizationPath`.
+        What each model inherits from the one before: see :class:`maxmargin.selection.RegularizationPath`.
     n_splits_ : int
     scorer_, classes_, n_features_in_
 
     Notes
     -----
-    The gammas of the default grid are those of all rows, without their labels. A gamma that is a word and
-    "fixed" is that of each fold's training rows. A fold whose training rows are of one class predicts that
-    class. Points that were eliminated are not chosen by "one-standard-error" either.
+    The default gammas are computed from all rows, without their labels. With ``gammas="fixed"``, a gamma
+    given by name is computed from each fold's training rows. A fold whose training rows all belong to one
+    class predicts that class. Eliminated points are not chosen by "one-standard-error" either.
 
     Examples
     --------
@@ -144,9 +146,9 @@ class PathCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X, y
             Whatever the estimator takes.
         sample_weight : array-like of shape (n_samples,), optional
-            For fits and scores alike: a weight of 2 is a row given twice, a weight of 0 a row not given.
+            Used in fits and scores: a weight of 2 is a row given twice, a weight of 0 a row left out.
         groups : array-like of shape (n_samples,), optional
-            For a splitter that wants them.
+            For a splitter that uses groups.
 
         Returns
         -------
@@ -180,12 +182,10 @@ class PathCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_flag("eliminate", self.eliminate)
         check_flag("refit", self.refit)
         if not (self.scoring is None or isinstance(self.scoring, str) or callable(self.scoring)):
-            raise ValueError(
-                f"scoring must be one score to choose by: a name, a callable or None; got {self.scoring!r}."
-            )
+            raise ValueError(f"scoring must be one score: a name, a callable or None; got {self.scoring!r}.")
         if self.eliminate and not is_at_most_one(self.scoring):
             raise ValueError(
-                f"eliminate needs a score that is at most 1, as scoring='accuracy' is; got {self.scoring!r}. "
+                f"eliminate needs a score of at most 1, such as scoring='accuracy'; got {self.scoring!r}. "
                 "Set eliminate=False to score every point on every fold."
             )
 
@@ -196,7 +196,7 @@ class PathCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return estimator
 
     def _labelled(self, X: Any, y: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Labels as they are and as numbers, and weights; sets ``classes_``."""
+        """Labels as given, labels as numbers, and weights; sets ``classes_``."""
         if y is None:
             raise ValueError("PathCV requires y to be passed, but the target y is None.")
         y = _check_y(y, estimator=self)
@@ -223,7 +223,7 @@ class PathCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return grid_for(estimator, self.Cs, self.alphas, self.gammas, float(weight.sum()), median)
 
     def _runner(self, estimator: Any, X: Any, y: Any, weight: Any, splits: list[Split], grid: Grid) -> Any:
-        """How folds are scored: over one kernel matrix where that is possible, or by fits of their own."""
+        """The function that scores folds: on one kernel matrix where possible, else by separate fits."""
         parts = (X, y, weight, splits, grid, self.scorer_, self.n_jobs)
         shared = start_of(estimator, grid.name) == "kernel-rows" and can_share(estimator, grid)
         if shared and self._asks_for_scores():
@@ -233,12 +233,12 @@ class PathCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return FittedFolds(estimator, *parts).run
 
     def _asks_for_scores(self) -> bool:
-        """Whether the scorer looks at nothing but what a model says of the rows, probabilities excepted."""
+        """Whether the scorer needs only predictions or decision values, no probabilities."""
         known = self.scoring is None or isinstance(self.scoring, str)
         return known and getattr(self.scorer_, "_response_method", "predict") != "predict_proba"
 
     def _refitted(self, estimator: Any, grid: Grid, chosen: int, X: Any, y: Any, weight: Any) -> Any:
-        """The chosen point on all rows, found in the way in which folds have found theirs."""
+        """The chosen point fitted to all rows, in the same way as on the folds."""
         point = grid.points[chosen]
         if start_of(estimator, grid.name) != "support-vectors":
             return fitted(clone(estimator).set_params(**point), X, y, weight)
@@ -260,7 +260,7 @@ class PathCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         if not hasattr(self, "best_estimator_"):
             raise AttributeError(
-                f"this search was fitted with refit=False, so there is no model; fit one with the parameters "
+                f"this search was fitted with refit=False, so it has no model; fit one with the parameters "
                 f"{self.best_params_!r}, or search with refit=True."
             )
         return self.best_estimator_
@@ -294,7 +294,7 @@ class PathCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return hasattr(self, "best_params_")
 
     def __sklearn_tags__(self) -> Any:
-        """What the estimator takes is taken."""
+        """The tags of the estimator: the search accepts the same input."""
         tags = super().__sklearn_tags__()
         inner = get_tags(KernelSVC() if self.estimator is None else self.estimator)
         tags.input_tags, tags.classifier_tags = inner.input_tags, inner.classifier_tags

@@ -1,4 +1,4 @@
-"""Solutions along a grid of regularisation, each with what the one before it has found."""
+"""Solutions along a grid of regularisation, each starting from the one before."""
 
 from __future__ import annotations
 
@@ -27,19 +27,18 @@ class RegularizationPath:
     Attributes
     ----------
     parameter : str
-        Its name: "C", "alpha", or that of a step of a pipeline, as "kernelsvc__C".
+        The parameter's name: "C", "alpha", or that of a pipeline step, such as "kernelsvc__C".
     values : ndarray of shape (n_values,)
-    estimators : list of estimators
-        Fitted.
+    estimators : list of fitted estimators
     objectives : ndarray of shape (n_values,)
     dual_gaps : ndarray of shape (n_values,)
-        Relative; nan, as the other numbers, where an estimator does not tell.
+        Relative gaps; nan, like the other numbers, where an estimator does not report them.
     seconds : ndarray of shape (n_values,)
     kernel_values : ndarray of shape (n_values,)
-        Computed for this model alone, beside what earlier ones had left.
+        Kernel values computed for each model, beyond those left by earlier ones.
     start : {"kernel-rows", "warm-start", "support-vectors", "cold"}
-        What a model takes over from the one before: coefficients and kernel rows; coefficients; the support
-        vectors, which are those of the estimator's own alpha; or nothing.
+        What each model inherits from the one before: coefficients and kernel rows; coefficients; the support
+        vectors, chosen with the estimator's own alpha; or nothing.
     """
 
     parameter: str
@@ -60,11 +59,11 @@ def path(
     Parameters
     ----------
     estimator : classifier with a parameter C or alpha, or a pipeline or another estimator around one
-        Not fitted, and not changed.
+        It is cloned, not fitted or changed.
     X, y, sample_weight
         As for its ``fit``.
     Cs, alphas : array-like of shape (n_values,)
-        One of the two.
+        Give exactly one of the two.
 
     Returns
     -------
@@ -73,8 +72,9 @@ def path(
     Notes
     -----
     :class:`KernelSVC` carries coefficients and kernel rows along. :class:`SparseKernelClassifier` finds its
-    support vectors once, with its own alpha, and refits their coefficients for each of the grid: where those
-    of every alpha are wanted, fit it anew. Others start from the last model where they have ``warm_start``.
+    support vectors once, with its own alpha, and refits their coefficients for each value of the grid; to
+    choose them again for every alpha, fit separately. Other estimators start from the last model if they have
+    ``warm_start``.
 
     Examples
     --------
@@ -85,17 +85,17 @@ def path(
     ('kernel-rows', [0.1, 1.0, 10.0], True)
     """
     if (Cs is None) == (alphas is None):
-        raise ValueError(f"give one of Cs and alphas; got Cs={Cs!r} and alphas={alphas!r}.")
+        raise ValueError(f"give exactly one of Cs and alphas; got Cs={Cs!r} and alphas={alphas!r}.")
     short, values = ("C", check_grid("Cs", Cs)) if alphas is None else ("alpha", check_grid("alphas", alphas))
     name = parameter_of(estimator, short)
     if name is None:
-        raise ValueError(f"{estimator!r} has no parameter {short} that a path could follow.")
+        raise ValueError(f"{estimator!r} has no parameter {short} for a path to follow.")
     order = np.argsort(values if short == "C" else -values, kind="stable")
     models: list[Any] = [None] * len(values)
     numbers = np.full((4, len(values)), np.nan)
     before, how = 0.0, start_of(estimator, name)
     for k, (model, seconds) in zip(order, along(estimator, name, values[order], X, y, sample_weight)):
-        models[k] = deepcopy(model) if how == "warm-start" else model  # the next fit changes that one only
+        models[k] = deepcopy(model) if how == "warm-start" else model  # the next fit must not change this one
         last = final_estimator(model)
         counted = _kernel_values(last)
         numbers[:, k] = getattr(last, "objective_", np.nan), gap_of(model), seconds, counted - before
@@ -116,7 +116,7 @@ def final_estimator(model: Any) -> Any:
 
 
 def gap_of(model: Any) -> float:
-    """The relative duality gap, where there is one."""
+    """The relative duality gap; nan for a model that has none."""
     return float(getattr(final_estimator(model), "dual_gap_", np.nan))
 
 
@@ -136,7 +136,7 @@ def beside(name: str, other: str) -> str:
 
 
 def start_of(estimator: Any, name: str) -> str:
-    """What a model of the path takes over from the one before; see :class:`RegularizationPath`."""
+    """What each model of the path inherits from the one before; see :class:`RegularizationPath`."""
     if isinstance(estimator, KernelSVC) and name == "C":
         return "kernel-rows"
     if isinstance(estimator, SparseKernelClassifier) and name == "alpha" and estimator.refit is not None:
@@ -147,7 +147,7 @@ def start_of(estimator: Any, name: str) -> str:
 
 
 def _is_kept(estimator: Any, name: str) -> bool:
-    """Whether the part that has this parameter is there at the next fit, where most would clone it anew."""
+    """Whether the part with this parameter survives to the next fit; most meta-estimators clone it."""
     return "__" not in name or (
         isinstance(estimator, Pipeline) and _is_kept(estimator[-1], name.partition("__")[2])
     )
@@ -156,7 +156,7 @@ def _is_kept(estimator: Any, name: str) -> bool:
 def along(
     estimator: Any, name: str, values: np.ndarray, X: Any, y: Any, sample_weight: Any
 ) -> Iterator[tuple[Any, float]]:
-    """A fitted model for each value in turn, which the next may change, and the seconds that it took."""
+    """Yield a fitted model for each value, and its seconds; the next step may change the model."""
     how = start_of(estimator, name)
     if how == "kernel-rows":
         for model in estimator.path(X, y, values, sample_weight):
@@ -184,7 +184,7 @@ def fitted(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
     """``estimator.fit``, with weights for the last step of a pipeline."""
     if sample_weight is None:
         return estimator.fit(X, y)
-    if get_config()["enable_metadata_routing"]:  # then a pipeline knows which of its steps has asked for them
+    if get_config()["enable_metadata_routing"]:  # then the pipeline routes the weights
         return estimator.fit(X, y, sample_weight=sample_weight)
     prefix = f"{estimator.steps[-1][0]}__" if isinstance(estimator, Pipeline) else ""
     return estimator.fit(X, y, **{f"{prefix}sample_weight": sample_weight})

@@ -1,4 +1,4 @@
-"""Cross-validation over a grid: gamma by gamma, a few folds at a time, hopeless points left out."""
+"""Cross-validation over a grid: gamma by gamma, a few folds at a time, without points that cannot win."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .splits import Split
 
 __all__ = ["FittedFolds", "FoldScores", "ScoreTable", "is_at_most_one", "one_class", "search"]
 
-FOLDS_PER_ELIMINATION = 2  # between two eliminations; fixed, because threads must not change the result
+FOLDS_PER_ELIMINATION = 2  # folds between two eliminations; fixed, so that threads do not change the result
 SCORE_ROUNDING = 1e-12
 SCORERS_BOUNDED_BY_ONE = (
     *("accuracy", "average_precision", "balanced_accuracy", "f1", "jaccard", "matthews", "precision"),
@@ -29,7 +29,7 @@ SCORERS_BOUNDED_BY_ONE = (
 
 
 def is_at_most_one(scoring: Any) -> bool:
-    """Whether no score can exceed 1, which is known of scikit-learn's own by their names."""
+    """Whether no score can exceed 1; known by name for scikit-learn's own scorers."""
     return scoring is None or (isinstance(scoring, str) and scoring.startswith(SCORERS_BOUNDED_BY_ONE))
 
 
@@ -63,10 +63,10 @@ class ScoreTable:
             getattr(self, name)[points, fold] = getattr(found, name)
 
     def hopeless(self, points: np.ndarray) -> np.ndarray:
-        """Which of the points cannot have the best mean, were they to score 1 on every fold still to come.
+        """Points that cannot have the best mean even with a score of 1 on every remaining fold.
 
-        Only scores of other points on the same folds are looked at, all of which a search without
-        elimination would have too: so the best point is the same.
+        Only scores that a search without elimination would have too are compared, so the best point is the
+        same.
         """
         complete = self.scores.mean(axis=1)
         if not np.isfinite(complete).any():
@@ -75,7 +75,7 @@ class ScoreTable:
         return np.asarray(bound < np.nanmax(complete) - SCORE_ROUNDING)
 
     def results(self, grid: Grid) -> dict[str, Any]:
-        """``cv_results_`` with the names of scikit-learn's ``GridSearchCV``, and some of our own."""
+        """``cv_results_`` with the names of scikit-learn's ``GridSearchCV``, and two more."""
         with np.errstate(invalid="ignore"):
             means, spread = self.scores.mean(axis=1), self.scores.std(axis=1)
         table: dict[str, Any] = {}
@@ -94,7 +94,7 @@ class ScoreTable:
 
 
 def _over_known(summary: Callable[[np.ndarray], Any], numbers: np.ndarray) -> np.ndarray:
-    """A summary of the entries of each row that are known."""
+    """A summary of the known entries of each row."""
     return np.array([summary(row[~np.isnan(row)]) if not np.isnan(row).all() else np.nan for row in numbers])
 
 
@@ -122,7 +122,7 @@ def search(
 
 @dataclass(frozen=True)
 class FittedFolds:
-    """Folds on which an estimator is fitted along the grid, each by itself."""
+    """Folds on which an estimator is fitted separately along the grid."""
 
     estimator: Any
     X: Any

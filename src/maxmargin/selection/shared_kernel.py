@@ -1,8 +1,8 @@
-"""Scores of the exact kernel SVM along a grid: one kernel matrix at a time, which all folds look into.
+"""Scores of the exact kernel SVM along a grid: one kernel matrix at a time, shared by all folds.
 
-A fold's training rows, in their canonical order, are a selection of those of all folds. Its problem is the
-one that a fit of its own would have, with kernel values that are there already, and what it predicts for its
-test rows are products with other rows of the same matrix.
+A fold's training rows, in canonical order, are a subset of all rows. Its problem is that of a separate fit,
+with kernel values that are already computed. Predictions for its test rows are products with other rows of
+the same matrix.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ from .splits import Split
 
 __all__ = ["HeldData", "HeldKernel", "HeldMatrix", "KernelFolds", "can_share"]
 
-MAX_CONCURRENT_FOLDS = 4  # fixed, because a fold's memory must not depend on the number of threads
+MAX_CONCURRENT_FOLDS = 4  # fixed, so that a fold's memory does not depend on the number of threads
 KERNEL_MEMORY_SHARE = 0.5  # of cache_mb, for the kernel matrix of all rows
 ROWS_PER_BLOCK = 64
 MAX_SQUARINGS = 4  # of a kernel matrix in place: each doubles the relative rounding error
 
 
 def can_share(estimator: KernelSVC, grid: Grid) -> bool:
-    """Whether folds have one kernel, and a decoder that learns nothing from their training rows.
+    """Whether all folds have the same kernel and a decoder that does not learn from training rows.
 
-    A gamma that is a word, as "scale", is another number on every fold.
+    A gamma given by name, such as "scale", differs from fold to fold.
     """
     model = clone(estimator).set_params(**grid.at_gamma(0))
     decoder = DECODERS.get(model.decoder) if isinstance(model.decoder, str) else model.decoder
@@ -50,7 +50,7 @@ def can_share(estimator: KernelSVC, grid: Grid) -> bool:
 
 
 class FixedScores(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A stand-in for a model whose scores of one set of rows are already known, for scorers."""
+    """A stand-in for a fitted model, for scorers: its scores on one set of rows are already known."""
 
     def __init__(self, classes: Any = None, scores: Any = None) -> None:
         self.classes = classes
@@ -58,7 +58,7 @@ class FixedScores(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def classes_(self) -> np.ndarray:
-        """Those of the training rows."""
+        """The classes of the training rows."""
         return np.asarray(self.classes)
 
     def decision_function(self, X: Any) -> np.ndarray:
@@ -72,13 +72,13 @@ class FixedScores(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self.classes_[predicted_classes(self.decision_function(X))]
 
     def __sklearn_is_fitted__(self) -> bool:
-        """It is."""
+        """Always fitted."""
         return True
 
 
 @dataclass
 class Fold:
-    """What one fold solves: rows of the matrix to train on, their labels among ``classes``, their weights."""
+    """The problem of one fold: training rows of the matrix, their labels among ``classes``, their weights."""
 
     train: np.ndarray
     labels: np.ndarray
@@ -88,7 +88,7 @@ class Fold:
 
 
 class KernelFolds:
-    """Folds of a :class:`KernelSVC` over one kernel matrix; ``run`` is what ``search`` asks for."""
+    """Folds of a :class:`KernelSVC` over one kernel matrix; ``search`` calls ``run``."""
 
     def __init__(
         self,
@@ -118,7 +118,7 @@ class KernelFolds:
         self.limit = limit
 
     def _order_rows(self) -> None:
-        """Equal rows that all folds treat alike become one; ``place`` is where each row is among these."""
+        """Merge equal rows that all folds treat alike; ``place`` maps each row to its merged row."""
         n = len(self.y)
         roles = np.zeros((n, 2 * len(self.splits)), dtype=bool)
         for k, (train, test) in enumerate(self.splits):
@@ -129,7 +129,7 @@ class KernelFolds:
         if self.X.ndim == 2 and not isinstance(self.estimator._kernel_parameter(), Precomputed):
             pairs = label * (int(role.max()) + 1) + role.ravel()
             self.index, self.place = canonical_index(self.X, pairs, weight)
-        else:  # a prefix is a random sample, as it is there
+        else:  # a prefix is a random sample, as in a separate fit
             self.index = self.estimator._rng(0).permutation(np.flatnonzero(weight > 0.0))
             self.place = np.full(n, -1, dtype=np.intp)
             self.place[self.index] = np.arange(len(self.index))
@@ -137,7 +137,7 @@ class KernelFolds:
         self.merged = np.bincount(self.place[given], weights=weight[given])
 
     def _resolve(self, g: int) -> Any:
-        """The kernel at the g-th gamma, with numbers for words."""
+        """The kernel at the g-th gamma, with all parameters as numbers."""
         self.estimator.set_params(**self.grid.at_gamma(g))
         rows = Rows(self.X, self.index, self.n_threads)
         self.estimator._prepare(WeightedRows(rows, np.zeros(len(self.index), dtype=np.intp), self.merged))
@@ -168,7 +168,7 @@ class KernelFolds:
         return [scores for scores, _ in solved]
 
     def _fold(self, split: Split) -> Fold:
-        """Training rows of positive weight, with the class weights that these rows ask for."""
+        """Training rows of positive weight, with class weights computed from these rows."""
         train, test = split
         weight = np.ones(len(train)) if self.weight is None else self.weight[train]
         factor = class_weights(self.estimator.class_weight, self.y[train], weight)
@@ -199,7 +199,7 @@ class KernelFolds:
     def _scores(
         self, fold: Fold, held: HeldData, values: np.ndarray, stop: Stop, memory: np.ndarray
     ) -> tuple[list[np.ndarray], list[list[SolverResult]]]:
-        """Scores of the test rows for each value, and what the columns of the code came to."""
+        """Scores of the test rows for each value, and the results of the code's columns."""
         model = self.estimator
         if len(fold.classes) < 2:
             return [np.zeros(len(fold.test))] * len(values), []
@@ -236,7 +236,7 @@ class KernelFolds:
             if not self.estimator.kernel_.positive and set(short) == {Status.STALLED}:
                 advice = without_bound_words(self.estimator.kernel)
             warnings.warn(
-                f"PathCV: {len(short)} of {len(statuses)} problems of folds stopped early ({short[0]}); "
+                f"PathCV: {len(short)} of {len(statuses)} fold problems stopped early ({short[0]}); "
                 f"{advice} The gaps are in cv_results_['max_dual_gap'].",
                 ConvergenceWarning,
                 stacklevel=5,
@@ -245,7 +245,7 @@ class KernelFolds:
 
 @dataclass(frozen=True)
 class HeldMatrix(Precomputed):
-    """A symmetric kernel matrix of our own making."""
+    """A symmetric kernel matrix computed here."""
 
     positive: bool = False
     name: ClassVar[str] = "held"
@@ -253,7 +253,7 @@ class HeldMatrix(Precomputed):
 
 @dataclass
 class HeldData(KernelData):
-    """Kernel values that are there already: nothing is computed but sums of them."""
+    """Kernel values that are already computed; only sums of them are evaluated."""
 
     def fill(self, which: np.ndarray, others: np.ndarray, out: tuple[np.ndarray, np.ndarray, int]) -> None:
         """``rows[slots, first : first + len(others)] = between(which, others)``; out: rows, slots, first."""
@@ -293,11 +293,11 @@ class HeldKernel:
 
     @staticmethod
     def n_bytes(n: int, dtype: Any) -> int:
-        """What one matrix takes."""
+        """The bytes of one matrix."""
         return n * n * (4 if dtype == np.float32 else 8)
 
     def at(self, kernel: Kernel, several: bool = False) -> HeldData:
-        """The values of a kernel whose parameters are numbers; ``several`` others of its kind will follow."""
+        """The matrix of a kernel with numeric parameters; ``several`` means that more gammas will follow."""
         if kernel != self.kernel:
             squarings = self._squarings(kernel)
             if isinstance(kernel, RBF) and self.with_distances and (several or self.distances is not None):
@@ -312,7 +312,7 @@ class HeldKernel:
         return HeldData(HeldMatrix(kernel.positive), self.K, np.arange(len(self.K)), self.n_threads)
 
     def _squarings(self, kernel: Kernel) -> int:
-        """How many squarings lead from the present gamma to that of the kernel; 0 where none do."""
+        """The number of squarings from the current gamma to the kernel's; 0 if squaring cannot reach it."""
         before = self.kernel
         if not isinstance(kernel, RBF | Laplacian) or not isinstance(before, type(kernel)):
             return 0

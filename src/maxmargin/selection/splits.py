@@ -1,4 +1,4 @@
-"""Which rows each fold of a search trains on, and which it is scored on: a function of the weighted rows."""
+"""Training and test rows of each fold of a search, as a function of the weighted rows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Split = tuple[np.ndarray, np.ndarray]
 
 
 def median_of(X: Any, labels: np.ndarray, weight: np.ndarray, seed: int) -> float:
-    """The gamma of the median heuristic: no label has a part in it."""
+    """The gamma of the median heuristic; labels are not used."""
     rows = as_rows(check_array(X, **LAYOUT))
     data = canonical(rows, labels, weight)
     return median_gamma(rows, np.random.default_rng(seed), data.weight, data.rows.index)
@@ -27,10 +27,10 @@ def median_of(X: Any, labels: np.ndarray, weight: np.ndarray, seed: int) -> floa
 def splits_of(
     cv: Any, X: Any, y: Any, labels: np.ndarray, weight: np.ndarray, groups: Any = None
 ) -> list[Split]:
-    """Rows to train on and rows to score, for each fold; those of weight 0 are in neither.
+    """Training rows and test rows of each fold; rows of weight 0 are in neither.
 
-    For a number of folds, rows of each class are dealt out in turn, in canonical order and equal ones
-    together, so that weights are repetitions. Without an X (that of a kernel matrix) it is the order given.
+    For a number of folds, the rows of each class are dealt out in turn, in canonical order with equal rows
+    together, so that weights act as repetitions. Without X (for a kernel matrix), the given order is used.
     """
     check_folds(cv)
     kept = weight > 0.0
@@ -49,6 +49,6 @@ def splits_of(
 
 
 def _positions(rows: Any) -> np.ndarray:
-    """Positions of rows, which may be given as a mask."""
+    """Positions of rows, given as positions or as a mask."""
     rows = np.asarray(rows)
     return np.flatnonzero(rows) if rows.dtype == bool else rows

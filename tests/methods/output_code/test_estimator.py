@@ -169,9 +169,9 @@ def test_outputs_and_stored_outputs_decode_alike():
 
 BAD = {
     "a regressor": (LinearRegression(), "estimator must be a classifier; got the regressor LinearRegression"),
-    "a class": (SVC, "an instance; got"),
+    "a class": (SVC, "must be an instance of a classifier"),
     "no outputs": (PeerClassifier(SVC()), "must have decision_function or predict_proba"),
-    "a number": (3, "with scikit-learn's interface, an instance; got 3"),
+    "a number": (3, "with scikit-learn's interface; got 3"),
 }
 
 

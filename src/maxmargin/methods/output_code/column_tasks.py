@@ -1,4 +1,4 @@
-"""Columns of a code, each fitted by a clone of any binary classifier, on joblib's workers."""
+"""Column tasks: clones of a binary classifier, fitted to the columns of a code by joblib workers."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ __all__ = [
 class TrainingData:
     """Rows in whatever form the estimator takes, labels ``0, 1, ...`` of ``classes``, and weights.
 
-    ``params`` are what the estimator's ``fit`` or ``partial_fit`` gets beside X and y, ``record`` what a fit
-    keeps.
+    ``params`` are passed to the estimator's ``fit`` or ``partial_fit`` beside X and y; ``record`` is what a
+    fit stores.
     """
 
     X: Any
@@ -48,13 +48,13 @@ class TrainingData:
 
     @property
     def kept(self) -> np.ndarray:
-        """Rows with a weight; the others were not given."""
+        """Rows with a positive weight; the others are ignored."""
         return np.flatnonzero(self.weight > 0.0)
 
 
 @dataclass(frozen=True)
 class Columns:
-    """Estimators that give the outputs of a code's columns; none before they are fitted.
+    """Estimators that give the outputs of a code's columns; none before the fit.
 
     ``who`` is the name that warnings begin with.
     """
@@ -71,8 +71,8 @@ class Columns:
 class ColumnTask:
     """One two-class problem: a clone of the estimator and some rows of X (None: all) with targets 0 and 1.
 
-    ``held`` are rows whose outputs are wanted instead of the fitted clone. One that ``goes_on`` is no clone,
-    but the estimator itself, by ``partial_fit``.
+    ``held`` are held-out rows: the task then returns their outputs instead of the fitted clone. If
+    ``goes_on``, the task updates the estimator itself by ``partial_fit`` instead of a clone.
     """
 
     column: int
@@ -90,22 +90,22 @@ class ColumnTask:
 
 
 def check_binary_classifier(estimator: Any) -> None:
-    """Raise if the estimator cannot fit a column: a class, a regressor, or without real-valued outputs."""
+    """Raise if the estimator cannot fit a column: a class, a regressor, or no real-valued outputs."""
     if isinstance(estimator, type) or not hasattr(estimator, "get_params"):
         raise ValueError(
-            f"estimator must be a classifier with scikit-learn's interface, an instance; got {estimator!r}."
+            f"estimator must be an instance of a classifier with scikit-learn's interface; got {estimator!r}."
         )
     if is_regressor(estimator):
         raise ValueError(f"estimator must be a classifier; got the regressor {estimator!r}.")
     if not (hasattr(estimator, "decision_function") or hasattr(estimator, "predict_proba")):
         raise ValueError(
-            f"estimator must have decision_function or predict_proba, whose values are decoded; got "
+            f"estimator must have decision_function or predict_proba, to be decoded; got "
             f"{estimator!r}. Wrap it in sklearn.calibration.CalibratedClassifierCV."
         )
 
 
 def weight_parameter(estimator: Any, method: str) -> str:
-    """The name under which the estimator's method, or that of a pipeline's last step, takes weights."""
+    """The name of the weight parameter of the estimator's method, or of a pipeline's last step."""
     prefix, taker = "", estimator
     while isinstance(taker, Pipeline):
         prefix, taker = f"{prefix}{taker.steps[-1][0]}__", taker.steps[-1][1]
@@ -113,7 +113,7 @@ def weight_parameter(estimator: Any, method: str) -> str:
         return f"{prefix}sample_weight"
     raise ValueError(
         f"sample_weight and class_weight need an estimator whose {method} takes sample_weight; that of "
-        f"{taker!r} does not. Leave the weights out, or take another estimator."
+        f"{taker!r} does not. Leave the weights out, or choose another estimator."
     )
 
 
@@ -123,9 +123,9 @@ def takes_kernel_matrix(estimator: Any) -> bool:
 
 
 def seeded(estimator: Any, seed: tuple[int, ...]) -> Any:
-    """A clone in which every ``random_state`` that is None, nested ones too, is a number drawn from the seed.
+    """A clone in which every ``random_state`` of None, nested ones included, is drawn from the seed.
 
-    One that was given is kept.
+    A ``random_state`` that was given is kept.
     """
     model = clone(estimator)
     parameters = model.get_params(deep=True)
@@ -139,7 +139,7 @@ def seeded(estimator: Any, seed: tuple[int, ...]) -> Any:
 
 
 def column_output(model: Any, X: Any) -> np.ndarray:
-    """``decision_function``, or ``2 p - 1`` with p the probability of the target 1."""
+    """``decision_function``, or ``2 p - 1`` with p the probability of target 1."""
     if hasattr(model, "decision_function"):
         values = np.asarray(model.decision_function(X), dtype=np.float64)
         if values.ndim == 2:
@@ -149,7 +149,7 @@ def column_output(model: Any, X: Any) -> np.ndarray:
 
 
 def rows_of(X: Any, rows: np.ndarray | None, columns: np.ndarray | None) -> Any:
-    """These rows, and of a pairwise matrix these columns; None is all of them."""
+    """The rows, and for a pairwise matrix also the columns, at these positions; None means all."""
     some = X if rows is None else _safe_indexing(X, rows)
     return some if columns is None else _safe_indexing(some, columns, axis=1)
 
@@ -157,9 +157,9 @@ def rows_of(X: Any, rows: np.ndarray | None, columns: np.ndarray | None) -> Any:
 def run_tasks(
     tasks: list[ColumnTask], X: Any, params: dict[str, Any], n_jobs: int | None, who: str
 ) -> list[Any]:
-    """Fitted estimators, or outputs of held rows, in the order of the tasks; one warning for all of them.
+    """Fitted estimators, or outputs of held-out rows, in the order of the tasks; warnings are summarised.
 
-    ``params`` go to ``fit`` or ``partial_fit``; those with an entry for each row of X are cut to the task's.
+    ``params`` go to ``fit`` or ``partial_fit``; those with an entry for each row are cut to the task's rows.
     """
     with thread_warnings():
         outcomes = Parallel(n_jobs=n_jobs)(delayed(record_warnings)(_run, task, X, params) for task in tasks)
@@ -168,7 +168,7 @@ def run_tasks(
 
 
 def _run(task: ColumnTask, X: Any, params: dict[str, Any]) -> Any:
-    if task.held is not None and len(np.unique(task.targets)) < 2:  # the other side is in this fold alone
+    if task.held is not None and len(np.unique(task.targets)) < 2:  # the other side is all in this fold
         return np.full(len(task.held), 2.0 * task.targets[0] - 1.0 if len(task.targets) else 0.0)
     columns = task.rows if takes_kernel_matrix(task.estimator) else None
     given = rows_of(X, task.rows, columns), task.targets

@@ -1,4 +1,4 @@
-"""Columns of a code, each by a clone of the estimator, fitted to the rows of the column's classes."""
+"""Columns of a code: a clone of the estimator for each, or one model for all of them."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ __all__ = ["ClonedColumns", "SharedColumns", "takes_codes"]
 class ClonedColumns(Columns):
     """A clone of any binary classifier for each column t, with targets 0 (code entry -1) and 1 (+1).
 
-    ``estimators`` are the clones, ``rows`` the rows they were fitted to where X is a pairwise matrix. With
-    ``partial_fit`` a clone is None until a row of its classes has come; its output is 0 until then.
+    ``estimators`` are the clones; ``rows`` are their training rows where X is a pairwise matrix. With
+    ``partial_fit`` a clone is None, and its output 0, until a row of its classes arrives.
     """
 
     rows: tuple[np.ndarray | None, ...] | None = None
@@ -42,12 +42,12 @@ class ClonedColumns(Columns):
     ) -> tuple[Self, Decoder | None]:
         """The fitted columns, and what the decoder has learned from their outputs.
 
-        All columns and folds are one list of tasks, so that no worker waits for a fold to end.
+        All columns and folds form one list of tasks, so that no worker waits for a fold to end.
         """
         if data.record.part is not None:
             raise CheckpointError(
-                f"{self.who} has no checkpoint of {self.estimator!r}, which it fits column by column: give "
-                "an estimator of maxmargin with a code and without class_weight, or set_checkpoint(None)."
+                f"{self.who} cannot checkpoint {self.estimator!r}, which it fits column by column: use an "
+                "estimator of maxmargin with a code and without class_weight, or set_checkpoint(None)."
             )
         out_of_fold = learner is not None and learner.learns_from == "out-of-fold"
         tasks = [self._task(data, t, data.kept) for t in range(self.code.n_columns)]
@@ -64,7 +64,7 @@ class ClonedColumns(Columns):
         return fitted, learner.fit(F[kept], data.labels[kept], self.code, data.weight[kept])
 
     def _fold_of_rows(self, data: TrainingData, folds: int | np.ndarray) -> np.ndarray:
-        """The fold of each row; for a number of them, equal rows of one label are in one fold."""
+        """The fold of each row; for a number of folds, equal rows with one label share a fold."""
         if isinstance(folds, np.ndarray):
             return folds
         X = None if takes_kernel_matrix(self.estimator) else data.X
@@ -72,7 +72,7 @@ class ClonedColumns(Columns):
         return stratified_folds(data.labels[first], folds)[group]
 
     def partial_fit(self, data: TrainingData) -> Self:
-        """Columns that have learned from this batch; those without a row in it stay as they are."""
+        """The columns updated by this batch; columns without a row in it do not change."""
         models = list(self.estimators or [None] * self.code.n_columns)
         tasks = []
         for t, model in enumerate(models):
@@ -112,9 +112,9 @@ class ClonedColumns(Columns):
 
 
 def takes_codes(estimator: Any) -> bool:
-    """Whether one fit of the estimator, given the code, answers as a clone for each column would.
+    """Whether one fit of the estimator with the code predicts as a clone for each column would.
 
-    An estimator with class weights of its own would weigh classes, where clones weigh sides of a column.
+    Class weights of the estimator itself differ: they weigh classes, but in clones the sides of a column.
     """
     own = estimator.get_params(deep=False)
     coded = isinstance(estimator, CodedClassifier) and "code" in own and own.get("multi_class") != "joint"
@@ -123,21 +123,21 @@ def takes_codes(estimator: Any) -> bool:
 
 @dataclass(frozen=True)
 class SharedColumns(Columns):
-    """All columns by one model; ``estimators`` holds it alone."""
+    """All columns in one model, the only entry of ``estimators``."""
 
     def fit(
         self, data: TrainingData, learner: Decoder | None, folds: int | np.ndarray
     ) -> tuple[Self, Decoder | None]:
-        """The fitted columns, and what the decoder has learned from their outputs: the model does both."""
+        """The fitted columns, and what the decoder has learned from their outputs; the model has both."""
         model = self._model("hamming" if learner is None else learner)
         y = data.classes[data.labels]
         model._fit(data.X, y, **data.params, record=data.record, folds=folds)
         return replace(self, estimators=(model,)), None if learner is None else model.decoder_
 
     def partial_fit(self, data: TrainingData) -> Self:
-        """The model that has learned from this batch; it never sees rows of weight 0."""
+        """The model updated by this batch, without rows of weight 0."""
         model = self.estimators[0] if self.estimators else self._model("hamming")
-        model.set_params(decoder="hamming")  # one that has learned stays out of a stream
+        model.set_params(decoder="hamming")  # learned decoders are not updated by a stream
         kept = data.kept
         X, labels, own = data.X, data.labels, data.params
         if len(kept) < len(labels):

@@ -1,4 +1,4 @@
-"""Many classes by any binary classifier: a code's columns fitted in parallel, and a decoder."""
+"""Multiclass classification by any binary classifier: a code's columns, fitted in parallel, and a decoder."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .columns import ClonedColumns, SharedColumns, takes_codes
 
 
 def _estimator_has(method: str) -> Callable[[OutputCodeClassifier], bool]:
-    """Raises the estimator's own error where it has no such method."""
+    """Raise the estimator's own error if it has no such method."""
 
     def check(model: OutputCodeClassifier) -> bool:
         getattr(model._inner(), method)
@@ -34,53 +34,53 @@ def _estimator_has(method: str) -> Callable[[OutputCodeClassifier], bool]:
 
 
 class OutputCodeClassifier(MetaEstimatorMixin, DecodedClassifier):  # type: ignore[misc]
-    """Many classes by a binary classifier for each column of a code, and a decoder of their outputs.
+    """Multiclass classifier: a binary classifier for each column of a code, and a decoder of their outputs.
 
-    Column t of the code is the problem of telling the classes with ``code_.matrix[:, t] == 1`` from those
-    with -1; classes with 0 have no part in it. A column's output f_t(x) is the ``decision_function`` of its
-    classifier, or ``2 p - 1`` with the probability p where there is only ``predict_proba``.
+    Column t of the code separates the classes with ``code_.matrix[:, t] == 1`` from those with -1; classes
+    with 0 take no part. A column's output f_t(x) is the ``decision_function`` of its classifier, or
+    ``2 p - 1`` with the probability p if it has only ``predict_proba``.
 
-    Any classifier of scikit-learn's interface will do, pipelines included: each column has a clone, which is
-    given the targets 0 (for -1) and 1 (for +1), and clones are fitted side by side by joblib. A classifier of
-    this library that takes ``code=`` is fitted once, with the code, because it shares kernel values
-    between columns.
+    Any classifier with scikit-learn's interface can be used, pipelines included. Each column has a clone,
+    trained on the targets 0 (for -1) and 1 (for +1); joblib fits the clones in parallel. A classifier of this
+    library that takes ``code=`` is fitted once, with the code, because it shares kernel values between
+    columns.
 
     Parameters
     ----------
     estimator : classifier, optional
-        Not fitted; ``KernelSVC()`` by default. Of ours, its own ``code`` and ``decoder`` are not used.
+        It is cloned, not fitted; ``KernelSVC()`` by default. Its own ``code`` and ``decoder`` are ignored.
     code : str or Code, default="designed"
         A ``Code``, or the name of a family in ``maxmargin.codes.CODES``.
     decoder : str or Decoder, default="auto"
-        How outputs become scores of classes, see ``maxmargin.decoders.DECODERS``. Some learn from the
-        columns' outputs on the training rows, and some from outputs for rows out of fold.
+        How outputs become scores of classes, see ``maxmargin.decoders.DECODERS``. Some decoders learn from
+        the columns' outputs on the training rows, others from out-of-fold outputs.
     class_weight : dict or "balanced", optional
-        Factors of the sample weights, by the labels in y.
+        Factors of the sample weights, keyed by the labels in y.
     cv : int, splitter or iterable of splits, default=5
-        Folds for a decoder that learns from outputs out of fold: columns are then fitted again without each
-        of them. For a number, rows of each class are dealt out in turn, equal rows of numbers together.
-        Not used otherwise.
+        Folds for a decoder that learns from out-of-fold outputs: columns are refitted without each fold. For
+        a number, the rows of each class are dealt out in turn, with equal numeric rows together. Other
+        decoders ignore it.
     n_jobs : int, optional
-        Workers of joblib, whose backend may be another machine's; with a classifier of ours that takes codes,
-        its number of threads. Results do not depend on it.
+        Number of joblib workers (any joblib backend), or of threads for a classifier of this library that
+        takes ``code=``. Results do not depend on it.
     random_state : int, RandomState or None
-        For codes that are drawn, and for every ``random_state`` in the estimator that is None: each column
-        gets a number of its own. One that is given is left as it is.
+        Seeds random codes, and every ``random_state`` of the estimator that is None: each column gets its own
+        number. A ``random_state`` that is given does not change.
 
     Attributes
     ----------
     estimators_ : list
-        The fitted clone of each column; or one classifier of ours that has all columns. After ``partial_fit``
-        None for a column none of whose classes has come yet: its output is 0.
+        The fitted clone of each column, or one classifier of this library for all columns. After
+        ``partial_fit``, None for a column none of whose classes has arrived yet; its output is 0.
     classes_ : ndarray of shape (n_classes,)
     code_ : Code
     decoder_ : Decoder
-        Fitted, where it learns.
+        Fitted, if it learns.
     dual_gap_ : float
-        The largest relative duality gap of a column. This one and the next four: where the columns'
-        classifiers, or the last steps of their pipelines, are of this library.
+        The largest relative duality gap of a column. This attribute and the next four exist if the columns'
+        classifiers, or the last steps of their pipelines, belong to this library.
     status_ : str
-        "converged", or the worst end of a column.
+        "converged", or the worst status of a column.
     n_iter_ : int
         The largest number of iterations.
     objective_ : float
@@ -88,18 +88,18 @@ class OutputCodeClassifier(MetaEstimatorMixin, DecodedClassifier):  # type: igno
     history_ : list of tuple of Check
         The certificates of each column.
     fold_gap_ : float
-        The largest relative duality gap of a fit without a fold, where one model has all columns.
+        The largest relative duality gap of a fit without one fold, if one model has all columns.
     n_features_in_ : int
-        Where X has features; ``feature_names_in_`` where they have names.
+        If X has features; ``feature_names_in_`` if they have names.
 
     Notes
     -----
-    Rows of weight 0 are left out, and a class without a weight leaves. Otherwise weights mean what they mean
-    to the estimator, which must take them. A gamma that is a word is one number for all columns where one fit
-    has them all, and each column's own otherwise; a budget of support vectors is one for all columns, or
-    each column's own. Out of fold, rows of a class that has no other row are predicted by columns that do
-    not know the class; a column left with one side has that side, -1 or 1, as its output. Warnings of
-    columns are summarised: one for each category names the columns that issued it.
+    Rows of weight 0 are left out, and so are classes with no other rows. Otherwise weights mean what they
+    mean to the estimator, which must accept them. If one fit has all columns, they share a gamma given by
+    name and a budget of support vectors; otherwise each column has its own. Out of fold, rows of a class with
+    no other row are predicted by columns that were not trained on the class; a column left with one side
+    outputs that side, -1 or 1. Warnings of columns are summarised: one warning for each category names the
+    columns that issued it.
 
     Examples
     --------
@@ -144,7 +144,7 @@ class OutputCodeClassifier(MetaEstimatorMixin, DecodedClassifier):  # type: igno
         sample_weight : array-like of shape (n_samples,), optional
             For an estimator that takes it, or a pipeline whose last step does.
         **params
-            Metadata for the estimator's ``fit`` and the splitter, where scikit-learn's routing is enabled.
+            Metadata for the estimator's ``fit`` and the splitter, if scikit-learn's routing is enabled.
 
         Returns
         -------
@@ -175,17 +175,17 @@ class OutputCodeClassifier(MetaEstimatorMixin, DecodedClassifier):  # type: igno
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, **params: Any
     ) -> Self:
-        """Learn from one more batch: every column from the rows of its classes.
+        """Update the model with one more batch: every column with the rows of its classes.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, data frame, list} of n_samples
         y : array-like of shape (n_samples,)
         classes : array-like of shape (n_classes,)
-            All classes that any batch will have: the code is made for them. Needed in the first call.
+            All classes of all batches, for which the code is made. Required in the first call.
         sample_weight : array-like of shape (n_samples,), optional
         **params
-            Metadata for the estimator's ``partial_fit``, where scikit-learn's routing is enabled.
+            Metadata for the estimator's ``partial_fit``, if scikit-learn's routing is enabled.
 
         Returns
         -------
@@ -216,7 +216,7 @@ class OutputCodeClassifier(MetaEstimatorMixin, DecodedClassifier):  # type: igno
         return estimator
 
     def _given(self, X: Any, y: Any, reset: bool) -> tuple[Any, np.ndarray]:
-        """X as the estimator is to see it, its features noted, and labels."""
+        """X as passed to the estimator, and labels; records the features."""
         y = validate_data(self, X="no_validation", y=y, reset=reset)
         (X,) = indexable(X)
         check_consistent_length(X, y)
@@ -225,18 +225,18 @@ class OutputCodeClassifier(MetaEstimatorMixin, DecodedClassifier):  # type: igno
         return validate_data(self, X, reset=reset, skip_check_array=True), y
 
     def _folds(self, y: np.ndarray, split_params: dict[str, Any]) -> int | np.ndarray:
-        """Their number, or the fold of each row where the splitter says which."""
+        """The number of folds, or the fold of each row if a splitter assigns them."""
         needed = self._learner is not None and self._learner.learns_from == "out-of-fold"
         fold = given_folds(self.cv, y, **split_params) if needed else None
         return fold if fold is not None else int(self.cv) if needed else 0
 
     def _new_columns(self, estimator: Any, heard: bool = True) -> ClonedColumns | SharedColumns:
-        """One model where it can have all columns; not where it does not hear of the weights."""
+        """One model for all columns if it can have them and receives the weights, else clones."""
         kind = SharedColumns if heard and takes_codes(estimator) else ClonedColumns
         return kind(estimator, self.code_, self._seed, self.n_jobs, type(self).__name__)
 
     def _keep(self, columns: ClonedColumns | SharedColumns) -> None:
-        """Fitted columns, and the certificates that all of them have."""
+        """Store the fitted columns, and the certificates that all of them have."""
         models = [
             model[-1] if isinstance(model, Pipeline) else model
             for model in columns.estimators
@@ -257,11 +257,11 @@ class OutputCodeClassifier(MetaEstimatorMixin, DecodedClassifier):  # type: igno
     def _routed(
         self, method: str, weight: np.ndarray | None, params: dict[str, Any]
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """What the estimator's method gets beside X and y, and what the splitter gets."""
+        """Metadata for the estimator's method, and for the splitter."""
         if not get_config()["enable_metadata_routing"]:
             if params:
                 raise ValueError(
-                    f"{method} got {sorted(params)}, which it can hand on to the estimator only with "
+                    f"{method} got {sorted(params)}, which it can pass to the estimator only with "
                     "sklearn.set_config(enable_metadata_routing=True)."
                 )
             if weight is None:
@@ -277,7 +277,7 @@ class OutputCodeClassifier(MetaEstimatorMixin, DecodedClassifier):  # type: igno
         return own, dict(routed.splitter.split) if method == "fit" else {}
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """What metadata go where: to this estimator, to the columns' and to the splitter."""
+        """Metadata routing to this estimator, to the columns' estimators and to the splitter."""
         router = MetadataRouter(owner=self).add_self_request(self)
         mapping = MethodMapping().add(caller="fit", callee="fit")
         mapping = mapping.add(caller="partial_fit", callee="partial_fit")
@@ -289,7 +289,7 @@ class OutputCodeClassifier(MetaEstimatorMixin, DecodedClassifier):  # type: igno
 
     def _outputs(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
-        if getattr(X, "ndim", 2) != 1:  # texts have no features, and what is no matrix the estimator refuses
+        if getattr(X, "ndim", 2) != 1:  # texts have no features; the estimator refuses other input
             X = validate_data(self, X, reset=False, skip_check_array=True)
         return self._columns.outputs(X)
 
@@ -298,7 +298,7 @@ class OutputCodeClassifier(MetaEstimatorMixin, DecodedClassifier):  # type: igno
         return hasattr(self, "estimators_")
 
     def __sklearn_tags__(self) -> Any:
-        """What the estimator takes is taken."""
+        """The tags of the estimator: the same input is accepted."""
         tags = super().__sklearn_tags__()
         inner = get_tags(self._inner())
         tags.input_tags = inner.input_tags

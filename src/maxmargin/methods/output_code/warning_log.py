@@ -1,4 +1,4 @@
-"""Warnings of many fits, on threads or processes, summarised as one that names the fits."""
+"""Warnings of many fits, on threads or processes, summarised as one warning that names the fits."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _on_main_thread() -> bool:
 
 
 def record_warnings(function: Callable[..., Any], *args: Any) -> tuple[Any, list[WarningRecord]]:
-    """What ``function(*args)`` returns, and the warnings that it issued.
+    """The result of ``function(*args)``, and the warnings that it issued.
 
     ``warnings.catch_warnings`` replaces a global, which only one thread may do. So the main thread of a
     process records by itself, and other threads rely on :func:`thread_warnings` around all of them.
@@ -72,7 +72,7 @@ def thread_warnings() -> Iterator[None]:
             warnings.showwarning = show
             yield
     finally:
-        for other in others:  # not of a task: the filters outside apply
+        for other in others:  # not issued by a task: the outer filters apply
             warnings.warn_explicit(*other)
 
 
