@@ -390,7 +390,7 @@ def test_float32_overflow_is_refused(estimator):
 @pytest.mark.parametrize("class_weight", [None, "balanced"])
 def test_weights_beyond_double_precision_are_refused_by_name(estimator, weight, class_weight):
     X, y = three_classes()
-    with pytest.raises(ValueError, match=r"the weights \(.*class weights\) must lie between"):
+    with pytest.raises(ValueError, match=r"the weights \(.*class weights\) must each be at least"):
         estimator.set_params(class_weight=class_weight).fit(X, y, np.full(len(y), weight))
 
 

@@ -262,9 +262,9 @@ def test_a_damaged_file_is_refused(tmp_path):
 def test_a_model_file_is_no_checkpoint_and_a_folder_is_needed(tmp_path):
     model = new("linear-newton").fit(*problem())
     save(model, tmp_path / "model")
-    with pytest.raises(CheckpointError, match="no checkpoint"):
+    with pytest.raises(CheckpointError, match="not a checkpoint"):
         model.set_checkpoint(Checkpoint(tmp_path / "model", resume=True)).fit(*problem())
-    with pytest.raises(CheckpointError, match="there is no folder"):
+    with pytest.raises(CheckpointError, match="does not exist"):
         model.set_checkpoint(tmp_path / "nowhere" / "checkpoint").fit(*problem())
     for resume in (False, True):
         with pytest.raises(CheckpointError, match="is a folder; give the name of a file"):

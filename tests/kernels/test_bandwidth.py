@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from maxmargin.kernels import RBF, Sigmoid
-from maxmargin.kernels.bandwidth import SAMPLE_SIZE, median_gamma, scale_gamma
+from maxmargin.kernels.bandwidth import MAX_SAMPLED_ROWS, median_gamma, scale_gamma
 
 
 def test_median_is_that_of_all_pairs():
@@ -26,7 +26,7 @@ def test_weights_are_repetitions(heuristic, seed):
 
 
 def test_a_sample_comes_close_and_depends_on_the_generator_alone():
-    X = np.random.default_rng(0).normal(size=(3 * SAMPLE_SIZE, 10))
+    X = np.random.default_rng(0).normal(size=(3 * MAX_SAMPLED_ROWS, 10))
     one, two = (median_gamma(X, np.random.default_rng(1)) for _ in range(2))
     assert one == two
     i, j = np.random.default_rng(2).integers(0, len(X), size=(2, 10**6))
@@ -52,7 +52,7 @@ def test_the_median_takes_any_rows_and_counts_their_features_in_blocks(monkeypat
     assert median_gamma(X.astype(np.float32)) == pytest.approx(whole, rel=1e-6)
     for layout in (sp.csc_array, sp.coo_array, sp.csr_matrix):
         assert median_gamma(layout(X)) == pytest.approx(whole, rel=1e-12)
-    monkeypatch.setattr("maxmargin.kernels.bandwidth.FEATURES_AT_ONCE", 5)
+    monkeypatch.setattr("maxmargin.kernels.bandwidth.FEATURES_PER_BLOCK", 5)
     assert median_gamma(X) == pytest.approx(whole, rel=1e-12)
 
 

@@ -99,7 +99,8 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
     dice = random.Random(given.seed)
-    fit_record.SHARE = 1.0  # as much time for writing as for the fit, so that kills often meet a write
+    # as much time for writing as for the fit, so that kills often meet a write
+    fit_record.MAX_WRITE_TIME_SHARE = 1.0
     for make in MODELS.values():
         make()  # imports what it needs, for all processes
     with tempfile.TemporaryDirectory() as folder:

@@ -142,7 +142,7 @@ def test_a_function_is_not_asked_again_for_what_is_known():
     n_asked = sum(asked)
     asked.clear()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(indefinite, "ROWS", 0)
+        patch.setattr(indefinite, "MAX_ROWS_TESTED", 0)
         blind = KernelSVC(kernel=product, random_state=0).fit(X[:100], y[:100])
     assert looked.n_support_ == blind.n_support_
     assert n_asked - sum(asked) < 100 * 100  # rows that no step has asked for, at most once each

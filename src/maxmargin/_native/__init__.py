@@ -1,15 +1,15 @@
-"""The one door to the compiled core: dtypes, layouts and shapes are checked here or in the bindings.
+"""The only interface to the compiled core; it or the bindings check dtypes, layouts and shapes.
 
-Functions that convert their arguments check them in Python, with errors that name them. Steps that change
-arrays in place hand them over as they are, and the binding refuses an array of another dtype, layout or size.
-Beyond the door nothing is checked again. ``layout`` and ``grouped`` are plain NumPy: the forms of rows and of
-coefficients that the core takes, here because the door needs them and folders import downwards only.
+Functions that convert their arguments check them in Python, with errors that name the argument. Steps that
+change arrays in place pass them on unchanged, and the binding raises for a wrong dtype, layout or size. The
+core itself checks nothing again. ``layout`` and ``grouped`` are plain NumPy: the formats of rows and of
+coefficients that the core accepts. They are here because this folder needs them and imports only go
+downwards.
 
-Values do not depend on the number of threads or on the block they are computed in: work is split into
-blocks fixed by the problem, sums are added in block order, and kernel values come from products of our own,
-because BLAS sums in another order at the edges of a matrix. While our threads run, BLAS is held to one
-thread. Loops poll for Ctrl-C between blocks; where columns run on threads of their own, they look at the
-byte ``Stop.cancel``.
+Values do not depend on the number of threads or on the block they are computed in: the problem determines how
+work is split into blocks, sums are added in block order, and kernel values come from our own products,
+because BLAS sums in another order at the edges of a matrix. While our threads run, BLAS is limited to one
+thread. Loops poll for Ctrl-C between blocks; columns on other threads check the byte ``Stop.cancel`` instead.
 """
 
 from .arguments import NEVER

@@ -1,4 +1,4 @@
-"""Arguments in the form that the core takes: checked, named in errors, copied only if needed."""
+"""Convert arguments to what the core accepts: checked, named in errors, copied only if needed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NEVER = np.zeros(1, dtype=np.uint8)  # a cancel flag that is never set
 
 
 def as_matrix(X: Any) -> Any:
-    """X as the core takes it: a view of a C-contiguous array or of canonical CSR.
+    """X as a core matrix: a view of a C-contiguous array or of a canonical CSR matrix.
 
     Only parts of a CSR matrix that are not contiguous, or whose index arrays differ in dtype, are copied.
     """
@@ -39,7 +39,7 @@ def as_matrix(X: Any) -> Any:
 
 
 def as_real(name: str, values: Any, dtype: Any) -> np.ndarray:
-    """Values that are only read, as a contiguous array of this dtype; they must be real numbers."""
+    """Read-only real values as a contiguous array of this dtype."""
     values = np.asarray(values)
     if values.dtype.kind not in "biuf":
         raise TypeError(f"{name} must hold real numbers; got an array of {values.dtype}.")
@@ -60,7 +60,7 @@ def as_row_numbers(rows: Any, n_rows: int) -> np.ndarray | None:
 
 
 def as_output(out: Any, shape: tuple[int, int], dtype: Any) -> np.ndarray:
-    """The caller's array, if it fits, or a new one for None."""
+    """The caller's array if it is suitable, else an error; a new array for None."""
     if out is None:
         return np.empty(shape, dtype=dtype)
     fits = isinstance(out, np.ndarray) and out.shape == shape and out.dtype == dtype

@@ -1,4 +1,4 @@
-"""The BLAS that the core calls is SciPy's, and runs on one thread while our own threads call it."""
+"""The core uses SciPy's BLAS, limited to one thread while our own threads call it."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ _core.set_blas(
 )
 
 _lock = threading.Lock()
-_inside: set[Any] = set()  # the guards that are entered
+_inside: set[Any] = set()  # the guards that are currently entered
 _saved: list[int] = []
 _libraries: list[tuple[Callable[[], int], Callable[[int], Any]]] | None = None
 
 
 def _get_and_set(library: Any) -> tuple[Callable[[], int], Callable[[int], Any]]:
-    """A BLAS's own functions for its number of threads.
+    """The functions of a BLAS that get and set its number of threads.
 
-    OpenBLAS is asked directly: threadpoolctl's setter does nothing outside the thread that first used it.
+    OpenBLAS is called directly: threadpoolctl's setter has no effect outside the thread that first used it.
     """
     if library.internal_api == "openblas" and library.threading_layer == "pthreads":
         for prefix in ("", "scipy_"):
@@ -42,13 +42,13 @@ def _get_and_set(library: Any) -> tuple[Callable[[], int], Callable[[int], Any]]
 
 
 def _find_libraries() -> list[tuple[Callable[[], int], Callable[[int], Any]]]:
-    # Looking through the loaded libraries takes milliseconds: once per process.
+    # Inspecting the loaded libraries takes milliseconds, so do it once per process.
     controller = threadpoolctl.ThreadpoolController().select(user_api="blas")
     return [_get_and_set(library) for library in controller.lib_controllers]
 
 
-# KeyboardInterrupt can arrive between any two steps of these; the guard then calls _leave, again if need be.
-# So a guard is inside before anything is set, and until everything is restored.
+# KeyboardInterrupt can arrive between any two statements here; the guard then calls _leave, again if need be.
+# So a guard is registered before anything is set, and until everything is restored.
 
 
 def _enter(guard: Any) -> None:
@@ -66,7 +66,7 @@ def _enter(guard: Any) -> None:
 
 
 def _leave(guard: Any) -> None:
-    """Safe to call again: it finishes a call that was interrupted, and otherwise does nothing."""
+    """Safe to call twice: it completes an interrupted call, and otherwise does nothing."""
     if guard in _inside:
         with _lock:
             if _inside == {guard}:
@@ -80,7 +80,7 @@ def _restore() -> None:
 
 
 def _forget_other_threads() -> None:
-    """In a forked child: the threads that were inside, and perhaps held the lock, do not exist here."""
+    """In a forked child, the parent's threads, one of which may have held the lock, do not exist."""
     global _lock
     _lock = threading.Lock()
     if _inside:

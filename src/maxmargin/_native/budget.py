@@ -12,7 +12,7 @@ __all__ = ["add_support", "back_fit", "lasvm_block", "lasvm_reprocess", "online_
 
 
 def add_support(j: int, y: NDArray[Any], u: NDArray[Any], problem: Any, state: Any) -> None:
-    """One step of every column with y not 0, by which support vector j joins with its update u.
+    """One step of every column with y != 0, in which support vector j joins with update u.
 
     ``state`` (a, scale, t) is changed in place; the coefficients of column c are ``scale[c] * a[c]``.
     """
@@ -23,11 +23,11 @@ def back_fit(K: NDArray[Any], targets: NDArray[Any], problem: Any, state: Any, c
     """One back-fitting update for each row of K, in order; ``state`` (a, scale, t) is changed in place.
 
     ``K[r, j] = k(x_r, z_j)`` for the drawn samples r, whose targets (n_drawn, n_columns) are in {-1, 0, 1},
-    and the support vectors j, whose coefficients are ``scale[c] * a[c, j]`` in column c; what a holds beyond
-    them stays as it is. ``problem`` has a loss and an alpha.
+    and the support vectors j, whose coefficients are ``scale[c] * a[c, j]`` in column c; entries of ``a``
+    beyond them do not change. ``problem`` has a loss and an alpha.
     """
     _core.back_fit(K, targets, problem.loss.name, problem.alpha, state.a, state.scale, state.t, cancel)
 
 
-# Names of the core as they are: `kernel_svm` says what the bindings check of the arrays.
+# Re-exported from the core; the docstring of `kernel_svm` lists what the bindings check.
 online_block, lasvm_block, lasvm_reprocess = _core.online_block, _core.lasvm_block, _core.lasvm_reprocess

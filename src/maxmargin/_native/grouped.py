@@ -1,4 +1,4 @@
-"""Matrices whose rows come in groups, each with columns of its own: coefficients under a sparse code."""
+"""Matrices whose rows form groups with different non-zero columns: the coefficients of a sparse code."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["GroupedMatrix", "columns_of_groups"]
 class GroupedMatrix:
     """A matrix A whose rows ``starts[g]:starts[g + 1]`` are ``blocks[g]`` in ``columns[g]`` and 0 elsewhere.
 
-    ``K @ A`` multiplies the blocks alone. In one-vs-one with k classes that is 2 / k of the whole product.
+    ``K @ A`` multiplies only the blocks. In one-vs-one with k classes this is 2 / k of the full product.
     """
 
     starts: np.ndarray
@@ -23,18 +23,18 @@ class GroupedMatrix:
     blocks: list[np.ndarray]
     n_columns: int
 
-    __array_ufunc__ = None  # K @ A is ours to compute, whatever K is
+    __array_ufunc__ = None  # so that K @ A calls __rmatmul__ for any K
 
     @classmethod
     def cut(cls, dense: np.ndarray, starts: np.ndarray, used: np.ndarray) -> GroupedMatrix:
-        """The rows of a matrix in groups, of which group g has entries in the columns ``used[g]`` alone."""
+        """Group the rows of a matrix whose group g is non-zero only in the columns ``used[g]``."""
         columns = [np.flatnonzero(of_group) for of_group in used]
         blocks = [dense[first:end, chosen] for (first, end), chosen in zip(pairwise(starts), columns)]
         return cls(starts, columns, blocks, dense.shape[1])
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Of the whole matrix."""
+        """The shape of the full matrix."""
         return int(self.starts[-1]), self.n_columns
 
     def __rmatmul__(self, K: Any) -> np.ndarray:
@@ -46,5 +46,5 @@ class GroupedMatrix:
 
 
 def columns_of_groups(dense: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """For each group of rows of a matrix, whether a column has an entry there that is not 0."""
+    """For each group of rows, which columns have a non-zero entry."""
     return np.array([(dense[first:end] != 0.0).any(axis=0) for first, end in pairwise(starts)])

@@ -1,13 +1,13 @@
-"""Steps of sequential minimal optimisation on working sets, and the kernel rows that are held for them.
+"""Sequential minimal optimisation on working sets, and operations on stored kernel rows.
 
-Most arrays are changed in place, so none is ever converted or copied. Who guarantees what:
+Most arrays are changed in place, so none is ever converted or copied. The guarantees:
 
 - The bindings (``cpp/bindings/kernel_svm.cpp``) accept an array of exactly the dtype, the number of
   dimensions and the C-contiguous layout that the step needs, writeable where it is written to
-  (``TypeError``). They check that all lengths fit each other, that row, column and slot numbers exist, and
-  that ``cancel`` is one byte (``ValueError``). The slots that ``fetch`` returns are checked as well.
+  (``TypeError``). They check that all lengths match, that row, column and slot numbers exist, and that
+  ``cancel`` is one byte (``ValueError``). They also check the slots that ``fetch`` returns.
 - ``SvmProblem`` guarantees the numbers: ``lower <= a <= upper``, ``cost > 0``, y of -1 and 1, and a gradient
-  that belongs to the coefficients. A step on other numbers computes something else, but stays in its arrays.
+  that belongs to the coefficients. With other numbers a result is meaningless, but memory access stays valid.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ gather_rows = _core.gather_rows  # selected entries of rows
 def compact_rows(
     rows: NDArray[Any], which: NDArray[Any], length: NDArray[Any], kept: NDArray[Any], n_threads: int
 ) -> None:
-    """``rows[s, :m] = rows[s, kept[:m]]`` for s in which, m entries of ``kept`` being below ``length[s]``.
+    """``rows[s, :m] = rows[s, kept[:m]]`` for s in which, with m the number of ``kept < length[s]``.
 
-    ``kept`` is ascending, so this is done in place.
+    ``kept`` is ascending, so the operation works in place.
     """
     counts = np.searchsorted(kept, length[which])
     _core.compact_rows(rows, which, counts, kept, n_threads, NEVER)

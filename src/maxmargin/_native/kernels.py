@@ -1,4 +1,4 @@
-"""Kernel matrices, their products, and single rows of them."""
+"""Kernel matrices, their products, and single kernel rows."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ __all__ = [
 ]
 
 simd_name = _core.simd_name
-exp = _core.exp  # the binding checks dtype, shape and contiguity: a wrapper would outlast a short array
+exp = _core.exp  # not wrapped: the binding checks its arguments, and a wrapper would dominate short arrays
 
 
 class CompiledKernel(Protocol):
-    """What the kernel engine needs to know: a name it has a loop for, and numbers."""
+    """What the core needs to know about a kernel: its name and its parameters."""
 
     @property
     def native(self) -> tuple[str, float, float, float]:
@@ -42,7 +42,7 @@ class CompiledKernel(Protocol):
 
 @dataclass(frozen=True)
 class InnerProduct:
-    """``<x, z>``, for products of rows outside a model's kernel."""
+    """``<x, z>``, for products of rows that are not part of a model's kernel."""
 
     native: tuple[str, float, float, float] = ("linear", 1.0, 0.0, 1.0)
 
@@ -54,7 +54,7 @@ def _arguments(
     x_matrix, z_matrix = as_matrix(X), as_matrix(Z)
     if X.shape[1] != Z.shape[1]:
         raise ValueError(
-            f"X has {X.shape[1]} features and Z has {Z.shape[1]}; they must have the same features."
+            f"X has {X.shape[1]} features and Z has {Z.shape[1]}; both must have the same features."
         )
     if X.dtype != Z.dtype:
         raise TypeError(f"X and Z must share a dtype; got {X.dtype} and {Z.dtype}.")
@@ -67,7 +67,8 @@ def _arguments(
             raise ValueError("x_stats and z_stats have different centres; compute one with like= the other.")
         if centre is not None and (is_sparse(X) or is_sparse(Z)):
             raise ValueError(
-                "sparse rows are never centred; compute their row_stats first, the others' with like=."
+                "sparse rows are never centred; compute their row_stats first, then those of the other rows "
+                "with like=."
             )
     elif kernel.native[0] in ("rbf", "squared-distance") and not is_sparse(X) and not is_sparse(Z):
         centre = useful_centre(Z, z_rows)
@@ -103,8 +104,8 @@ def kernel_block(
 ) -> np.ndarray:
     """``K[i, j] = k(X[x_rows[i]], Z[z_rows[j]])`` for dense or CSR rows of one dtype.
 
-    ``x_stats`` and ``z_stats`` (from :func:`row_stats`, over all rows of X and Z) save work when the same
-    rows come again and again. The bits of the result do not depend on ``n_threads``.
+    ``x_stats`` and ``z_stats`` (from :func:`row_stats`, over all rows of X and Z) save work if the same rows
+    are used repeatedly. The result is bit-identical for any ``n_threads``.
     """
     threads = effective_n_threads(n_threads)
     arguments, n, m = _arguments(X, Z, kernel, x_rows, z_rows, (x_stats, z_stats), threads)
@@ -115,7 +116,7 @@ def kernel_block(
 
 
 class RowFiller:
-    """Fills kernel rows among the rows of one X again and again: what does not change is checked once."""
+    """Fills kernel rows of one X repeatedly; what does not change is checked once."""
 
     def __init__(self, X: Any, kernel: CompiledKernel, stats: RowStats) -> None:
         none = np.zeros(0, dtype=np.int64)
@@ -148,7 +149,7 @@ def kernel_matmul(
     n_threads: int | None = None,
     cancel: np.ndarray = NEVER,
 ) -> np.ndarray:
-    """``kernel_block(X, Z, kernel) @ A`` for A of shape (m, c), without ever holding the kernel matrix."""
+    """``kernel_block(X, Z, kernel) @ A`` for A of shape (m, c), without ever storing the kernel matrix."""
     threads = effective_n_threads(n_threads)
     arguments, n, m = _arguments(X, Z, kernel, x_rows, z_rows, (x_stats, z_stats), threads)
     A = as_real("A", A, X.dtype)
@@ -163,7 +164,7 @@ def kernel_matmul(
 def kernel_grouped_matmul(
     X: Any, Z: Any, A: GroupedMatrix, kernel: CompiledKernel, *, n_threads: int | None = None
 ) -> np.ndarray:
-    """``kernel_matmul`` for an A in groups of rows: a group costs as much as it has columns."""
+    """``kernel_matmul`` for a grouped A: the cost of a group is proportional to its number of columns."""
     threads = effective_n_threads(n_threads)
     arguments, n, m = _arguments(X, Z, kernel, None, None, (None, None), threads)
     starts, widths = as_real("starts", A.starts, np.int64), [len(columns) for columns in A.columns]
@@ -171,7 +172,9 @@ def kernel_grouped_matmul(
         raise ValueError(f"the groups of A must cover {m} rows, one for each row of Z; got {starts}.")
     shapes = list(zip(np.diff(starts).tolist(), widths))
     if [block.shape for block in A.blocks] != shapes or min(np.diff(starts), default=0) < 0:
-        raise ValueError("each block of A must have a row for each row of its group, and its columns.")
+        raise ValueError(
+            "each block of A must have one row per row of its group and one column per column of its group."
+        )
     columns = as_real("columns", np.concatenate([*A.columns, []]), np.int64)
     if columns.size and (columns.min() < 0 or columns.max() >= A.n_columns):
         raise IndexError(f"columns must be within 0..{A.n_columns - 1}.")

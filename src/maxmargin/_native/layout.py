@@ -1,4 +1,4 @@
-"""Rows of data as the compiled core takes them: C-contiguous or canonical CSR, float32 or float64."""
+"""The row formats that the compiled core accepts: C-contiguous or canonical CSR, float32 or float64."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import scipy.sparse as sp
 __all__ = ["LAYOUT", "as_rows", "is_sparse", "same_features", "sqnorms"]
 
 
-LAYOUT = {  # arguments of scikit-learn's validation that give rows as the core takes them
+LAYOUT = {  # arguments for scikit-learn's validation that produce such rows
     "accept_sparse": "csr",
     "dtype": [np.float64, np.float32],
     "order": "C",
@@ -28,7 +28,7 @@ def _float_dtype(dtype: Any) -> Any:
 
 
 def as_rows(X: Any) -> Any:
-    """X in the core's layout, copied only where necessary and never changed."""
+    """X in the core's layout, copied only if necessary and never changed."""
     if is_sparse(X):
         rows = X.tocsr().astype(_float_dtype(X.dtype), copy=False)
         if not rows.has_canonical_format:
@@ -44,19 +44,19 @@ def as_rows(X: Any) -> Any:
 
 
 def same_features(X: Any, Z: Any) -> tuple[Any, Any]:
-    """Both sides as rows of one dtype, the wider of the two; Z is X when it is None."""
+    """X and Z as rows of a common dtype, the wider of the two; Z defaults to X."""
     x = as_rows(X)
     z = x if Z is None or Z is X else as_rows(Z)
     if x.shape[1] != z.shape[1]:
         raise ValueError(
-            f"X has {x.shape[1]} features and Z has {z.shape[1]}; give rows with the same features."
+            f"X has {x.shape[1]} features and Z has {z.shape[1]}; both must have the same features."
         )
     dtype = np.result_type(x.dtype, z.dtype)
     return x.astype(dtype, copy=False), z.astype(dtype, copy=False)
 
 
 def sqnorms(rows: Any) -> np.ndarray:
-    """``||x_i||^2`` in double, whatever the rows are."""
+    """``||x_i||^2`` in double, for dense or sparse rows."""
     if is_sparse(rows):
         return np.asarray(rows.astype(np.float64).power(2).sum(axis=1)).ravel()
     return np.einsum("ij,ij->i", rows, rows, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Steps of the linear solvers (dual coordinate descent, Newton's rounds, the lasso), and compiled losses."""
+"""Steps of the linear solvers (dual coordinate descent, Newton rounds, lasso), and the compiled losses."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ __all__ = [
 
 
 def best_intercept(iteration: Any, start: float) -> float:
-    """The b at which the shares of both signs balance in the present round of a ``NewtonIteration``."""
+    """The b at which the shares of both signs balance in the current round of a ``NewtonIteration``."""
     return float(_core.best_intercept(*_round(iteration), iteration.state.scores, start))
 
 
 def step_length(iteration: Any, along: NDArray[Any], linear: float, quadratic: float) -> float:
-    """How far to go along a step: the present round's derivative there has fallen to a tenth."""
+    """The step length at which the derivative of the current round has dropped to a tenth."""
     scores = iteration.state.scores + iteration.state.b[0]
     free = iteration.problem.intercept == "free"
     return float(_core.step_length(*_round(iteration), scores, along, free, linear, quadratic))
@@ -43,10 +43,10 @@ def squared_hinge_step(
     linear: float,
     quadratic: float,
 ) -> float:
-    """How far to go: 1, or where ``linear t + quadratic t^2 / 2`` plus losses at scores + t along is flat."""
+    """The step t: 1, or the minimiser of ``linear t + quadratic t^2 / 2`` + losses at scores + t along."""
     return float(
         _core.step_length(y, cost, cost, 1.0, False, scores, along, False, linear, quadratic)
-    )  # anchors (the second cost) are of the hinge alone
+    )  # the anchors (here: cost again) matter only for the hinge
 
 
 def _round(iteration: Any) -> tuple[Any, ...]:
@@ -86,7 +86,7 @@ def lasso_epochs(
 ) -> float:
     """Epochs of coordinate descent on ``||w||_1 + 1/2 w'Gw - q'w``; w and ``q - Gw`` change in place.
 
-    Ends early once no coordinate's move is worth more than ``still``; returns the last epoch's largest.
+    Ends early once no coordinate's move exceeds ``still``; returns the largest move of the last epoch.
     """
     return float(_core.lasso_epochs(G, w, gradient, n_epochs, still, cancel))
 

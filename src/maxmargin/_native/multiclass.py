@@ -1,4 +1,4 @@
-"""Multiclass steps: the top-k hinge, the pairs of the all-pairs M-SVM, and sums over code matrices."""
+"""Multiclass steps: the top-k hinge, the pairs of the all-pairs M-SVM, and sums over a code matrix."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ __all__ = [
 def topk_project(a: NDArray[Any], k: int, include: bool = True, rho: float = 1.0) -> NDArray[Any]:
     """The u that minimises ``||u||^2 / 2 + rho (sum u)^2 / 2 - a'u`` over the domain of the top-k hinge.
 
-    That is ``u >= 0, sum u <= 1, u_j <= min(1/k, sum u / kappa)``, kappa being k - 1, or k with the true
-    class left out.
+    That is ``u >= 0, sum u <= 1, u_j <= min(1/k, sum u / kappa)``, where kappa is k - 1, or k if the true
+    class is left out.
     """
     a = np.ascontiguousarray(a)
     u = np.empty_like(a)
@@ -57,8 +57,8 @@ def topk_sweep(
 ) -> None:
     """One step for each sample of ``order`` of a linear ``TopKProblem``; ``state`` is changed in place.
 
-    ``method`` is "exact" or "frank-wolfe". ``state.gaps`` and ``state.moved`` say what each sample's loss was
-    above its share of the dual, and whether its step changed anything.
+    ``method`` is "exact" or "frank-wolfe". ``state.gaps`` receives each sample's contribution to the duality
+    gap, and ``state.moved`` whether its step changed anything.
     """
     with one_blas_thread():
         _core.topk_sweep(
@@ -73,7 +73,7 @@ def topk_sweep(
 
 
 def topk_look(problem: Any, state: Any, cancel: NDArray[Any] = NEVER) -> None:
-    """Into ``state.gaps`` those of all samples of a linear ``TopKProblem`` at the present W."""
+    """Write the gaps of all samples of a linear ``TopKProblem`` at the current W to ``state.gaps``."""
     labels, cost, sqnorms, k, include, constant, _, _, *arrays = _blocks(problem, state, "exact")
     with one_blas_thread():
         _core.topk_look(
@@ -92,8 +92,8 @@ def topk_prox(
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """For each sample the a that maximises ``a_y - <a, z> - tau/2 ||a - centre||^2`` over its domain.
 
-    Returns A, the maxima, and how A moves with Z: entries marked 1 by the same amount less their mean, those
-    marked 2 in the proportions that the domain's cone holds them in, others not at all.
+    Returns A, the maxima, and how A changes with Z: entries marked 1 change by the same amount minus their
+    mean, entries marked 2 keep the proportions given by the domain's cone, other entries do not change.
     """
     A, value, faces = np.empty(Z.shape), np.empty(len(Z)), np.empty(Z.shape, dtype=np.uint8)
     include, n_threads = problem.loss.true_class == "include", problem.data.n_threads
@@ -111,9 +111,9 @@ def topk_tile(
     products: tuple[NDArray[Any], NDArray[Any]],
     n_passes: int = 1,
 ) -> NDArray[Any]:
-    """Steps for the samples of a tile from ``products``: G among them, with the constant, and scores Z.
+    """Steps for the samples of a tile; ``products`` are their Gram matrix G, constant included, and scores Z.
 
-    Z is scratch. Returns the change of their coefficients c_i a_i.
+    Z is overwritten. Returns the change of their coefficients c_i a_i.
     """
     change = np.zeros((len(which), problem.n_classes))
     _core.topk_tile(*_blocks(problem, state, method), which, *products, change, n_passes)
@@ -121,12 +121,12 @@ def topk_tile(
 
 
 def pairs_step(t: NDArray[Any], u: float, p: NDArray[Any]) -> None:
-    """Into p the minimiser of ``(sum p)^2 / 2 + ||p||^2 / 2 - t'p`` over ``0 <= p <= u``, started from p."""
+    """Minimise ``(sum p)^2 / 2 + ||p||^2 / 2 - t'p`` over ``0 <= p <= u`` in place, starting from p."""
     _core.pairs_step(t, u, p)
 
 
 def pairs_sweep(problem: Any, state: Any, weight: float, order: NDArray[Any], cancel: NDArray[Any]) -> None:
-    """Exact steps for one sample's pairs after the other of an ``AllPairsProblem``; ``state`` is changed.
+    """Exact steps for the pairs of an ``AllPairsProblem``, sample by sample; ``state`` is changed in place.
 
     ``state.outputs`` is ``(K B)'`` and ``state.bias`` the multipliers plus ``weight`` times the equations'
     residuals.
@@ -141,7 +141,7 @@ def code_sums(F: NDArray[Any], matrix: NDArray[Any]) -> tuple[NDArray[Any], NDAr
     F, matrix = as_real("F", F, np.float64), np.ascontiguousarray(matrix, dtype=np.int8)
     if F.ndim != 2 or matrix.ndim != 2 or F.shape[1] != matrix.shape[1]:
         raise ValueError(
-            f"F and the code must have a column for each binary problem; got {F.shape}, {matrix.shape}."
+            f"F and the code must have the same number of columns; got shapes {F.shape} and {matrix.shape}."
         )
     high, low, votes = (np.empty((F.shape[0], matrix.shape[0])) for _ in range(3))
     _core.code_sums(F, matrix, high, low, votes)

@@ -1,4 +1,4 @@
-"""Products and fingerprints of chosen rows, dense or sparse."""
+"""Products, fingerprints and statistics of selected rows, dense or sparse."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def rows_equal(X: Any, left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
 def rows_dot(
     X: Any, index: NDArray[Any], w: NDArray[Any], n_threads: int = 1, cancel: NDArray[Any] = NEVER
 ) -> NDArray[Any]:
-    """``X[index] @ w`` in double, for one vector or several as the columns of a matrix."""
+    """``X[index] @ w`` in double, for one vector or for the columns of a matrix."""
     W = np.ascontiguousarray(np.atleast_2d(w.T), dtype=np.float64)
     out = np.empty((len(index), len(W)))
     _core.rows_dot(as_matrix(X), index, W, out, n_threads, cancel)
@@ -66,7 +66,7 @@ def rows_sum(
 def rows_sqnorm(
     X: Any, index: NDArray[Any], n_threads: int = 1, cancel: NDArray[Any] = NEVER
 ) -> NDArray[Any]:
-    """Squared norms of the chosen rows, in double."""
+    """Squared norms of the selected rows, in double."""
     out = np.empty(len(index))
     _core.rows_sqnorm(as_matrix(X), index, out, n_threads, cancel)
     return out
@@ -91,15 +91,15 @@ def rows_gram(
     return out
 
 
-MIN_PRODUCTS_FOR_GRID = 1 << 27  # multiply-adds from which the search for a common step pays off
+MIN_PRODUCTS_FOR_GRID = 1 << 27  # with fewer multiply-adds, searching for a common step does not pay off
 
 
 @dataclass(frozen=True)
 class RowStats:
-    """Statistics of rows that are used many times, computed once.
+    """Statistics of rows, computed once for repeated use.
 
-    ``sqnorms[i] = ||x_i - centre||^2``. Where all entries are whole multiples of a ``step`` (0 if there is
-    none), products are computed in integers. ``row_stats(Z, like=row_stats(X))`` shares both.
+    ``sqnorms[i] = ||x_i - centre||^2``. If all entries are integer multiples of a ``step`` (0 if there is
+    none), products are computed in integers. ``row_stats(Z, like=row_stats(X))`` shares centre and step.
     """
 
     centre: np.ndarray | None
@@ -125,14 +125,14 @@ def row_stats(X: Any, like: RowStats | None = None, *, n_threads: int | None = N
 
 
 def useful_centre(Z: Any, z_rows: np.ndarray | None) -> np.ndarray | None:
-    """A centre about which squared norms are smaller, where the rows have one."""
+    """A centre that makes squared norms much smaller, or None if there is none."""
     centre = np.empty(Z.shape[1])
     useful = _core.useful_centre_f32 if Z.dtype == np.float32 else _core.useful_centre_f64
     return centre if useful(as_matrix(Z), z_rows, centre) else None
 
 
 def checked_centre(X: Any, centre: np.ndarray | None) -> np.ndarray | None:
-    """The centre, if it fits X."""
+    """The centre, if its shape matches X."""
     if centre is None:
         return None
     centre = as_real("a centre", centre, np.float64)
@@ -144,7 +144,7 @@ def checked_centre(X: Any, centre: np.ndarray | None) -> np.ndarray | None:
 
 
 def checked_sqnorms(values: np.ndarray, n: int) -> np.ndarray:
-    """Squared norms, if there is one for each of n rows."""
+    """Squared norms, if there is one for each of the n rows."""
     values = as_real("row statistics", values, np.float64)
     if values.shape != (n,):
         raise ValueError(f"row statistics must have shape ({n},); got {values.shape}.")
@@ -163,7 +163,7 @@ def _shared_step(X: Any, rows: np.ndarray | None, step: float, n_threads: int) -
 
 
 def step_of_both(sides: Any, known: list[RowStats], n_threads: int) -> float:
-    """The step that both sides, (matrix, row numbers, statistics) each, are multiples of; 0 for none."""
+    """The common step of both sides, given as (matrix, row numbers, statistics); 0 if there is none."""
     if known:
         step = known[0].step if len({s.step for s in known}) == 1 else 0.0
     else:

@@ -1,4 +1,4 @@
-"""How many threads to use: ``n_jobs``, the environment, and threadpoolctl's limits."""
+"""The number of threads, from ``n_jobs``, the environment, and threadpoolctl's limits."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ __all__ = ["effective_n_threads"]
 
 @functools.cache
 def _n_cores() -> int:
-    """The cores this process may use; affinity and container limits count."""
+    """The cores this process may use, given CPU affinity and container limits."""
     return int(joblib.cpu_count())
 
 
 def _available() -> int:
-    """The cores, or fewer where the environment sets a limit, as it does in joblib's workers."""
+    """The cores, or fewer if the environment sets a limit, as in joblib's workers."""
     asked = [os.environ.get(name, "") for name in ("MAXMARGIN_NUM_THREADS", "OMP_NUM_THREADS")]
     return min([_n_cores(), *(int(text) for text in asked if text.isdigit() and int(text) > 0)])
 
 
 class _PoolController(threadpoolctl.LibController):  # type: ignore[misc]
-    """Lets ``threadpoolctl.threadpool_limits`` see and limit our threads."""
+    """Lets ``threadpoolctl.threadpool_limits`` control our threads."""
 
     user_api = "maxmargin"
     internal_api = "maxmargin"
@@ -36,7 +36,7 @@ class _PoolController(threadpoolctl.LibController):  # type: ignore[misc]
     check_symbols = ("maxmargin_get_num_threads", "maxmargin_set_num_threads")
 
     def get_num_threads(self) -> int:
-        """The limit in force."""
+        """The limit in effect."""
         return self._get_symbol("maxmargin_get_num_threads")() or _available()
 
     def set_num_threads(self, num_threads: int) -> None:
@@ -44,22 +44,22 @@ class _PoolController(threadpoolctl.LibController):  # type: ignore[misc]
         self._get_symbol("maxmargin_set_num_threads")(num_threads if num_threads < _available() else 0)
 
     def get_version(self) -> None:
-        """The library has no version apart from the package's."""
+        """The library has no version of its own."""
 
 
 threadpoolctl.register(_PoolController)
 
 
 def effective_n_threads(n_jobs: Any = None) -> int:
-    """The number of threads that ``n_jobs`` means here and now.
+    """The number of threads that ``n_jobs`` stands for at present.
 
     Parameters
     ----------
     n_jobs : int or None
-        None: all that the environment (``MAXMARGIN_NUM_THREADS``, ``OMP_NUM_THREADS``) leaves of the cores
-        this process may use. ``k > 0``: k, but at most four times the cores, because threads stay once they
-        are started and more of them gain nothing. ``-1``: all cores, ``-2``: all but one, and so on. A limit
-        set by ``threadpoolctl.threadpool_limits`` holds in every case.
+        None: all cores this process may use, or the limit in the environment (``MAXMARGIN_NUM_THREADS``,
+        ``OMP_NUM_THREADS``). ``k > 0``: k, but at most four times the cores, because more threads gain
+        nothing and started threads are kept. ``-1``: all cores, ``-2``: all but one, and so on. A limit set
+        by ``threadpoolctl.threadpool_limits`` always applies.
     """
     if n_jobs is None:
         wanted = _available()

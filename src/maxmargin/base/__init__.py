@@ -1,4 +1,4 @@
-"""What all estimators share: valid data, a code, columns, a decoder, certificates."""
+"""Base classes of the estimators: validation, codes and columns, decoders, certificates."""
 
 from .callbacks import with_callbacks
 from .classifier import SUCCESS, CodedClassifier, FitInput

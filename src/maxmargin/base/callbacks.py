@@ -1,4 +1,4 @@
-"""Callbacks of an estimator: scikit-learn's protocol where it exists (1.9 and later), plain functions always.
+"""Estimator callbacks: plain functions, and scikit-learn's protocol where it exists (1.9 and later).
 
 A plain function is called as ``function(check, state)`` after every certificate, with a ``Check`` and the
 solver's ``State``. A true return value ends the fit: every column stops at its next certificate.
@@ -27,17 +27,17 @@ __all__ = ["CallbackSupportMixin", "fit_callback", "plain_functions", "with_call
 
 
 def plain_functions(callbacks: tuple[Any, ...]) -> tuple[list[Callback], list[Any]]:
-    """The plain functions among the callbacks, and the others, which are scikit-learn's."""
+    """The plain functions among the callbacks, and scikit-learn's callbacks."""
     functions = [c for c in callbacks if callable(c) and not isinstance(c, FitCallback)]
     others = [c for c in callbacks if c not in functions]
     if others and CallbackSupportMixin is object:
-        raise TypeError("this version of scikit-learn has no callbacks; give plain functions.")
+        raise TypeError("this version of scikit-learn has no callbacks; pass plain functions.")
     return functions, others
 
 
 @contextmanager
 def fit_callback(model: Any, X: Any, y: Any) -> Iterator[Callback | None]:
-    """One function for the solvers to call during a fit, or None; columns solved in parallel take turns."""
+    """The function that solvers call during a fit, or None; calls from parallel columns are serialised."""
     functions = list(getattr(model, "_functions", []))
     context = None
     if getattr(model, "_skl_callbacks", None) or hasattr(model, "_parent_callback_ctx"):
@@ -61,7 +61,7 @@ def _protocol(model: Any, context: Any, X: Any, y: Any) -> Callback:
 
 
 def _in_turn(functions: list[Callback]) -> Callback:
-    """Call all functions, one caller at a time; once one has asked to stop, every later call does too."""
+    """Call all functions, one thread at a time; once one asks to stop, every later call returns True."""
     lock, stopped = threading.Lock(), threading.Event()
 
     def call(check: Check, state: State) -> bool:

@@ -1,4 +1,4 @@
-"""What all classifiers share: valid data, a code for several classes, certified columns, a decoder."""
+"""The base class of classifiers that solve one certified problem for each column of a code."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from .callbacks import CallbackSupportMixin, fit_callback, plain_functions, with
 from .decoded import DecodedClassifier, forget
 from .fold_outputs import FoldOutputs, outputs_by_refits, outputs_on_rows
 
-NOT_GIVEN = object()  # at prediction there is no y, which is not the same as y=None
+NOT_GIVEN = object()  # marks a prediction, which has no y; y=None is an error
 SUCCESS = (Status.CONVERGED, Status.BUDGET_FULL, Status.NO_LOSS_LEFT, Status.STOPPED)
-N_FOLDS = 5  # for decoders that learn from rows the columns were not trained on
+N_FOLDS = 5  # for decoders trained on out-of-fold outputs
 
 
 @dataclass(frozen=True)
 class FitInput:
-    """What one fit starts from.
+    """The validated input of one fit.
 
-    ``data`` are the rows in canonical form; ``labels`` and ``weight`` are those of the rows as given, as
-    numbers ``0, 1, ...`` and with class weights. ``folds`` is the number of folds that a decoder learns from,
-    or the fold of each canonical row. ``record`` stores the progress of the fit.
+    ``data`` holds the rows in canonical form. ``labels`` (class numbers ``0, 1, ...``) and ``weight`` (class
+    weights included) belong to the rows as given. ``folds`` is the number of folds for training a decoder, or
+    the fold of each canonical row. ``record`` stores the progress of the fit.
     """
 
     data: WeightedRows
@@ -46,10 +46,10 @@ class CodedClassifier(DecodedClassifier, CallbackSupportMixin):  # type: ignore[
 
     A subclass stores its parameters, checks them in ``_check_parameters``, makes choices that depend on the
     data in ``_prepare``, solves one column in ``_solve``, stores the results in ``_store`` and evaluates all
-    columns in ``_column_outputs``. One that solves all columns together overrides ``_solve_all`` instead, and
-    returns one result for the joint problem. What ``_store`` needs beyond coefficients are fields of the
-    results. ``_report`` adds what only a fit to all rows can say, such as leave-one-out errors.
-    ``_success`` names the ends that call for no warning, ``_stop`` the limits of a fit.
+    columns in ``_column_outputs``. A subclass that solves all columns together overrides ``_solve_all``
+    instead and returns one result for the joint problem. The results carry whatever ``_store`` needs beyond
+    coefficients. ``_report`` adds what only a fit to all rows can provide, such as leave-one-out errors.
+    ``_success`` lists the statuses that cause no warning, ``_stop`` returns the limits of a fit.
     """
 
     _success: tuple[Status, ...] = SUCCESS
@@ -57,24 +57,24 @@ class CodedClassifier(DecodedClassifier, CallbackSupportMixin):  # type: ignore[
 
     @abstractmethod
     def _check_parameters(self) -> None:
-        """Refuse bad parameters before any work is done."""
+        """Raise for invalid parameters before any work is done."""
 
     def _read_machine(self, record: FitRecord) -> None:
-        """Choices that depend on the machine; a resumed fit takes them from its record."""
+        """Make choices that depend on the machine; a resumed fit takes them from its record."""
 
     def _prepare(self, data: WeightedRows) -> None:
-        """Choices that depend on the data, and refusals of data that no solver could handle."""
+        """Make choices that depend on the data; raise for data that no solver could handle."""
 
     def _solve(
         self, data: WeightedRows, targets: np.ndarray, column: int, stop: Stop, callback: Callback | None
     ) -> SolverResult:
-        """Solve the two-class problem of one column; ``targets`` are in {-1, +1}."""
+        """Solve the binary problem of one column; ``targets`` are in {-1, +1}."""
         raise NotImplementedError
 
     def _solve_all(
         self, data: WeightedRows, stop: Stop, callback: Callback | None, n_threads: int
     ) -> list[SolverResult]:
-        """One result for each column, or a single one for all columns together."""
+        """One result per column, or a single result for all columns together."""
 
         def solve_column(column: int, stop: Stop, n_inner: int) -> SolverResult:
             which, targets = self.code_.column(data.labels, column)
@@ -87,7 +87,7 @@ class CodedClassifier(DecodedClassifier, CallbackSupportMixin):  # type: ignore[
         """Store what prediction needs, as arrays."""
 
     def _report(self, results: list[SolverResult], fit: FitInput) -> None:
-        """Store what a fit to all rows can say beyond its model; fits without a fold never call it."""
+        """Store attributes beyond the model; called for the fit to all rows only, never for folds."""
 
     @abstractmethod
     def _column_outputs(self, X: Any) -> np.ndarray:
@@ -99,11 +99,11 @@ class CodedClassifier(DecodedClassifier, CallbackSupportMixin):  # type: ignore[
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            float32 and float64 are used as they are, without a copy; anything else becomes float64.
+            float32 and float64 are used without a copy; anything else is converted to float64.
         y : array-like of shape (n_samples,)
-            Class labels, numbers or strings; at least two classes.
+            Class labels, numbers or strings, of at least two classes.
         sample_weight : array-like of shape (n_samples,), optional
-            A weight of 2 is a row given twice, a weight of 0 a row not given.
+            A weight of 2 equals repeating the row, a weight of 0 omitting it.
 
         Returns
         -------
@@ -122,9 +122,9 @@ class CodedClassifier(DecodedClassifier, CallbackSupportMixin):  # type: ignore[
         record: FitRecord,
         folds: int | np.ndarray = N_FOLDS,
     ) -> Self:
-        """``fit`` with its progress stored in ``record``, which may be a part of an outer estimator's.
+        """``fit`` with its progress stored in ``record``, which may be part of an outer estimator's record.
 
-        ``folds``, a number or the fold of each row, are those that a decoder learns from.
+        ``folds`` is the number of folds for training a decoder, or the fold of each row.
         """
         fit = self._begin(X, y, sample_weight, record, folds)
         stop = record.limits(self._stop())
@@ -142,10 +142,10 @@ class CodedClassifier(DecodedClassifier, CallbackSupportMixin):  # type: ignore[
         X: Any,
         y: Any,
         sample_weight: Any,
-        record: FitRecord = FitRecord(),  # noqa: B008 (it holds nothing)
+        record: FitRecord = FitRecord(),  # noqa: B008 (it is stateless)
         folds: int | np.ndarray = N_FOLDS,
     ) -> FitInput:
-        """Everything before the solver: valid parameters, a code, data in canonical form."""
+        """Everything before the solver: checked parameters, a code, data in canonical form."""
         forget(self, "status_")  # not fitted until this fit ends
         self._check_parameters()
         n_threads = effective_n_threads(self.n_jobs)
@@ -165,7 +165,7 @@ class CodedClassifier(DecodedClassifier, CallbackSupportMixin):  # type: ignore[
         return FitInput(data, labels, weight, folds, record, n_threads)
 
     def _stop(self) -> Stop:
-        """When a fit ends."""
+        """The limits of a fit."""
         return Stop(tol=self.tol, max_iter=self.max_iter, max_seconds=self.max_seconds)
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -179,16 +179,16 @@ class CodedClassifier(DecodedClassifier, CallbackSupportMixin):  # type: ignore[
         return self._canonical(X, labels, weight, n_threads)
 
     def _labelled(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, np.ndarray]:
-        """Valid rows, labels ``0, 1, ...`` and weights; sets ``classes_``."""
+        """Validated rows, labels ``0, 1, ...`` and weights; sets ``classes_``."""
         X, y = self._validated(X, y)
         return X, *self._labels_and_weights(y, sample_weight)
 
     # ---- decoders that learn ----
 
     def _learn_to_decode(self, fit: FitInput, callback: Callback | None) -> FoldOutputs | None:
-        """Train the decoder on the columns' outputs, where there is one to train; sets ``decoder_``.
+        """Train the decoder on the columns' outputs, if it needs training; sets ``decoder_``.
 
-        Returned are the fits without a fold, if any.
+        Returns the out-of-fold outputs, if the decoder is trained on them.
         """
         data, found = fit.data, None
         if self._learner is None:
@@ -213,7 +213,7 @@ class CodedClassifier(DecodedClassifier, CallbackSupportMixin):  # type: ignore[
         return outputs_by_refits(self, data, fold, stop, callback, n_threads)
 
     def _validated(self, X: Any, y: Any = NOT_GIVEN) -> Any:
-        """X in the core's layout and, at fit time, y; refused where they are not what they should be."""
+        """X in the core's layout and, at fit time, y; raises if they are invalid."""
         targets = {"reset": False} if y is NOT_GIVEN else {"y": y}
         checked = validate_data(self, X, **targets, **LAYOUT)
         return as_rows(checked) if y is NOT_GIVEN else (as_rows(checked[0]), checked[1])
@@ -223,7 +223,7 @@ class CodedClassifier(DecodedClassifier, CallbackSupportMixin):  # type: ignore[
         return canonical(X, labels, weight, n_threads=n_threads)
 
     def _certify(self, results: list[SolverResult], folds: FoldOutputs | None = None) -> None:
-        """Certificates onto the estimator, and a warning where a column or a fold did not converge."""
+        """Store the certificates, and warn if a column or a fold did not converge."""
         self.history_ = [result.history for result in results]
         self.n_iter_ = max(result.n_iter for result in results)
         self.objective_ = float(sum(result.objective for result in results))
@@ -246,7 +246,7 @@ class CodedClassifier(DecodedClassifier, CallbackSupportMixin):  # type: ignore[
             )
         elif folds is not None and folds.status not in self._success:
             warnings.warn(
-                f"{type(self).__name__}: fits without a fold, which the decoder learns from, stopped "
+                f"{type(self).__name__}: the cross-validation fits that train the decoder stopped "
                 f"({folds.status}) with relative duality gaps up to {folds.gap:.1e}; raise max_iter or "
                 "max_seconds, raise tol, or scale the features.",
                 ConvergenceWarning,
@@ -254,22 +254,22 @@ class CodedClassifier(DecodedClassifier, CallbackSupportMixin):  # type: ignore[
             )
 
     def _remedy(self) -> str:
-        """What to do about a fit that stopped before its time."""
+        """Advice for a fit that stopped before it converged."""
         return "raise max_iter or max_seconds, raise tol, or scale the features."
 
     def _check_stopping(self) -> None:
-        """The parameters that every solver has."""
+        """Check the stopping parameters that every solver has."""
         check_number("tol", self.tol, above=0.0)
         check_number("max_iter", self.max_iter, at_least=1, integer=True)
         check_number("max_seconds", self.max_seconds, above=0.0)
 
     def set_callbacks(self, *callbacks: Any) -> Any:
-        """Set the callbacks of the next fits, replacing earlier ones; none removes them.
+        """Set the callbacks of later fits, replacing earlier ones; without arguments, remove them.
 
         Parameters
         ----------
         *callbacks : callables or scikit-learn callbacks
-            Functions ``f(check, state) -> stop`` or objects of ``sklearn.callback``'s protocol.
+            Functions ``f(check, state) -> stop``, or objects that follow the ``sklearn.callback`` protocol.
         """
         functions, others = plain_functions(callbacks)
         if CallbackSupportMixin is not object:
@@ -278,7 +278,7 @@ class CodedClassifier(DecodedClassifier, CallbackSupportMixin):  # type: ignore[
         return self
 
     def __sklearn_clone__(self) -> Any:
-        """Plain functions are passed on to a clone, as scikit-learn's callbacks are."""
+        """A clone inherits plain functions, as it inherits scikit-learn's callbacks."""
         copy = super().__sklearn_clone__()
         if functions := getattr(self, "_functions", None):
             copy._functions = list(functions)

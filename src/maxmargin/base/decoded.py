@@ -1,4 +1,4 @@
-"""A classifier with a code and a decoder: how labels become columns, and outputs of columns predictions."""
+"""The base class of classifiers with a code and a decoder: labels to columns, outputs to classes."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ from .labels import (
 
 __all__ = ["DecodedClassifier", "forget"]
 
-NOT_PICKLED = ("_checkpoint", "_functions")  # a file and functions of this process
+NOT_PICKLED = ("_checkpoint", "_functions")  # they belong to this process
 
 
 def forget(model: Any, *names: str) -> None:
-    """Remove fitted attributes of an earlier fit, those that the model has."""
+    """Remove those attributes of an earlier fit that the model has."""
     for name in names:
         if name in vars(model):
             delattr(model, name)
@@ -55,7 +55,7 @@ def _has_probabilities(model: DecodedClassifier) -> bool:
     names = sorted(name for name in DECODERS if gives_probabilities(name))
     raise AttributeError(
         f"{type(model).__name__} has predict_proba only with a decoder that gives probabilities, one of "
-        f"{names}; this one has decoder={getattr(decoder, 'name', decoder)!r}."
+        f"{names}; got decoder={getattr(decoder, 'name', decoder)!r}."
     )
 
 
@@ -63,18 +63,18 @@ def _has_columns(model: DecodedClassifier) -> bool:
     if not model._joint:
         return True
     raise AttributeError(
-        f"{type(model).__name__} learns the scores of all classes together: it has no columns of a code, "
-        "whose outputs have signs of their own. Use decision_function, or predict."
+        f"{type(model).__name__} learns the scores of all classes together, so it has no code columns with "
+        "outputs of their own. Use decision_function or predict."
     )
 
 
 class DecodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A classifier with the parameters ``code, decoder, class_weight`` that predicts by a code's columns.
+    """A classifier with the parameters ``code, decoder, class_weight`` that decodes the outputs of columns.
 
-    A fitted one has ``classes_``, ``code_``, ``decoder_`` and ``_seed``, the one integer that all randomness
-    of its fit comes from. ``_learner`` is the decoder as it was before it learned, None for a fixed one. A
-    subclass gives the outputs of its columns in ``_outputs``. Where these are scores of classes, which mean
-    something only relative to each other, the model is ``_joint``.
+    A fitted model has ``classes_``, ``code_``, ``decoder_`` and ``_seed``, the one integer from which all
+    randomness of the fit derives. ``_learner`` is the untrained decoder, or None if the decoder is fixed. A
+    subclass returns the outputs of its columns from ``_outputs``. If these are class scores, which are
+    meaningful only relative to each other, the model is ``_joint``.
     """
 
     code: Any
@@ -96,8 +96,8 @@ class DecodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     # ---- labels and the code ----
 
-    def _draw_seed(self, record: FitRecord = FitRecord()) -> None:  # noqa: B008 (it holds nothing)
-        """Set ``_seed`` before anything random is done; a resumed fit has the seed of its first run."""
+    def _draw_seed(self, record: FitRecord = FitRecord()) -> None:  # noqa: B008 (it is stateless)
+        """Set ``_seed`` before anything random happens; a resumed fit uses the seed of its first run."""
         random_state = getattr(self, "random_state", 0)
         drawn = int(check_random_state(random_state).randint(2**31))
         self._seed = record.seed(drawn, isinstance(random_state, Integral))
@@ -116,7 +116,7 @@ class DecodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _open_stream(self, classes: Any) -> bool:
         """Check the classes of a batch; True for the first batch, which sets ``classes_`` and ``code_``.
 
-        The decoder is the one that the parameter names now, whatever an earlier fit learned.
+        The decoder follows the current parameter, whatever an earlier fit learned.
         """
         check_fixed_decoder(type(self).__name__, self.decoder)
         first = not self.__sklearn_is_fitted__()
@@ -145,11 +145,11 @@ class DecodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @abstractmethod
     def _outputs(self, X: Any) -> np.ndarray:
-        """Outputs of all columns, (n_samples, n_columns), for X as a user gives it to a fitted model."""
+        """Outputs of all columns, (n_samples, n_columns), for X as passed to a fitted model."""
 
     @available_if(_has_columns)  # type: ignore[untyped-decorator]
     def column_outputs(self, X: Any) -> np.ndarray:
-        """Outputs of the code's columns, positive where a column speaks for its classes with +1.
+        """Outputs of the code's columns; a positive output favours the classes with entry +1.
 
         Parameters
         ----------
@@ -158,7 +158,7 @@ class DecodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         ndarray of shape (n_samples, n_columns)
-            Column t tells classes apart by the signs in ``code_.matrix[:, t]``. :meth:`decode` takes them.
+            Column t separates the classes by their signs in ``code_.matrix[:, t]``. Input of :meth:`decode`.
         """
         return self._outputs(X)
 
@@ -169,7 +169,7 @@ class DecodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         F : array-like of shape (n_samples, n_columns)
-            As :meth:`column_outputs` gives them.
+            As returned by :meth:`column_outputs`.
 
         Returns
         -------
@@ -186,12 +186,12 @@ class DecodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
         y : array-like of shape (n_samples,), optional
-            The true labels. Without them columns are held against the predicted class.
+            The true labels. Without them columns are compared with the predicted class.
 
         Returns
         -------
         list of Explanation
-            One for each sample; ``print`` shows it as a table.
+            One per sample; ``print`` shows it as a table.
         """
         F = self._outputs(X)
         labels = None if y is None else self._label_numbers(y, len(F))
@@ -200,7 +200,7 @@ class DecodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _label_numbers(self, y: Any, n_samples: int) -> np.ndarray:
         y = column_or_1d(y)
         if len(y) != n_samples:
-            raise ValueError(f"y needs a label for each of the {n_samples} samples; got {len(y)}.")
+            raise ValueError(f"y must have a label for each of the {n_samples} samples; got {len(y)}.")
         return label_numbers(
             y,
             self.classes_,
@@ -217,7 +217,7 @@ class DecodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         ndarray
-            For two classes, positive values speak for ``classes_[1]``.
+            For two classes, positive values favour ``classes_[1]``.
         """
         return decision_values(self._outputs(X), self.code_, self.decoder_)
 
@@ -237,9 +237,9 @@ class DecodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities of the classes, whose argmax is ``predict``'s answer.
+        """Class probabilities; their argmax is the class that ``predict`` returns.
 
-        Only with a decoder that gives them, ``"probabilistic"`` or ``"coupling"``.
+        Available only with a decoder that gives probabilities, ``"probabilistic"`` or ``"coupling"``.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Outputs for rows that the columns were not trained on: each fold's, by a fit without it."""
+"""Out-of-fold outputs: each fold is predicted by a fit to the other folds."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 __all__ = ["FoldOutputs", "outputs_by_refits", "outputs_on_rows"]
 
-AT_ONCE = 8192  # rows that are copied into the canonical order at one time
+ROWS_PER_COPY = 8192  # when rows are copied into canonical order
 
 
 @dataclass(frozen=True)
 class FoldOutputs:
-    """Outputs (n_rows, n_columns) by the fits without each row's fold; their worst gap and end."""
+    """Outputs (n_rows, n_columns) of the fits without each row's fold, with their worst gap and status."""
 
     outputs: np.ndarray
     gap: float
@@ -34,11 +34,11 @@ class FoldOutputs:
 def outputs_on_rows(
     model: CodedClassifier, data: WeightedRows, which: np.ndarray | None = None
 ) -> np.ndarray:
-    """The model's outputs for canonical rows of its data, in their order, whatever the order they came in."""
+    """The model's outputs for canonical rows of its data, in canonical order."""
     index = data.rows.index if which is None else data.rows.index[which]
     F = np.empty((len(index), model.code_.n_columns))
-    for start in range(0, len(index), AT_ONCE):
-        some = slice(start, start + AT_ONCE)
+    for start in range(0, len(index), ROWS_PER_COPY):
+        some = slice(start, start + ROWS_PER_COPY)
         F[some] = model._column_outputs(data.rows.X[index[some]])
     return F
 
@@ -51,10 +51,10 @@ def outputs_by_refits(
     callback: Callback | None,
     n_threads: int,
 ) -> FoldOutputs:
-    """Fit the model anew without each fold, with the same code, seed and kernel.
+    """Refit the model without each fold, with the same code, seed and kernel.
 
-    A column whose rows outside the fold are all of one side is that side, +1 or -1; one that has no rows
-    there is 0. So it is where a class has one row.
+    A column whose training rows all have the same sign outputs that sign, +1 or -1; a column without training
+    rows outputs 0. This happens if a class has a single row.
     """
     outputs, results = np.empty((len(data.rows), model.code_.n_columns)), []
     deadline = time.perf_counter() + stop.max_seconds
@@ -76,24 +76,24 @@ def outputs_by_refits(
 
 
 def worst_of(results: Iterable[SolverResult]) -> tuple[float, Status]:
-    """The largest relative duality gap, and the worst end."""
+    """The largest relative duality gap, and the worst status."""
     results = list(results)
     return max((r.gap for r in results), default=0.0), worst_status(r.status for r in results)
 
 
 def _sides(code: Code, labels: np.ndarray) -> np.ndarray:
-    """For each column the side that all its rows are on, 0 if it has none, NaN if they are on both."""
+    """For each column the sign that all its rows share; 0 if it has no rows, NaN if both signs occur."""
     present = code.matrix[np.unique(labels)]
     above, below = (present > 0).any(axis=0), (present < 0).any(axis=0)
     return np.where(above & below, np.nan, above.astype(np.float64) - below)
 
 
 def _without_state(model: CodedClassifier, code: Code) -> Any:
-    """A copy that starts from nothing, for some columns of the code."""
+    """A copy without a warm start, for some columns of the code."""
     refit = copy(model)
     refit.code_ = code
     if hasattr(refit, "warm_start"):
         refit.warm_start = False
     if getattr(refit, "kernel", None) is not None:
-        refit.kernel = refit.kernel_  # a gamma that was a word is chosen once
+        refit.kernel = refit.kernel_  # so that a named gamma, such as "scale", is computed only once
     return refit

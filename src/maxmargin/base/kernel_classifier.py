@@ -1,4 +1,4 @@
-"""What all kernel machines share: a resolved kernel, any kind of input, prediction from support vectors."""
+"""The base class of kernel classifiers: a resolved kernel, any input, prediction from support vectors."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from .kernel_rows import (
 class KernelClassifier(CodedClassifier):
     """A classifier ``f_t(x) = sum_j a_jt k(x, z_j) + b_t``, one f for each column t of its code.
 
-    A subclass has the parameters ``kernel, gamma, degree, coef0`` beside those of every classifier, and sets
-    in ``_store``, by ``_keep``, the support vectors and their coefficients. ``_rng(stream)`` gives its
-    generators of random numbers, all of them from ``_seed``.
+    A subclass has the parameters ``kernel, gamma, degree, coef0`` in addition to those of every classifier.
+    Its ``_store`` calls ``_keep`` with the support vectors and their coefficients. ``_rng(stream)`` returns
+    random generators, all derived from ``_seed``.
     """
 
     kernel: Any
@@ -38,7 +38,7 @@ class KernelClassifier(CodedClassifier):
     coef0: Any
 
     def _check_kernel(self) -> None:
-        """Refuse kernel parameters that are out of range; sets nothing."""
+        """Raise if kernel parameters are invalid; sets nothing."""
         self._kernel_parameter()
 
     def _kernel_parameter(self) -> Kernel:
@@ -71,7 +71,7 @@ class KernelClassifier(CodedClassifier):
         return canonical_rows(kernel, X, labels, weight, rng, merge_duplicates=merge, n_threads=n_threads)
 
     def _prepare(self, data: WeightedRows) -> None:
-        """Resolves the kernel: ``kernel_``, and ``gamma_`` where it has one."""
+        """Resolve the kernel; sets ``kernel_``, and ``gamma_`` if the kernel has a gamma."""
         set_kernel(self, resolved_kernel(self._kernel_parameter(), data, self._rng(1)))
 
     def _kernel_data(self, data: WeightedRows) -> KernelData:
@@ -82,7 +82,7 @@ class KernelClassifier(CodedClassifier):
         return kernel_tags(super().__sklearn_tags__(), self.kernel)
 
     def _folds(self, data: WeightedRows, n_folds: int) -> np.ndarray:
-        # A kernel matrix and objects come in a random order; theirs is the order given.
+        # Objects and rows of a kernel matrix are shuffled; their folds follow the order given.
         precomputed = self.kernel is not None and isinstance(self.kernel_, Precomputed)
         hashed = data.rows.X.ndim == 2 and not precomputed
         order = np.arange(len(data.rows)) if hashed else np.argsort(data.rows.index)
@@ -95,15 +95,17 @@ class KernelClassifier(CodedClassifier):
     def _keep(
         self, points: Any, coef: np.ndarray, support: np.ndarray | None, labels: np.ndarray | None = None
     ) -> None:
-        """Keep support vectors, their coefficients (n_support, n_columns), and their rows in the given X.
+        """Store support vectors, their coefficients (n_support, n_columns), and their row numbers in X.
 
-        ``support`` is None where support vectors are no rows of X. For a precomputed kernel the points are
-        the numbers of its columns. ``labels`` are the classes of the support vectors, where each takes part
-        only in the columns of its own class: they are then kept class by class, and those without any
-        coefficient are dropped.
+        ``support`` is None if the support vectors are not rows of X. For a precomputed kernel the points are
+        column indices of its matrix. Pass ``labels``, the classes of the support vectors, if each one takes
+        part only in the columns of its own class: support vectors are then sorted by class, and those without
+        a non-zero coefficient are dropped.
         """
-        self._groups: np.ndarray | None = None  # where each class starts
-        self._group_columns: np.ndarray | None = None  # (n_classes, n_columns), where it has coefficients
+        self._groups: np.ndarray | None = None  # start of each class
+        self._group_columns: np.ndarray | None = (
+            None  # (n_classes, n_columns), which columns have coefficients
+        )
         if labels is not None:
             order = np.argsort(labels, kind="stable")
             order = order[(coef != 0.0).any(axis=1)[order]]
@@ -118,7 +120,7 @@ class KernelClassifier(CodedClassifier):
         self.n_support_ = len(coef)
 
     def _keep_columns(self, results: list[SolverResult], data: WeightedRows) -> None:
-        """Keep columns that were solved one by one, each with a coefficient for every row it was given."""
+        """Store columns that were solved separately, each with a coefficient for each of its rows."""
         rows, values = [], []
         for t, result in enumerate(results):
             own = np.flatnonzero(result.coef)
@@ -139,13 +141,13 @@ class KernelClassifier(CodedClassifier):
         self.intercept_ = np.array([result.intercept for result in results])
 
     def _group(self, coef: np.ndarray, starts: np.ndarray) -> None:
-        """Remember groups of support vectors, and their columns, where these are less than half of all."""
+        """Store groups of support vectors and their columns, if that halves the number of coefficients."""
         used = columns_of_groups(coef, starts)
         if 2 * (np.diff(starts) @ used.sum(axis=1)) < coef.size:
             self._groups, self._group_columns = starts, used
 
     def _coefficients(self) -> np.ndarray | GroupedMatrix:
-        """Those of ``dual_coef_``, transposed, in groups where there are some."""
+        """``dual_coef_`` transposed, as a grouped matrix if there are groups."""
         coef = self.dual_coef_.T
         if self._groups is None or self._group_columns is None:
             return coef

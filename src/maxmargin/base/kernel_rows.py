@@ -1,4 +1,4 @@
-"""What an estimator with a kernel does with its rows: features, kernel matrices and sequences of objects."""
+"""The rows of a kernel method: feature vectors, rows of a kernel matrix, or arbitrary objects."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = [
 
 
 def takes_objects(kernel: Kernel, X: Any) -> bool:
-    """Whether X is a sequence for a callable kernel rather than a matrix."""
+    """Whether X is a sequence of objects for a callable kernel rather than a matrix."""
     if not isinstance(kernel, FromFunction):
         return False
     if hasattr(X, "ndim"):
@@ -38,7 +38,7 @@ def _is_vector(item: Any) -> bool:
 
 
 def object_array(X: Any) -> np.ndarray:
-    """A sequence as a 1-d array of its items, strings as an array of strings."""
+    """A sequence as a 1-d array of objects, or of strings if all items are strings."""
     if isinstance(X, np.ndarray) and X.ndim == 1:
         objects = X
     elif all(isinstance(item, str) for item in X):
@@ -52,7 +52,7 @@ def object_array(X: Any) -> np.ndarray:
 
 
 def check_precomputed(kernel: Kernel, X: Any) -> None:
-    """Refuse an X that is not a square kernel matrix, where the kernel is precomputed."""
+    """Raise if the kernel is precomputed and X is not a dense, square, symmetric matrix."""
     if isinstance(kernel, Precomputed):
         if is_sparse(X):
             raise ValueError("a precomputed kernel matrix must be dense; call X.toarray() first.")
@@ -73,22 +73,22 @@ def canonical_rows(
 ) -> WeightedRows:
     """The weighted multiset of (row, label) pairs that a fit is a function of.
 
-    Objects and rows of a kernel matrix cannot be merged: those with a weight come in random order.
+    Objects and rows of a kernel matrix are not merged: those with a positive weight are shuffled.
     """
     check_weights(weight)
     if has_features(kernel, X):
         return canonical(X, labels, weight, merge_duplicates=merge_duplicates, n_threads=n_threads)
-    kept = rng.permutation(np.flatnonzero(weight > 0.0))  # so a prefix is a random sample, as it is there
+    kept = rng.permutation(np.flatnonzero(weight > 0.0))  # a prefix is a random sample, as in canonical order
     return WeightedRows(Rows(X, kept, n_threads), labels[kept], weight[kept])
 
 
 def has_features(kernel: Kernel, X: Any) -> bool:
-    """Whether the rows of X are points, not objects or rows of a kernel matrix."""
+    """Whether the rows of X are feature vectors, not objects or rows of a kernel matrix."""
     return X.ndim == 2 and not isinstance(kernel, Precomputed)
 
 
 def resolved_kernel(kernel: Kernel, data: WeightedRows, rng: np.random.Generator) -> Kernel:
-    """The kernel with a number for a gamma that was a word."""
+    """The kernel with a named gamma, such as "scale", replaced by its value."""
     X, index = data.rows.X, data.rows.index
     if has_features(kernel, X):
         check_scale(X, data.rows.sqnorms(), 1.0)
@@ -96,7 +96,7 @@ def resolved_kernel(kernel: Kernel, data: WeightedRows, rng: np.random.Generator
 
 
 def set_kernel(model: Any, kernel: Kernel) -> None:
-    """Set ``kernel_``, and ``gamma_`` where the kernel has one."""
+    """Set ``kernel_``, and ``gamma_`` if the kernel has a gamma."""
     forget(model, "gamma_")
     model.kernel_ = kernel
     if hasattr(kernel, "gamma"):
@@ -104,13 +104,13 @@ def set_kernel(model: Any, kernel: Kernel) -> None:
 
 
 def kernel_data(kernel: Kernel, data: WeightedRows) -> KernelData:
-    """The rows with their kernel."""
+    """The kernel values of the rows."""
     rows = data.rows
     return KernelData(kernel, rows.X, rows.index, rows.n_threads, cancel=rows.cancel)
 
 
 def kernel_tags(tags: Any, kernel: Any) -> Any:
-    """scikit-learn's tags, completed: sparse input is accepted, and a precomputed kernel is pairwise."""
+    """Complete scikit-learn's tags: sparse input is accepted, a precomputed kernel is pairwise."""
     tags.input_tags.sparse = True
     tags.input_tags.pairwise = isinstance(kernel, str) and kernel == "precomputed"
     return tags

@@ -1,4 +1,4 @@
-"""From labels to a code: class numbers, weights, the code and its decoder, at once or batch by batch."""
+"""From labels to a code: class numbers, weights, code and decoder, for whole data sets and for batches."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def labelled(who: str, y: np.ndarray, sample_weight: Any, class_weight: Any) -> 
 
 
 class CodeChoice(NamedTuple):
-    """A code, the decoder to predict with, and the decoder that is still to be trained, or None."""
+    """A code, the decoder to predict with, and the decoder that has yet to be trained, or None."""
 
     code: Code
     decoder: Decoder
@@ -57,8 +57,8 @@ class CodeChoice(NamedTuple):
 def choose_code(code: Any, decoder: Any, n_classes: int, seed: int) -> CodeChoice:
     """Resolve the parameters ``code`` and ``decoder``.
 
-    A decoder that has to be trained is returned as the learner; until then the code's default decoder stands
-    in for it. With a single column only probabilities can be learned.
+    A decoder that needs training is returned as ``learner``; until it is trained, the code's default decoder
+    takes its place. With a single column only a decoder that gives probabilities is trained.
     """
     matrix = code_from_name(code, n_classes, seed)
     chosen = decoder_from_name(decoder, matrix)
@@ -72,11 +72,11 @@ def choose_code(code: Any, decoder: Any, n_classes: int, seed: int) -> CodeChoic
 
 
 def stream_classes(who: str, classes: Any) -> np.ndarray:
-    """The classes of a stream, as its first batch has to name them."""
+    """The classes of a stream, which the first call of partial_fit must list."""
     if classes is None:
         raise ValueError(
-            "the first call of partial_fit needs classes=, the labels of all batches: a single batch may not "
-            "contain them all."
+            "the first call of partial_fit needs classes=, the labels of all batches, because a single batch "
+            "may not contain them all."
         )
     known = np.unique(column_or_1d(np.asarray(classes)))
     if len(known) < 2:
@@ -87,21 +87,21 @@ def stream_classes(who: str, classes: Any) -> np.ndarray:
 
 
 def check_same_classes(classes: Any, known: np.ndarray) -> None:
-    """Refuse classes other than those of the first batch."""
+    """Raise if the classes differ from those of the first batch."""
     if classes is not None and not np.array_equal(np.unique(np.asarray(classes)), known):
         raise ValueError(
             f"classes={np.asarray(classes).tolist()!r} differ from those of the first call, "
-            f"{known.tolist()!r}; leave them out, or call fit to start over."
+            f"{known.tolist()!r}; omit classes, or call fit to start over."
         )
 
 
 def check_fixed_decoder(who: str, decoder: Any) -> None:
-    """Refuse a decoder that has to be trained: a stream never shows all rows at once."""
+    """Raise if the decoder needs training: a stream never has all rows at once."""
     known = DECODERS.get(decoder) if isinstance(decoder, str) else decoder
     if getattr(known, "learns_from", "nothing") != "nothing":
         raise ValueError(
-            f"{who}.partial_fit cannot learn a decoder: a batch is not all of the data that "
-            f"decoder={decoder!r} would learn from. Call fit, or use a fixed decoder."
+            f"{who}.partial_fit cannot learn a decoder: decoder={decoder!r} is trained on all of the data, "
+            "not on one batch. Call fit, or use a fixed decoder."
         )
 
 
@@ -111,12 +111,12 @@ def batch_labels(y: np.ndarray, sample_weight: Any, classes: np.ndarray, class_w
     labels = label_numbers(
         y,
         classes,
-        "y has labels {labels} that are not among the classes of the first call, {classes}; name every "
+        "y has labels {labels} that are not among the classes of the first call, {classes}; list every "
         "class there.",
     )
     weight = check_sample_weight(sample_weight, len(y)) * _batch_class_weights(y, classes, class_weight)
     if not weight.any():
-        raise ValueError("class_weight leaves every row of this batch without a weight; leave it out.")
+        raise ValueError("class_weight leaves every row of this batch without a weight; skip this batch.")
     return ClassNumbers(classes, labels, weight)
 
 
@@ -124,7 +124,7 @@ def _batch_class_weights(y: np.ndarray, classes: np.ndarray, class_weight: Any) 
     if isinstance(class_weight, str):
         raise ValueError(
             f"class_weight={class_weight!r} cannot be used with partial_fit: the class frequencies of the "
-            "whole stream are not known. Give a dict, or sample_weight."
+            "whole stream are not known. Pass a dict, or sample_weight."
         )
-    everything = np.concatenate([classes, y])  # so that a class missing from the batch is known
+    everything = np.concatenate([classes, y])  # so that classes missing from the batch are accepted
     return class_weights(class_weight, everything, np.ones(len(everything)))[len(classes) :]

@@ -1,4 +1,4 @@
-"""Learning from batches, one after the other: what the ``partial_fit`` of every kernel machine does."""
+"""Streaming: the ``partial_fit`` that kernel classifiers share."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ __all__ = ["learn_batch"]
 
 
 def learn_batch(model: Any, X: Any, y: Any, classes: Any, sample_weight: Any) -> None:
-    """``partial_fit`` of a kernel machine.
+    """``partial_fit`` of a kernel classifier.
 
-    The model has two methods for it. ``_learn_batch(data, first, callback)`` learns from the batch and gives
-    a result, starting from nothing if the batch is the first, else from the present model.
+    The model provides two methods. ``_learn_batch(data, first, callback)`` learns from the batch and returns
+    a result; it starts from scratch with the first batch, later from the current model.
     ``_store_batch(result, data, first)`` stores what prediction and the next batch need.
 
-    Batches are taken as they come: nothing is merged or reordered, so a stream may be cut into batches
-    anywhere. Between batches only arrays stay: ``support_vectors_`` (points that no later batch contains, so
-    ``support_`` is None), their coefficients, and whatever else ``_store_batch`` stores.
+    Rows are neither merged nor reordered, so a stream can be split into batches anywhere. Between batches the
+    model keeps only arrays: ``support_vectors_`` (``support_`` is None, because later batches do not contain
+    these rows), their coefficients, and whatever else ``_store_batch`` stores.
     """
     model._check_parameters()
     if isinstance(model._kernel_parameter(), Precomputed):
         raise ValueError(
             f"{type(model).__name__}.partial_fit cannot work with kernel='precomputed': it needs kernel "
-            "values between rows of different batches. Give a kernel that computes them."
+            "values between rows of different batches. Use a kernel that computes them."
         )
     first = model._open_stream(classes)
     data = _batch(model, X, y, sample_weight, first)
@@ -44,7 +44,7 @@ def learn_batch(model: Any, X: Any, y: Any, classes: Any, sample_weight: Any) ->
 
 
 def _batch(model: Any, X: Any, y: Any, sample_weight: Any, first: bool) -> WeightedRows:
-    """The batch in the order given, without rows of weight 0; in the dtype of the support vectors."""
+    """The batch in the order given, without rows of weight 0, in the dtype of the support vectors."""
     if first:
         X, y = model._validated(X, y)
     else:
@@ -61,7 +61,7 @@ def _batch(model: Any, X: Any, y: Any, sample_weight: Any, first: bool) -> Weigh
 
 
 def _alike(X: Any, points: Any) -> Any:
-    """X in the dtype and form of the points that it will meet."""
+    """X in the dtype and storage format (dense or sparse) of the points."""
     if X.ndim == 1 or X.ndim != points.ndim:
         return X
     if is_sparse(X) and not is_sparse(points):

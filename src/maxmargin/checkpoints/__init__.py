@@ -1,4 +1,4 @@
-"""Fits that resume: the file, its record, and what the fit is of."""
+"""Resumable fits: the checkpoint file, the record of a fit, and the identity of a fit."""
 
 from .checkpoint import Checkpoint, fit_record, set_checkpoint
 from .identity import data_identity, description, parameter_identity

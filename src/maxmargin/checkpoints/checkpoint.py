@@ -1,4 +1,4 @@
-"""Fits that can be interrupted and resumed: a file that holds the progress of each part of a fit."""
+"""Checkpoints: a file with the progress of a fit, from which an interrupted fit resumes."""
 
 from __future__ import annotations
 
@@ -19,29 +19,30 @@ class Checkpoint:
 
     Given to an estimator by ``set_checkpoint``, it is written by ``fit``: after a certificate once
     ``every_seconds`` have passed, when Ctrl-C or another exception interrupts the fit, and when the fit ends.
-    Writing is atomic, so after any crash the file is whole, and only the work since it was written is lost. A
-    fit that resumes from it is bit-identical to an uninterrupted one, with any ``n_jobs``.
+    Writes are atomic, so a crash never leaves a partial file, and only the work since the last write is lost.
+    A resumed fit is bit-identical to an uninterrupted one, with any ``n_jobs``.
 
-    The file stays when the fit ends, and resuming from it then gives the model at once. Call ``remove`` once
-    the model is saved.
+    The file remains when the fit ends; resuming from it then returns the model at once. Call ``remove`` after
+    saving the model.
 
     Parameters
     ----------
     path : str or path
         An older file is replaced, unless ``resume`` is set.
     every_seconds : float, default=30.0
-        Seconds between two writes, at least. They are more where a write takes long: at most a twentieth of
-        the time goes into writing.
+        Minimum number of seconds between two writes. Slow writes are spaced further apart, so that writing
+        takes at most 5% of the time.
     resume : bool, default=False
-        Go on from the file where there is one, and begin anew where there is none. A file of another fit
-        (other data, parameters, seed or version of maxmargin) is a ``CheckpointError`` that says what
-        differs. ``n_jobs`` and ``max_seconds`` may differ; ``max_seconds`` counts from the beginning of the
-        resumed fit, ``max_iter`` in all. With ``random_state=None`` the seed is the file's.
+        Resume from the file if it exists, else start from scratch. A file of another fit (other data,
+        parameters, seed or version of maxmargin) raises a ``CheckpointError`` that lists the differences.
+        ``n_jobs`` and ``max_seconds`` may differ; ``max_seconds`` counts from the start of the resumed fit,
+        ``max_iter`` counts the iterations of all runs. With ``random_state=None`` the seed of the file is
+        used.
 
     Notes
     -----
-    A fit stopped by ``max_seconds`` or a callback can be resumed, too. Functions of the data alone (kernel
-    matrices, factors, eigen features) are not stored but computed again.
+    A fit stopped by ``max_seconds`` or a callback can be resumed too. Quantities that depend only on the data
+    (kernel matrices, factorisations, eigen features) are not stored but recomputed.
 
     Examples
     --------
@@ -68,11 +69,11 @@ class Checkpoint:
         return f"Checkpoint({str(self.path)!r}, {self.every_seconds}, resume={self.resume})"
 
     def exists(self) -> bool:
-        """Whether there is a file to go on from."""
+        """Whether there is a file to resume from."""
         return self.path.exists()
 
     def remove(self) -> None:
-        """Remove the file, where there is one."""
+        """Remove the file if it exists."""
         self.path.unlink(missing_ok=True)
 
 
@@ -82,12 +83,12 @@ Model = TypeVar("Model")
 def set_checkpoint(self: Model, checkpoint: Checkpoint | str | os.PathLike[str] | None) -> Model:
     """Write the progress of the next fits to a file, so that they can be resumed.
 
-    It affects ``fit`` only, and is not passed on to clones, copies and pickles.
+    It affects ``fit`` only. Clones, copies and pickles do not inherit it.
 
     Parameters
     ----------
     checkpoint : Checkpoint, path or None
-        None turns it off. A path is ``Checkpoint(path)``.
+        None turns checkpoints off. A path is short for ``Checkpoint(path)``.
 
     Returns
     -------
@@ -101,7 +102,7 @@ def set_checkpoint(self: Model, checkpoint: Checkpoint | str | os.PathLike[str] 
 
 @contextmanager
 def fit_record(model: Any) -> Iterator[FitRecord]:
-    """The record of one fit of a model: that of its checkpoint, or one that stores nothing."""
+    """The record of one fit of a model: in its checkpoint file, or one that stores nothing."""
     if model._checkpoint is None:
         yield FitRecord()
         return

@@ -1,4 +1,4 @@
-"""The form of a checkpoint on the disk: states and histories as the arrays and header of an archive."""
+"""The checkpoint file format: states and histories as arrays and header of an archive."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ COUNTS = ("n_iter", "n_support", "kernel_values")
 
 @dataclass
 class StoredFit:
-    """All that is known of a fit: its entries, what it is of, and facts about its surroundings."""
+    """A stored fit: its journal entries, its identity, and facts about the machine it ran on."""
 
     entries: dict[str, JournalEntry]
     identity: dict[str, str] = field(default_factory=dict)
@@ -29,7 +29,7 @@ class StoredFit:
 
 
 def write_checkpoint(path: Path, kept: StoredFit) -> None:
-    """Write the file; either the whole of it is there afterwards, or the old one."""
+    """Write the file atomically: on failure the old file remains."""
     arrays: dict[str, np.ndarray] = {}
     listed = []
     for key, entry in kept.entries.items():
@@ -54,16 +54,16 @@ def write_checkpoint(path: Path, kept: StoredFit) -> None:
 
 
 def read_checkpoint(path: Path) -> StoredFit:
-    """What ``write_checkpoint`` wrote, or a ValueError."""
+    """Read what ``write_checkpoint`` wrote; raise ValueError if it is not a valid checkpoint."""
     header, arrays = read_archive(path)
     if header.get("kind") != KIND:
-        raise ValueError(f"{path}: a file of maxmargin, but no checkpoint.")
+        raise ValueError(f"{path}: a maxmargin file, but not a checkpoint.")
     try:
         entries = {item["key"]: _entry(item, arrays) for item in header["entries"]}
         facts = {name: _from_text(text) for name, text in header["facts"].items()}
         return StoredFit(entries, dict(header["identity"]), facts)
     except (KeyError, TypeError, AttributeError, IndexError) as error:
-        raise ValueError(f"{path}: not a whole checkpoint ({error!r}).") from None
+        raise ValueError(f"{path}: the checkpoint is incomplete ({error!r}).") from None
 
 
 def _entry(item: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> JournalEntry:
@@ -84,7 +84,7 @@ def _check(row: np.ndarray) -> Check:
 
 
 def _as_text(value: bool | int | float | str) -> list[str]:
-    """A type and digits that say exactly which number it is; JSON has no infinity."""
+    """The type and the exact digits of a number; JSON has no infinity."""
     return [type(value).__name__, value.hex() if isinstance(value, float) else str(value)]
 
 

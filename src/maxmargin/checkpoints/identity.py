@@ -1,4 +1,4 @@
-"""What a fit is of, as short texts that can be compared: the estimator, its parameters, the data."""
+"""The identity of a fit (estimator, parameters, data) as short strings that can be compared."""
 
 from __future__ import annotations
 
@@ -17,24 +17,30 @@ from ..data import WeightedRows
 
 __all__ = ["data_identity", "description", "parameter_identity"]
 
-NOT_OF_THE_RESULT = ("n_jobs", "max_seconds", "random_state", "estimator")  # of the last two, see below
+PARAMETERS_LEFT_OUT = (
+    "n_jobs",
+    "max_seconds",
+    "random_state",
+    "estimator",
+)  # the last two are treated separately
 
 
 def parameter_identity(estimator: Any) -> dict[str, str]:
-    """The class, its parameters but those that change no bit, and the library's version.
+    """The class, the parameters that affect the result, and the version of the library.
 
-    Of a random state the seed is kept; an estimator speaks for itself when it is fitted.
+    A random state is represented by its seed, which the caller adds; a nested estimator adds its own identity
+    when it is fitted.
     """
     own = {
         name: description(value)
         for name, value in estimator.get_params(deep=False).items()
-        if name not in NOT_OF_THE_RESULT
+        if name not in PARAMETERS_LEFT_OUT
     }
     return {"class": type(estimator).__name__, "version": __version__} | own
 
 
 def data_identity(data: WeightedRows) -> dict[str, str]:
-    """The rows with their order and layout, labels and weights; objects count by their number alone."""
+    """The rows with their order and layout, labels and weights; of objects, only their number."""
     X = data.rows.X
     digest = hashlib.sha256()
     if X.ndim == 2:
@@ -48,7 +54,7 @@ def data_identity(data: WeightedRows) -> dict[str, str]:
 
 
 def description(value: Any) -> str:
-    """A text that is the same for values that mean the same, in any process."""
+    """A string that is the same for equivalent values, in any process."""
     if value is None or isinstance(value, bool | str):
         return repr(value)
     if isinstance(value, Real):
@@ -75,14 +81,14 @@ def _parts(value: Any) -> dict[str, Any]:
     if dataclasses.is_dataclass(value):
         return {f.name: getattr(value, f.name) for f in dataclasses.fields(value) if f.compare}
     try:
-        made_from = value.__reduce_ex__(4)  # all that a copy needs
-    except Exception:  # that of a class which refuses copies can be any
+        made_from = value.__reduce_ex__(4)  # everything a copy needs
+    except Exception:  # a class that cannot be copied may raise anything
         return dict(getattr(value, "__dict__", {}))
     return {"made from": made_from if isinstance(made_from, str) else made_from[1:3]}
 
 
 def _digest_of(function: FunctionType) -> str:
-    """SHA-256 of what a function does, as far as its own lines say; functions that it has are names."""
+    """SHA-256 of a function's own code and values; functions it refers to count by name."""
     cells = [cell.cell_contents for cell in function.__closure__ or ()]
     values = [*cells, *(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
     texts = [v.__qualname__ if callable(v) and hasattr(v, "__qualname__") else description(v) for v in values]
@@ -95,5 +101,5 @@ def _code_text(code: CodeType) -> str:
 
 
 def _constant_text(value: Any) -> str:
-    """The order of a set changes from process to process."""
+    """The constant as a string; sets are sorted because their order differs between processes."""
     return str(sorted(map(repr, value))) if isinstance(value, frozenset) else repr(value)

@@ -1,4 +1,4 @@
-"""What a fit asks about the run before and tells the next one: its states, its seed, what it is of."""
+"""The record of a fit: what it takes from the previous run and leaves for the next one."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 __all__ = ["CheckpointError", "FileRecord", "FitRecord"]
 
-SHARE = 0.05  # of the time, at most, goes into writing
+MAX_WRITE_TIME_SHARE = 0.05  # of the run time of a fit
 
 
 class CheckpointError(ParameterError):
-    """A file that a fit cannot go on from: of another fit, damaged, or where no file can be."""
+    """A checkpoint file that cannot be used: it is another fit's, is damaged, or has an invalid path."""
 
 
 def check_identity(path: Path, work: str, there: Mapping[str, str], here: Mapping[str, str]) -> None:
-    """Refuse the file of another piece of ``work``, and say what differs."""
+    """Raise if the file belongs to another piece of ``work``; the error lists the differences."""
     different = [
         f"{name} is {there.get(name, 'absent')} there and {value} here"
         for name, value in here.items()
@@ -41,7 +41,7 @@ def check_identity(path: Path, work: str, there: Mapping[str, str], here: Mappin
 
 
 class FitRecord:
-    """Of a fit that keeps nothing, or of one that is a part of another's."""
+    """The record of a fit without a checkpoint, or of a fit that is part of another one."""
 
     def __init__(
         self, part: JournalPart | None = None, whole: FitRecord | None = None, name: str = "whole"
@@ -49,29 +49,29 @@ class FitRecord:
         self.part, self.whole, self.name = part, whole, name
 
     def below(self, name: str) -> FitRecord:
-        """For a fit that is a part of this one."""
+        """The record of a fit that is part of this one."""
         return FitRecord(None if self.part is None else self.part.part(name), self, name)
 
     def limits(self, stop: Stop) -> Stop:
-        """``stop``, with the journal."""
+        """``stop`` with the journal attached."""
         return replace(stop, journal=self.part)
 
     def seed(self, drawn: int, fixed: bool) -> int:
-        """The seed to use: the one drawn, or that of the run before where it is not ``fixed``."""
+        """The seed to use: the one drawn, or the previous run's unless the seed is ``fixed``."""
         return drawn if fixed or self.part is None else int(self.fact(f"{self.part.name} seed", drawn))
 
     def fact(self, name: str, value: float) -> float:
-        """A number that a fit takes from its surroundings: that of the run before, where there was one."""
+        """A number that depends on the machine: the previous run's if there was one, else ``value``."""
         return value if self.whole is None else self.whole.fact(name, value)
 
     def bind(self, identity: dict[str, str]) -> None:
-        """Refuse to go on from the run of another fit."""
+        """Raise if the previous run was of another fit."""
         if self.part is not None and self.whole is not None:
             self.whole.bind({f"{name} of the {self.name}": text for name, text in identity.items()})
 
 
 class FileRecord(FitRecord):
-    """In a file, which is written now and then."""
+    """A record in a checkpoint file, written at intervals."""
 
     def __init__(self, checkpoint: Checkpoint) -> None:
         self.checkpoint = checkpoint
@@ -84,7 +84,9 @@ class FileRecord(FitRecord):
     def _read(self) -> StoredFit | None:
         path = self.checkpoint.path
         if not path.parent.is_dir():
-            raise CheckpointError(f"{path}: there is no folder {path.parent}; make it, or give another path.")
+            raise CheckpointError(
+                f"{path}: the folder {path.parent} does not exist; create it, or give another path."
+            )
         if path.is_dir():
             raise CheckpointError(f"{path} is a folder; give the name of a file.")
         if not (self.checkpoint.resume and path.exists()):
@@ -95,13 +97,13 @@ class FileRecord(FitRecord):
             raise CheckpointError(str(error), "Start over with {resume}.", resume=False) from None
 
     def fact(self, name: str, value: float) -> float:
-        """That of the run before."""
+        """The value of the previous run if there was one."""
         facts = self.now.facts if self.before is None else self.before.facts
         self.now.facts[name] = facts.get(name, value)
         return self.now.facts[name]
 
     def bind(self, identity: dict[str, str]) -> None:
-        """Refuse the file of another fit, and say what differs."""
+        """Raise if the file belongs to another fit; the error lists the differences."""
         self.now.identity |= identity
         if self.before is not None:
             check_identity(self.checkpoint.path, "fit", self.before.identity, identity)
@@ -111,18 +113,18 @@ class FileRecord(FitRecord):
             self.write()
 
     def write(self) -> None:
-        """Write the file, unless no solve has begun; where that fails the fit goes on, with a warning."""
+        """Write the file once a solve has begun; if writing fails, warn and let the fit continue."""
         with self.journal.lock:
-            if not self.journal.opened:  # refused, perhaps: then the file is another fit's
+            if not self.journal.opened:  # ``bind`` may have raised because the file belongs to another fit
                 return
             start = time.perf_counter()
             try:
                 write_checkpoint(self.checkpoint.path, self.now)
             except OSError as error:
                 warnings.warn(
-                    f"the checkpoint could not be written, and the fit continues without it: {error}",
+                    f"the checkpoint could not be written; the fit continues without it: {error}",
                     RuntimeWarning,
                     stacklevel=2,
                 )
             end = time.perf_counter()
-            self.next_write = end + max(self.checkpoint.every_seconds, (end - start) / SHARE)
+            self.next_write = end + max(self.checkpoint.every_seconds, (end - start) / MAX_WRITE_TIME_SHARE)

@@ -1,4 +1,4 @@
-"""Rows, weights, folds and memory: what a fit is given, checked and brought into canonical order."""
+"""The input of a fit: checked parameters, canonical rows and weights, folds, memory."""
 
 from .advice import Advised, ParameterError, python_argument
 from .checks import (

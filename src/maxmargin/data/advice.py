@@ -1,4 +1,4 @@
-"""Errors and warnings with the parameters that would help as fields, for callers with names of their own."""
+"""Errors and warnings with the advised parameters as fields, which each caller words in its own way."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ Spelling = Callable[[str, Any], str]
 
 
 def python_argument(parameter: str, value: Any) -> str:
-    """An argument in Python: ``kinds={'age': 'words'}``; the parameter alone where no value is known."""
+    """The argument as Python code: ``kinds={'age': 'words'}``; only the parameter if the value is None."""
     return f"`{parameter}`" if value is None else f"{parameter}={value!r}"
 
 
 class Advised(Exception):
-    """Something that is wrong, and which arguments would help.
+    """A problem, and the arguments that would solve it.
 
     Parameters
     ----------
@@ -22,8 +22,8 @@ class Advised(Exception):
     advice : str
         What to do; ``{name}`` stands for the argument of that name.
     **arguments
-        Parameters of the function that was called, each with the value to give, or None for one that the
-        caller has to know.
+        Parameters of the called function, each with the value to pass, or None where only the caller can
+        know the value.
     """
 
     def __init__(self, problem: str, advice: str = "", **arguments: Any) -> None:

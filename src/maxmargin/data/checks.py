@@ -1,4 +1,4 @@
-"""Rules for parameters and data: every refusal says what was given, what is accepted and what to do."""
+"""Checks of parameters and data: every error says what was given, what is accepted and what to do."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 def check_number(
     name: str, value: Any, *, above: float = -np.inf, at_least: float = -np.inf, integer: bool = False
 ) -> None:
-    """Refuse what is not a finite number in the range."""
+    """Raise unless the value is a finite number in the range."""
     kind, wanted = (Integral, "an integer") if integer else (Real, "a finite number")
     is_number = isinstance(value, kind) and not isinstance(value, bool) and _is_finite(value)
     if not is_number or value <= above or value < at_least:
@@ -24,24 +24,24 @@ def check_number(
 def _is_finite(value: Any) -> bool:
     try:
         return math.isfinite(value)
-    except OverflowError:  # an integer beyond every float
+    except OverflowError:  # an integer too large for a float
         return False
 
 
 def check_choice(name: str, value: Any, accepted: Collection[str]) -> None:
-    """Refuse a name that is not on the list."""
+    """Raise unless the value is one of the accepted names."""
     if not isinstance(value, str) or value not in accepted:
         raise ValueError(f"{name} must be one of {sorted(accepted)}; got {value!r}.")
 
 
 def check_flag(name: str, value: Any) -> None:
-    """Refuse what is not a truth value."""
+    """Raise unless the value is a Boolean."""
     if not isinstance(value, bool | np.bool_):
         raise ValueError(f"{name} must be True or False; got {value!r}.")
 
 
 def check_grid(name: str, values: Any) -> np.ndarray:
-    """Positive numbers, at least one, as a float64 array."""
+    """The values as a float64 array of at least one positive number."""
     try:
         grid = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
@@ -52,7 +52,7 @@ def check_grid(name: str, values: Any) -> np.ndarray:
 
 
 def check_sample_weight(sample_weight: Any, n_samples: int) -> np.ndarray:
-    """Weights as a float64 array: one for each row, finite, none negative, not all zero; ones when None."""
+    """Weights as a float64 array, one per row: finite, non-negative, not all zero; ones for None."""
     if sample_weight is None:
         return np.ones(n_samples)
     weight = np.asarray(sample_weight, dtype=np.float64)
@@ -62,7 +62,7 @@ def check_sample_weight(sample_weight: Any, n_samples: int) -> np.ndarray:
         raise ValueError(f"Sample weights must be 1D array or scalar, got {weight.ndim}D array.")
     if weight.shape != (n_samples,):
         raise ValueError(
-            f"sample_weight must have one entry for each of the {n_samples} rows; got {weight.shape}."
+            f"sample_weight must have one entry for each of the {n_samples} rows; got shape {weight.shape}."
         )
     if not np.isfinite(weight).all():
         raise ValueError("sample_weight must be finite; it contains NaN or infinity.")
@@ -71,13 +71,13 @@ def check_sample_weight(sample_weight: Any, n_samples: int) -> np.ndarray:
         raise ValueError(f"sample_weight must be >= 0; got {weight[row]:g} for row {row}.")
     if not weight.any():
         raise ValueError(
-            "sample_weight is zero for every row, so there is nothing to fit; give some row a weight."
+            "sample_weight is zero for every row, so there is nothing to fit; give some row a weight > 0."
         )
     return weight
 
 
 def class_weights(class_weight: Any, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """Each row's factor: 1, its class's entry in a dict, or "balanced": total / (n_classes * its class's)."""
+    """Each row's factor: 1, its class's entry in a dict, or (balanced) total / (n_classes * class total)."""
     if class_weight is None:
         return np.ones(len(y))
     classes, labels = np.unique(y, return_inverse=True)
@@ -99,45 +99,45 @@ def class_weights(class_weight: Any, y: np.ndarray, weight: np.ndarray) -> np.nd
 
 
 def check_costs(C: float, weight: np.ndarray) -> None:
-    """Refuse costs C * weight that double precision cannot work with."""
+    """Raise if costs C * weight are out of range for double precision."""
     with np.errstate(over="ignore", under="ignore"):
         smallest, total = C * float(weight.min()), C * float(weight.sum())
     if not (smallest >= 1e-290 and total <= 1e145):
         raise ValueError(
-            "C times the weights (sample weights times class weights) must lie between 1e-290 and, in all, "
-            f"1e145; got C={C:g} and weights from {weight.min():g} to {weight.max():g}. Divide them by a "
-            "common factor."
+            "C times the weights (sample weights times class weights) must each be at least 1e-290 and sum "
+            f"to at most 1e145; got C={C:g} and weights from {weight.min():g} to {weight.max():g}. Rescale "
+            "the weights by a common factor."
         )
 
 
 def check_weights(weight: np.ndarray) -> None:
-    """Refuse weights whose shares of their sum double precision cannot work with."""
+    """Raise if weights, relative to their sum, are out of range for double precision."""
     with np.errstate(over="ignore"):
         least, total = float(weight[weight > 0.0].min()), float(weight.sum())
     if not (least >= 1e-290 and total <= 1e290):
         raise ValueError(
-            "the weights (sample weights times class weights) must lie between 1e-290 and, in all, 1e290; "
-            f"got weights from {least:g} to {weight.max():g}. Divide them by a common factor."
+            "the weights (sample weights times class weights) must each be at least 1e-290 and sum to at "
+            f"most 1e290; got weights from {least:g} to {weight.max():g}. Rescale them by a common factor."
         )
 
 
 def check_scale(X: Any, sqnorms: np.ndarray, total_cost: float) -> None:
-    """Refuse rows so long that sums of their squares would overflow in X's precision."""
+    """Raise if the rows are so large that sums of their squared norms would overflow in X's precision."""
     with np.errstate(over="ignore"):
         total = float(sqnorms.sum())
         overflows = not total * max(total_cost, 1.0) < 1e300 or (X.dtype == np.float32 and not total < 1e37)
     if overflows:
         raise ValueError(
             f"the features are too large: a row of X ({X.dtype}) has squared norm {sqnorms.max():.3g}, and "
-            "sums of these overflow. Scale the features, for example with "
+            "sums of squared norms overflow. Scale the features, for example with "
             "sklearn.preprocessing.StandardScaler."
         )
 
 
 def check_alpha(alpha: float, largest: float) -> None:
-    """Refuse an alpha so small that ``||w||^2``, up to ``largest / alpha^2``, would overflow.
+    """Raise if alpha is so small that ``||w||^2``, which can reach ``largest / alpha^2``, would overflow.
 
-    ``largest`` is that of the products or kernel values of two rows.
+    ``largest`` is the largest product or kernel value of two rows.
     """
     if not math.sqrt(max(largest, 1.0)) / alpha <= 1e145:
         raise ValueError(
@@ -148,7 +148,7 @@ def check_alpha(alpha: float, largest: float) -> None:
 
 @np.errstate(over="ignore")
 def check_symmetric(K: np.ndarray, tile: int = 512) -> None:
-    """Refuse a square matrix that differs from its transpose by more than rounding; looked at by tiles."""
+    """Raise if a square matrix differs from its transpose by more than rounding; it is read tile by tile."""
     worst, largest = 0.0, 0.0
     for i in range(0, len(K), tile):
         for j in range(0, i + 1, tile):
@@ -159,23 +159,23 @@ def check_symmetric(K: np.ndarray, tile: int = 512) -> None:
         raise ValueError(
             f"a precomputed kernel matrix must be symmetric to fit; its entries are up to {largest:.3g} and "
             f"differ from those of its transpose by up to {worst:.3g}. Give k(x_i, x_j) for all training "
-            "rows, or (K + K.T) / 2 if that is meant."
+            "rows, or pass (K + K.T) / 2 if that is what you mean."
         )
 
 
 def check_kernel_sums(dtype: Any, *sums: np.ndarray) -> None:
-    """Refuse kernel values whose sums, or those of their squares, are not finite."""
+    """Raise if sums of kernel values, or of their squares, are not finite."""
     if not all(np.isfinite(values).all() for values in sums):
         raise ValueError(
             f"kernel values are not finite, or their squares overflow in {dtype}. Scale the features, for "
-            "example with sklearn.preprocessing.StandardScaler, or give X in float64."
+            "example with sklearn.preprocessing.StandardScaler, or pass X as float64."
         )
 
 
 def label_numbers(y: np.ndarray, classes: np.ndarray, complaint: str) -> np.ndarray:
-    """The place of each label among the sorted classes.
+    """The position of each label among the sorted classes.
 
-    Others are refused: ``complaint`` says why, with places for their ``labels`` and the ``classes``.
+    Unknown labels raise ``complaint``, a format string with the fields ``labels`` and ``classes``.
     """
     places = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
     strange = np.unique(y[classes[places] != y])

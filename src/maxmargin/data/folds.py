@@ -1,4 +1,4 @@
-"""Folds: which rows are left out together."""
+"""Cross-validation folds: which rows are held out together."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ __all__ = ["apart_by_folds", "check_folds", "given_folds", "stratified_folds"]
 
 
 def stratified_folds(labels: np.ndarray, n_folds: int) -> np.ndarray:
-    """The fold of each row: class after class, rows are dealt out in turn.
+    """The fold of each row: rows are dealt to the folds in turn, one class after another.
 
-    Classes come in the order of their first rows, so their names do not matter.
+    Classes are ordered by their first row, so the result does not depend on their names.
     """
     _, first, number = np.unique(labels, return_index=True, return_inverse=True)
     fold = np.empty(len(labels), dtype=np.intp)
@@ -31,15 +31,15 @@ def is_number(cv: Any) -> bool:
 
 
 def check_folds(cv: Any) -> None:
-    """Refuse what is neither a number of folds nor something that says which they are."""
+    """Raise unless cv is a number of folds >= 2, a splitter or an iterable of splits."""
     if is_number(cv):
         check_number("cv", cv, at_least=2, integer=True)
 
 
 def given_folds(cv: Any, y: Any, **metadata: Any) -> np.ndarray | None:
-    """The fold of each row by a splitter or a list of splits, as in scikit-learn; None for a number.
+    """The fold of each row according to a scikit-learn splitter or list of splits; None for a number.
 
-    ``metadata``, as groups, are the splitter's.
+    ``metadata``, such as groups, is passed to the splitter.
     """
     if is_number(cv):
         return None
@@ -51,16 +51,16 @@ def given_folds(cv: Any, y: Any, **metadata: Any) -> np.ndarray | None:
         fold[test] = k
         if twice or not np.array_equal(np.sort(train), np.flatnonzero(fold != k)):
             raise ValueError(
-                "cv must leave out every row once, and train on all the others; "
+                "cv must hold out every row exactly once and train on all the others; "
                 + (
-                    f"split {k} leaves out a row again."
+                    f"split {k} holds out a row again."
                     if twice
-                    else f"split {k} does not train on all others."
+                    else f"split {k} does not train on all the others."
                 )
             )
     if (fold < 0).any():
         raise ValueError(
-            f"cv must leave out every row once; row {int(np.argmax(fold < 0))} is in no test part."
+            f"cv must hold out every row exactly once; row {int(np.argmax(fold < 0))} is in no test set."
         )
     return fold
 
@@ -68,9 +68,9 @@ def given_folds(cv: Any, y: Any, **metadata: Any) -> np.ndarray | None:
 def apart_by_folds(
     canonical: Callable[[np.ndarray], WeightedRows], labels: np.ndarray, fold: np.ndarray
 ) -> tuple[WeightedRows, np.ndarray]:
-    """Canonical rows, equal ones merged where they share a fold, and their folds.
+    """Canonical rows and their folds; equal rows are merged only within a fold.
 
-    ``canonical(labels)`` is the canonical form of the rows with such labels.
+    ``canonical(labels)`` returns the canonical form of the rows with these labels.
     """
     n_folds = int(fold.max()) + 1
     apart = canonical(labels * n_folds + fold)

@@ -1,4 +1,4 @@
-"""Memory: how much the machine has left, and arrays that take it only as they are used."""
+"""Available memory, and arrays whose pages are allocated on first use."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-LARGE = 4 << 20  # bytes from which on NumPy asks for huge pages
+MIN_HUGE_PAGE_BYTES = 4 << 20  # NumPy requests huge pages for arrays of this size and above
 
 
 def available_bytes() -> int:
-    """Memory that can be had without swapping, as far as the system tells; 2 GB where it does not."""
+    """Memory available without swapping, as the system reports it; 2 GB where it reports nothing."""
     try:
         with open("/proc/meminfo", encoding="ascii") as file:
             for line in file:
@@ -26,19 +26,19 @@ def available_bytes() -> int:
 
 
 def lazy_array(n: int, dtype: Any) -> np.ndarray:
-    """An array of n numbers that are not set, in small pages.
+    """An uninitialised array of n numbers, in small pages.
 
-    NumPy asks for huge ones. Finding 600 MB of them was seen to take 2 s, of small ones 0.4 s.
+    NumPy requests huge pages. Allocating 600 MB took 2 s with huge pages and 0.4 s with small ones.
     """
     n_bytes = n * np.dtype(dtype).itemsize
-    if n_bytes < LARGE or not hasattr(mmap, "MAP_PRIVATE"):
+    if n_bytes < MIN_HUGE_PAGE_BYTES or not hasattr(mmap, "MAP_PRIVATE"):
         return np.empty(n, dtype=dtype)
     pages = mmap.mmap(-1, n_bytes, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     return np.frombuffer(pages, dtype=dtype, count=n)
 
 
 class MemoryPool:
-    """Arrays of one size for solves that run side by side: a finished solve leaves its array to the next."""
+    """Arrays of one size for concurrent solves: a finished solve hands its array to the next."""
 
     def __init__(self, n: int, dtype: Any) -> None:
         self.n, self.dtype = n, dtype
@@ -46,7 +46,7 @@ class MemoryPool:
 
     @contextmanager
     def borrow(self) -> Iterator[np.ndarray]:
-        """An array for one solve; its contents are those of the solve before."""
+        """An array for one solve; it still holds the data of the previous solve."""
         memory = self._free.pop() if self._free else lazy_array(self.n, self.dtype)
         yield memory
         self._free.append(memory)

@@ -1,8 +1,8 @@
 """Rows, weights and randomness: the weighted multiset of (row, label) pairs that a fit is a function of.
 
-Rows of weight 0 leave first; identical (row, label) pairs are merged by adding their weights; the order is
-that of a fingerprint of each row. So weights equal repetitions, the order of the rows does not matter, and a
-prefix of the canonical order is a random sample. X itself is never copied.
+Rows of weight 0 are dropped, identical (row, label) pairs are merged by adding their weights, and rows are
+ordered by a fingerprint. So a weight of 2 equals a repeated row, the order of the input does not matter, and
+a prefix of the canonical order is a random sample. X itself is never copied.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Rows:
 
     @property
     def n_features(self) -> int:
-        """Columns of X."""
+        """The number of columns of X."""
         return int(self.X.shape[1])
 
     def __len__(self) -> int:
@@ -44,7 +44,7 @@ class Rows:
         return replace(self, index=self.index[which])
 
     def dot(self, w: np.ndarray) -> np.ndarray:
-        """``X[index] @ w``, for one vector or several as the columns of a matrix."""
+        """``X[index] @ w``, for one vector or for the columns of a matrix."""
         return _native.rows_dot(self.X, self.index, w, self.n_threads, self.cancel)
 
     def sum(self, u: np.ndarray) -> np.ndarray:
@@ -52,7 +52,7 @@ class Rows:
         return _native.rows_sum(self.X, self.index, u, self.n_threads, self.cancel)
 
     def sqnorms(self) -> np.ndarray:
-        """Squared norms."""
+        """The squared norm of each row."""
         return _native.rows_sqnorm(self.X, self.index, self.n_threads, self.cancel)
 
     def mean(self, weight: np.ndarray) -> np.ndarray:
@@ -60,18 +60,18 @@ class Rows:
         return self.sum(weight / weight.sum())
 
     def gram(self, weight: np.ndarray, centre: np.ndarray | None = None) -> np.ndarray:
-        """``(X[index] - centre)' diag(weight) (X[index] - centre)``; a centre must be ``mean(weight)``."""
+        """``(X[index] - centre)' diag(weight) (X[index] - centre)``; any centre must be ``mean(weight)``."""
         if not self.n_features:
             return np.zeros((0, 0))
         centre = np.zeros(self.n_features) if centre is None else centre
         return _native.rows_gram(self.X, self.index, weight, centre, self.n_threads, self.cancel)
 
     def compacted(self) -> Rows:
-        """The same rows, copied into this order: for algorithms that visit them again and again."""
+        """The same rows, copied in this order, for algorithms that make many passes over them."""
         return replace(self, X=self.X[self.index], index=np.arange(len(self)))
 
     def moved(self, centre: np.ndarray) -> Rows:
-        """Dense rows, copied into this order, minus a centre."""
+        """Dense rows, copied in this order, with a centre subtracted."""
         X = self.X[self.index]
         X -= centre.astype(X.dtype)
         return replace(self, X=X, index=np.arange(len(self)))
@@ -79,7 +79,7 @@ class Rows:
     def products(self) -> np.ndarray:
         """``X[index] @ X[index]'``."""
         out = np.empty((len(self), len(self)))
-        for start in range(0, len(self), 256):  # a cancel is seen between blocks
+        for start in range(0, len(self), 256):  # ``cancel`` is checked between blocks
             if self.cancel[0]:
                 raise RuntimeError("cancelled")
             some = self.index[start : start + 256]
@@ -103,7 +103,7 @@ class WeightedRows:
     weight: np.ndarray
 
     def take(self, which: np.ndarray, n_threads: int, cancel: np.ndarray) -> WeightedRows:
-        """A selection, for so many threads, that the byte ``cancel`` can stop."""
+        """A selection of the rows, with its own number of threads and its own ``cancel`` byte."""
         rows = Rows(self.rows.X, self.rows.index[which], n_threads, cancel)
         return WeightedRows(rows, self.labels[which], self.weight[which])
 
@@ -126,7 +126,7 @@ def canonical(
     weight : array of shape (n_samples,)
         Non-negative.
     merge_duplicates : bool
-        False keeps repeated pairs apart, where a method is reproduced as printed.
+        False keeps repeated pairs apart, to reproduce a method exactly as published.
     n_threads : int
 
     Returns
@@ -145,7 +145,7 @@ def canonical(
 
 
 def _sorted_pairs(fingerprint: np.ndarray, labels: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """``np.lexsort((weight, labels, fingerprint))``, given that few fingerprints are alike."""
+    """``np.lexsort((weight, labels, fingerprint))``, fast when few fingerprints are equal."""
     order = np.argsort(fingerprint)
     ordered = fingerprint[order]
     alike = np.flatnonzero(ordered[1:] == ordered[:-1])
@@ -159,7 +159,7 @@ def _sorted_pairs(fingerprint: np.ndarray, labels: np.ndarray, weight: np.ndarra
 def _opens_group(
     X: np.ndarray | sparse.csr_array, index: np.ndarray, labels: np.ndarray, fingerprint: np.ndarray
 ) -> np.ndarray:
-    """True where a pair differs from the one before it. Equal fingerprints are not trusted, but compared."""
+    """True where a pair differs from the previous one. Rows with equal fingerprints are compared in full."""
     opens = np.ones(len(index), dtype=bool)
     alike = 1 + np.flatnonzero((fingerprint[1:] == fingerprint[:-1]) & (labels[1:] == labels[:-1]))
     opens[alike] = ~_native.rows_equal(X, index[alike], index[alike - 1])
@@ -169,8 +169,8 @@ def _opens_group(
 def canonical_index(X: Any, labels: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """One row of each group of equal (row, label) pairs, and the group of every row; -1 for weight 0.
 
-    Groups are in canonical order where X is a matrix of numbers, else (None, objects, texts) every row is a
-    group, in order.
+    For a numeric matrix X the groups are in canonical order. For anything else (None, objects, strings) every
+    row is its own group, in the order given.
     """
     kept = np.flatnonzero(weight > 0.0)
     group = np.full(len(labels), -1, dtype=np.intp)

@@ -1,4 +1,4 @@
-"""Kernels: frozen descriptions that compute their own matrices, and sums, products and multiples of them."""
+"""Kernels: immutable objects that compute kernel matrices, with sums, products and multiples of kernels."""
 
 from .algebra import Kernel, Product, Scaled, Sum
 from .bandwidth import _SquaredDistance, depends_on_data, median_gamma

@@ -1,4 +1,4 @@
-"""What a kernel is; sums, products and multiples of kernels are kernels too."""
+"""The kernel interface, and sums, products and multiples of kernels."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Kernel(ABC):
 
     @abstractmethod
     def __call__(self, X: Any, Z: Any = None, *, n_jobs: int | None = None) -> np.ndarray:
-        """The matrix ``K[i, j] = k(x_i, z_j)``; Z is X when it is not given."""
+        """The matrix ``K[i, j] = k(x_i, z_j)``; Z defaults to X."""
 
     @abstractmethod
     def diagonal(self, X: Any) -> np.ndarray:
@@ -34,14 +34,14 @@ class Kernel(ABC):
     def resolve(
         self, X: Any, rng: np.random.Generator, sample_weight: Any = None, index: np.ndarray | None = None
     ) -> Kernel:
-        """The same kernel with every parameter a number, found from the rows X where it was a word.
+        """The same kernel with named parameter values, such as ``gamma="scale"``, replaced by numbers from X.
 
-        ``index`` names the rows of X that count, in an order of the caller's; all of them by default.
+        ``index`` lists the rows of X to use, in the caller's order; all rows by default.
         """
         return self
 
     def matmul(self, X: Any, Z: Any, A: Matrix, *, n_jobs: int | None = None) -> np.ndarray:
-        """``K(X, Z) @ A``, a block of rows at a time: about 32 MB of K are held."""
+        """``K(X, Z) @ A``, one block of rows at a time; at most about 32 MB of K are in memory."""
         A, n = A if isinstance(A, GroupedMatrix) else np.asarray(A), n_rows(X)
         step = max(1, (4 << 20) // max(1, n_rows(Z)))
         blocks = [self(X[i : i + step], Z, n_jobs=n_jobs) @ A for i in range(0, n, step)]
@@ -74,7 +74,7 @@ class _Pair(Kernel):
 
     @property
     def positive(self) -> bool:  # type: ignore[override]
-        """Sums and products of positive kernels are."""
+        """True if both kernels are positive semi-definite."""
         return self.left.positive and self.right.positive
 
     def resolve(
@@ -128,13 +128,13 @@ class Scaled(Kernel):
     name: ClassVar[str] = "scaled"
 
     def __post_init__(self) -> None:
-        """Refuse parameters that are not numbers in range."""
+        """Raise unless the parameters are numbers in range."""
         check_number("the factor of a kernel", self.factor, above=0.0)
         object.__setattr__(self, "factor", float(self.factor))
 
     @property
     def positive(self) -> bool:  # type: ignore[override]
-        """As the kernel."""
+        """True if the scaled kernel is positive semi-definite."""
         return self.kernel.positive
 
     def __call__(self, X: Any, Z: Any = None, *, n_jobs: int | None = None) -> np.ndarray:

@@ -13,8 +13,8 @@ from .algebra import Kernel
 
 __all__ = ["depends_on_data", "median_gamma", "scale_gamma"]
 
-SAMPLE_SIZE = 1000  # half a million pairs: the median is then known to a fraction of a per cent
-FEATURES_AT_ONCE = 8192  # of dense rows, in double
+MAX_SAMPLED_ROWS = 1000  # half a million pairs give the median to a fraction of a per cent
+FEATURES_PER_BLOCK = 8192  # dense rows are converted to double this many features at a time
 
 
 class _SquaredDistance:
@@ -27,7 +27,7 @@ def _weights(X: Any, sample_weight: Any, index: np.ndarray | None) -> np.ndarray
 
 
 def weighted_median(values: np.ndarray, weights: np.ndarray) -> float:
-    """The median of ``np.repeat(values, weights)``, for weights that need not be whole."""
+    """The median of ``np.repeat(values, weights)``, also for fractional weights."""
     order = np.argsort(values, kind="stable")
     values, mass = values[order], np.cumsum(weights[order])
     half = 0.5 * mass[-1]
@@ -42,24 +42,24 @@ def median_gamma(
     sample_weight: Any = None,
     index: np.ndarray | None = None,
 ) -> float:
-    """The median of ``1 / ||x_i - x_j||^2`` over pairs of rows at different places.
+    """The median of ``1 / ||x_i - x_j||^2`` over pairs of distinct rows.
 
-    A pair counts ``w_i w_j`` times. Beyond a thousand rows a thousand are drawn with probability proportional
-    to their weight: row i owns the stretch of length w_i on a line, in the order given, and the draws are
-    points of that line. So the caller's order decides, as do its weights, and nothing else.
+    A pair counts ``w_i w_j`` times. From more than a thousand rows, a thousand are drawn with probability
+    proportional to their weight: row i owns an interval of length w_i on a line, in the order given, and the
+    draws are points on that line. So the result depends only on the caller's order and weights.
 
-    Beside X it holds the distances between the rows drawn, 8 MB, and those rows in double: of sparse rows
-    what is stored, of dense ones 8,192 features at a time, 64 MB.
+    Extra memory: 8 MB for the distances between the drawn rows, and these rows in double. Sparse rows stay
+    sparse; dense rows are converted 8,192 features at a time, which takes 64 MB.
 
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
     rng : Generator, int or None, default=0
-        Where the draws come from; up to a thousand rows there are none.
+        Source of the draws; unused for up to a thousand rows.
     sample_weight : array-like of shape (n_samples,), optional
         A weight of 2 is a row given twice.
     index : int array, optional
-        The rows of X that take part, in this order; the weights are theirs.
+        The rows of X to use, in this order; ``sample_weight`` refers to them.
 
     Returns
     -------
@@ -68,9 +68,9 @@ def median_gamma(
     X, rng = as_rows(X), np.random.default_rng(rng)
     w = check_sample_weight(sample_weight, X.shape[0] if index is None else len(index))
     rows = np.flatnonzero(w > 0)
-    if len(rows) > SAMPLE_SIZE:
+    if len(rows) > MAX_SAMPLED_ROWS:
         ends = np.cumsum(w[rows])
-        points = np.sort(rng.random(SAMPLE_SIZE)) * ends[-1]
+        points = np.sort(rng.random(MAX_SAMPLED_ROWS)) * ends[-1]
         rows = rows[np.minimum(np.searchsorted(ends, points, side="right"), len(rows) - 1)]
         w = np.ones_like(w)
     i, j = np.triu_indices(len(rows), k=1)
@@ -78,15 +78,15 @@ def median_gamma(
     apart = (distances > 0) & np.isfinite(distances)
     if not apart.any():
         raise ValueError(
-            f"gamma='median' needs at least two different rows at a finite distance; all {len(rows)} rows "
-            "looked at are equal or too far apart. Give gamma as a number, or scale the features."
+            f"gamma='median' needs at least two different rows at a finite distance; all {len(rows)} sampled "
+            "rows are equal or too far apart. Set gamma to a number, or scale the features."
         )
     return weighted_median(1.0 / distances[apart], (w[rows][i] * w[rows][j])[apart])
 
 
 def _squared_distances(X: Any, rows: np.ndarray) -> np.ndarray:
-    """Between all pairs of some rows: sums over blocks of features."""
-    width = X.shape[1] if is_sparse(X) else min(FEATURES_AT_ONCE, X.shape[1])
+    """Squared distances between all pairs of these rows, summed over blocks of features."""
+    width = X.shape[1] if is_sparse(X) else min(FEATURES_PER_BLOCK, X.shape[1])
     total = np.zeros((len(rows), len(rows)))
     for start in range(0, X.shape[1], max(width, 1)):
         part = (X[rows] if is_sparse(X) else X[rows, start : start + width]).astype(np.float64)
@@ -95,16 +95,16 @@ def _squared_distances(X: Any, rows: np.ndarray) -> np.ndarray:
 
 
 def scale_gamma(X: Any, sample_weight: Any = None, index: np.ndarray | None = None) -> float:
-    """``1 / (n_features * variance of all entries of X)``, each row with its weight; 1 for variance 0.
+    """``1 / (n_features * variance of all entries of X)``, weighted by row; 1 if the variance is 0.
 
-    ``index`` names the rows of X that take part; the weights are theirs.
+    ``index`` lists the rows of X to use; ``sample_weight`` refers to them.
     """
     w = _weights(X, sample_weight, index)
     total = w.sum()
     if not 0.0 < total < np.inf:
         raise ValueError(
             f"gamma='scale' needs weights with a finite sum > 0; sample_weight sums to {total:g}. "
-            "Give some row a weight, or gamma as a number."
+            "Give at least one row a weight > 0, or set gamma to a number."
         )
     with np.errstate(over="ignore", invalid="ignore"):
         spread = X.shape[1] * _variance(X, w / total, np.arange(len(w)) if index is None else index)
@@ -112,8 +112,8 @@ def scale_gamma(X: Any, sample_weight: Any = None, index: np.ndarray | None = No
         return 1.0
     if not np.finfo(np.float64).tiny <= spread < np.inf:
         raise ValueError(
-            f"gamma='scale' needs a variance that double precision can hold; that of X, times n_features, "
-            f"comes out as {spread:g}. Scale the features, or give gamma as a number."
+            f"gamma='scale' needs a variance that double precision can hold; that of X, times n_features, is "
+            f"{spread:g}. Scale the features, or set gamma to a number."
         )
     return 1.0 / spread
 
@@ -130,7 +130,7 @@ def _row_sums(rows: Any) -> np.ndarray:
 
 
 def _square_deviations(rows: Any, mean: float) -> np.ndarray:
-    """``sum_k (x_k - mean)^2`` of each row; the entries that are not stored are zeros."""
+    """``sum_k (x_k - mean)^2`` of each row; entries that are not stored are zeros."""
     if not is_sparse(rows):
         return np.square(rows.astype(np.float64) - mean).sum(axis=1)
     stored = rows.astype(np.float64)
@@ -139,10 +139,10 @@ def _square_deviations(rows: Any, mean: float) -> np.ndarray:
     return np.asarray(stored.sum(axis=1)).ravel() + (rows.shape[1] - n_stored) * np.square(mean)
 
 
-FROM_ROWS = ("median", "scale")
+DATA_DEPENDENT_GAMMAS = ("median", "scale")
 
 
 def depends_on_data(kernel: Kernel) -> bool:
-    """Whether some gamma is a word that the rows give a number to."""
+    """Whether some gamma is a name, such as "scale", whose value depends on the rows."""
     parts = [getattr(kernel, name) for name in ("left", "right", "kernel") if hasattr(kernel, name)]
-    return getattr(kernel, "gamma", None) in FROM_ROWS or any(map(depends_on_data, parts))
+    return getattr(kernel, "gamma", None) in DATA_DEPENDENT_GAMMAS or any(map(depends_on_data, parts))

@@ -1,4 +1,4 @@
-"""Kernels with a loop of their own in the core."""
+"""Kernels that the compiled core implements."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ def _check_gamma(gamma: Any) -> None:
 
 
 class Compiled(Kernel):
-    """A kernel with a loop of its own in the core."""
+    """A kernel that the compiled core implements."""
 
     @property
     def native(self) -> tuple[str, float, float, float]:
-        """Name, gamma, coef0 and degree, as the core takes them."""
+        """Name, gamma, coef0 and degree, in the order that the core expects."""
         gamma = getattr(self, "gamma", 1.0)
         if isinstance(gamma, str):
             raise ValueError(
-                f"gamma={gamma!r} depends on the data; call resolve(X, rng) first, or give a number."
+                f"gamma={gamma!r} depends on the data; call resolve(X, rng) first, or set gamma to a number."
             )
         return (
             self.name,
@@ -53,7 +53,7 @@ class Compiled(Kernel):
         return _native.kernel_block(*same_features(X, Z), self, n_threads=_native.effective_n_threads(n_jobs))
 
     def matmul(self, X: Any, Z: Any, A: Matrix, *, n_jobs: int | None = None) -> np.ndarray:
-        """``K(X, Z) @ A`` tile by tile; K is never held."""
+        """``K(X, Z) @ A`` tile by tile; K is never stored."""
         x, z = same_features(X, Z)
         n_threads = _native.effective_n_threads(n_jobs)
         if isinstance(A, GroupedMatrix):
@@ -65,12 +65,12 @@ class Compiled(Kernel):
 
 
 class _WithGamma(Compiled):
-    """A compiled kernel whose gamma may be a word until it has seen data."""
+    """A compiled kernel whose gamma may be a name, such as "scale", until ``resolve`` computes it."""
 
     gamma: Gamma
 
     def __post_init__(self) -> None:
-        """Refuse parameters that are not numbers in range."""
+        """Raise unless the parameters are numbers in range."""
         _check_gamma(self.gamma)
         for name in ("coef0", "degree"):
             if hasattr(self, name):
@@ -91,7 +91,7 @@ class _WithGamma(Compiled):
 
 
 class _OfDistance(_WithGamma):
-    """A falling function of a distance: exactly 1 for equal rows, and positive semi-definite."""
+    """A decreasing function of a distance: exactly 1 for equal rows, and positive semi-definite."""
 
     positive: ClassVar[bool] = True  # type: ignore[misc]
 
@@ -116,7 +116,7 @@ class Linear(Compiled):
 
 @dataclass(frozen=True)
 class Polynomial(_WithGamma):
-    """``(gamma <x, z> + coef0)^degree``. Positive semi-definite for a whole degree and coef0 >= 0."""
+    """``(gamma <x, z> + coef0)^degree``. Positive semi-definite for an integer degree and coef0 >= 0."""
 
     degree: float = 3
     gamma: Gamma = "scale"
@@ -124,13 +124,13 @@ class Polynomial(_WithGamma):
     name: ClassVar[str] = "polynomial"
 
     def __post_init__(self) -> None:
-        """Refuse parameters that are not numbers in range."""
+        """Raise unless the parameters are numbers in range."""
         super().__post_init__()
         check_number("degree", self.degree, above=0.0)
 
     @property
     def positive(self) -> bool:  # type: ignore[override]
-        """For a whole degree and coef0 >= 0."""
+        """True for an integer degree and coef0 >= 0."""
         return float(self.degree).is_integer() and self.coef0 >= 0.0
 
     @np.errstate(over="ignore")
@@ -161,7 +161,7 @@ class Laplacian(_OfDistance):
 class Sigmoid(_WithGamma):
     """``tanh(gamma <x, z> + coef0)``.
 
-    Not positive semi-definite: the SVM problem it gives need not be convex, and a duality gap need not close.
+    Not positive semi-definite in general: the SVM problem may be non-convex, and its gap may not close.
     """
 
     gamma: Gamma = "scale"

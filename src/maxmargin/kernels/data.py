@@ -1,7 +1,7 @@
-"""Kernel values between the rows of a fit and any points: one interface for vectors, matrices and objects.
+"""Kernel values between the training rows and any points: one interface for vectors, matrices and objects.
 
 *Points* are what a kernel is evaluated at: rows of a dense array or CSR matrix, entries of a 1-d array of
-objects (strings, trees), or, for a precomputed kernel, the numbers of its columns.
+objects (strings, trees), or, for a precomputed kernel, column indices of its matrix.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ __all__ = ["KernelData", "join_points", "n_points", "points_of"]
 
 
 def n_points(points: Any) -> int:
-    """How many points there are."""
+    """The number of points."""
     return int(points.shape[0])
 
 
 def join_points(first: Any, second: Any) -> Any:
-    """The points of both, in this order."""
+    """The points of both, the first ones first."""
     if is_sparse(first):
         return sparse.vstack([first, second], format="csr")
     return np.concatenate([first, second])
 
 
 def points_of(kernel: Kernel, X: Any, chosen: np.ndarray) -> Any:
-    """Some rows of X, as points."""
+    """The chosen rows of X, as points."""
     return chosen if isinstance(kernel, Precomputed) else X[chosen]
 
 
@@ -43,9 +43,9 @@ def points_of(kernel: Kernel, X: Any, chosen: np.ndarray) -> Any:
 class KernelData:
     """The rows ``X[index]`` of a fit, and kernel values against them.
 
-    Every array that is handed out may be written to: what a function returned, which may keep it, is copied.
-    ``n_values`` counts the kernel values computed so far. Results do not depend on ``n_threads``, bit for
-    bit, nor do the values of compiled kernels depend on how a matrix is cut into blocks.
+    The caller may write to every array returned here; what a kernel function returns is copied, because the
+    function may keep a reference. ``n_values`` counts the kernel values computed so far. Results are
+    bit-identical for any ``n_threads``, and compiled kernels for any split of a matrix into blocks.
     """
 
     kernel: Kernel
@@ -58,7 +58,7 @@ class KernelData:
     _filler: _native.RowFiller | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        """What every block needs to know of the rows: once is enough."""
+        """Compute once the row statistics that every block needs."""
         if not self.compiled:
             return
         if self.stats is None:
@@ -68,7 +68,7 @@ class KernelData:
 
     @property
     def compiled(self) -> bool:
-        """Whether the kernel engine computes these values."""
+        """Whether the compiled core computes these values."""
         return isinstance(self.kernel, Compiled)
 
     @property
@@ -80,11 +80,11 @@ class KernelData:
         return len(self.index)
 
     def take(self, which: Any, **changes: Any) -> KernelData:
-        """A selection of these rows, with changes of other fields; it counts its own kernel values."""
+        """A selection of these rows, with other fields changed; it counts its own kernel values."""
         return replace(self, index=self.index[which], n_values=0, **changes)
 
     def points(self, which: Any) -> Any:
-        """Some of the rows, as points."""
+        """The selected rows, as points."""
         return points_of(self.kernel, self.X, self.index[which])
 
     def block(self, which: Any, points: Any, out: np.ndarray | None = None) -> np.ndarray:
@@ -111,14 +111,14 @@ class KernelData:
         return out
 
     def _evaluated(self, points: Any, others: Any, dtype: Any) -> np.ndarray:
-        """A copy of the values of a kernel that is not compiled; refused where some are not finite."""
+        """A copy of the values of a kernel that is not compiled; raises if some are not finite."""
         with np.errstate(over="ignore"):
             K = np.array(self.kernel(points, others, n_jobs=self.n_threads), dtype=dtype, order="C")
         check_kernel_sums(self.dtype, K)
         return K
 
     def between(self, which: Any, others: Any) -> np.ndarray:
-        """``K[i, j] = k(row which[i], row others[j])``, without copying rows where the engine computes it."""
+        """``K[i, j] = k(row which[i], row others[j])``, without copying rows if the kernel is compiled."""
         if not self.compiled:
             return self.block(which, self.points(others))
         rows, columns = self.index[which], self.index[others]
@@ -135,7 +135,7 @@ class KernelData:
         )
 
     def matmul(self, which: Any, others: Any, A: np.ndarray) -> np.ndarray:
-        """``between(which, others) @ A`` in double, without holding more than a part of the kernel values."""
+        """``between(which, others) @ A`` in double, with only a part of the kernel values in memory."""
         rows, columns = self.index[which], self.index[others]
         if not self.compiled:
             step = max(1, (4 << 20) // max(1, len(columns)))
@@ -173,11 +173,11 @@ class KernelData:
             rows[slots[some], first : first + len(others)] = self.between(which[some], others)
 
     def filler(self) -> _native.RowFiller | None:
-        """What computes rows of these kernel values without Python, where there is such a thing."""
+        """The compiled object that fills kernel rows without Python; None if the kernel is not compiled."""
         return self._filler
 
     def gram(self, points: Any, others: Any = None) -> np.ndarray:
-        """``K[i, j] = k(points[i], others[j])`` in double; others are the points themselves by default."""
+        """``K[i, j] = k(points[i], others[j])`` in double; ``others`` defaults to the points themselves."""
         others = points if others is None else others
         self.n_values += n_points(points) * n_points(others)
         if isinstance(self.kernel, Precomputed):
@@ -188,13 +188,13 @@ class KernelData:
         return self._evaluated(points, others, np.float64)
 
     def diagonal(self, points: Any) -> np.ndarray:
-        """``k(z, z)`` of each point, in double."""
+        """``k(z, z)`` for each point, in double."""
         if isinstance(self.kernel, Precomputed):
             return self.X[points, points].astype(np.float64)
         return np.array(self.kernel.diagonal(points), dtype=np.float64)
 
     def lengths(self, which: np.ndarray) -> np.ndarray:
-        """``sqrt(k(x, x))`` of some rows of a positive kernel."""
+        """``sqrt(k(x, x))`` of the selected rows, for a positive semi-definite kernel."""
         if isinstance(self.kernel, RBF | Laplacian):
             return np.ones(len(which))
         step = 4096  # rows are copied

@@ -1,4 +1,4 @@
-"""Kernels that are given: a matrix, or a Python function."""
+"""User-supplied kernels: a precomputed matrix, or a Python function."""
 
 from __future__ import annotations
 

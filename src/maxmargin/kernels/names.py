@@ -1,4 +1,4 @@
-"""A kernel from its name."""
+"""Look up a kernel by name."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def kernel_from_name(
 ) -> Kernel:
     """A kernel from its name, a callable ``k(X, Z) -> matrix``, or a kernel.
 
-    ``gamma``, ``degree`` and ``coef0`` reach the kernels that have them; None leaves the kernel's default.
+    ``gamma``, ``degree`` and ``coef0`` are passed to kernels that take them; None keeps the kernel's default.
     """
     if isinstance(kernel, Kernel):
         return kernel

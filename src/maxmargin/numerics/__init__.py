@@ -1,7 +1,7 @@
 """Factorisations, quadratic and linear programs that several methods share.
 
-``FeaturePanel`` holds Phi = K L^{-T} and is only ever appended to, so a prefix of the support vectors is a
-prefix of Phi and of L. It has the precision of X; L is in double.
+``FeaturePanel`` holds Phi = K L^{-T}. Columns are only ever appended, so a prefix of the support vectors
+corresponds to a prefix of Phi and of L. Phi has the precision of X; L is in double.
 """
 
 from . import tall

@@ -1,4 +1,4 @@
-"""Newton's method for a few unknowns with lower bounds."""
+"""Newton's method for a few variables with lower bounds."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ Smooth = Callable[[FloatArray], tuple[float, FloatArray, FloatArray]]
 def bounded_newton(
     loss: Smooth, x: FloatArray, least: float = -np.inf, tol: float = 1e-12, max_iter: int = 200
 ) -> tuple[FloatArray, float]:
-    """Minimise a convex ``loss(x) -> value, gradient, hessian`` over ``x >= least``, from such an x.
+    """Minimise a convex ``loss(x) -> value, gradient, hessian`` over ``x >= least``, from a feasible x.
 
-    The minimiser and the norm of its projected gradient. Unknowns at their bound that would leave it stand
-    still for a step, the others take Newton's, and what passes the bound is put there (Bertsekas 1982). Steps
-    are halved until Armijo's condition holds, up to rounding in the value: so the last, tiny steps that only
-    the gradient can see are still taken.
+    Returns the minimiser and the norm of its projected gradient. In each step, variables at their bound with
+    a non-negative gradient stay fixed, the others take a Newton step, and the result is projected onto the
+    bounds (Bertsekas 1982). Steps are halved until Armijo's condition holds up to rounding of the value, so
+    the last tiny steps, which change only the gradient, are still taken.
     """
     value, gradient, hessian = loss(x)
     for _ in range(max_iter):

@@ -1,4 +1,4 @@
-"""Features of a growing set of support vectors, in which the norm of the RKHS is the Euclidean one."""
+"""Features of a growing set of support vectors in which the RKHS norm is the Euclidean norm."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ..kernels import KernelData, join_points, n_points
 from ..solving import RowPool, row_blocks
 
 ROWS_PER_KERNEL_CALL = 8192
-COLUMNS_PER_PRODUCT = 192  # with a triangular matrix
+COLUMNS_PER_PRODUCT = 192  # of a block and a triangular matrix
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The part of a panel that is about to change."""
+    """A copy of the part of a panel that is about to change."""
 
     size: int
     start: int
@@ -34,21 +34,21 @@ class FeaturePanel:
 
     With ``v = L' a``, f = K a = Phi v on the rows, and a' K(Z, Z) a = v'v. Points are only ever appended, so
     the first b columns of Phi and of L belong to the first b points, and a problem for a prefix of Z is a
-    problem for ``Phi[:, :b]``. Phi has the kernel's own precision, L is double.
+    problem for ``Phi[:, :b]``. Phi has the precision of the kernel values; L is in double.
     """
 
-    exact_gram = True  # whether ``gram`` is that of the rows themselves
+    exact_gram = True  # whether ``gram`` is computed from the rows themselves
 
     def __init__(self, kernel: KernelData, capacity: int, pool: RowPool) -> None:
         self.kernel = kernel
         self.pool = pool
         self.points: Any = None
         self.size = 0
-        self.ends: list[int] = []  # where appended blocks end: how Phi was computed, bit for bit
+        self.ends: list[int] = []  # ends of the appended blocks, needed to recompute Phi with identical bits
         self._phi = lazy_array(len(kernel) * capacity, kernel.dtype).reshape(len(kernel), capacity)
         self._factor = np.zeros((capacity, capacity))
         self.blocks = row_blocks(len(kernel))
-        # A point whose distance from the others' span is below this share of its norm adds only rounding.
+        # A point this close to the span of the others, relative to its norm, adds only rounding errors.
         self.least_pivot = 1e-4 if kernel.dtype == np.float32 else 1e-10
 
     @property
@@ -63,12 +63,12 @@ class FeaturePanel:
 
     @property
     def room(self) -> int:
-        """How many points can still be added."""
+        """The number of points that can still be added."""
         return int(self._phi.shape[1]) - self.size
 
     @property
     def n_bytes(self) -> int:
-        """The memory that Phi takes, when it is full."""
+        """The memory that a full Phi takes."""
         return int(self._phi.nbytes)
 
     @property
@@ -79,11 +79,11 @@ class FeaturePanel:
     # ---- growing ----
 
     def append(self, points: Any, least: np.ndarray | None = None) -> np.ndarray:
-        """Add points, but for those in the span of the others; a mask of those that were added.
+        """Add points, except those in the span of the others; return a mask of the points added.
 
-        Where ``least`` is given, a point is added only if its pivot, the squared distance from the span of
-        the points before it, is above its entry there. What is computed depends on the points added alone,
-        not on those refused: so the panel can be computed again from its points, bit for bit.
+        If ``least`` is given, a point is added only if its pivot, the squared distance from the span of the
+        points before it, exceeds its entry in ``least``. The result depends only on the points added, not on
+        those rejected, so the panel can be recomputed from its points with identical bits.
         """
         which = np.arange(n_points(points))
         least = np.zeros(len(which)) if least is None else least
@@ -106,7 +106,7 @@ class FeaturePanel:
         return added
 
     def cut(self, size: int) -> int:
-        """Forget points from the last block boundary at or before ``size`` on; how many are left."""
+        """Remove points from the last block boundary at or before ``size`` on; return how many remain."""
         while self.ends and self.ends[-1] > size:
             self.ends.pop()
         self.size = self.ends[-1] if self.ends else 0
@@ -131,7 +131,7 @@ class FeaturePanel:
         self._fill_columns(points, below, np.linalg.inv(pivots).T)
 
     def _fill_columns(self, points: Any, below: np.ndarray, right: np.ndarray | None) -> None:
-        """``(K_new - Phi below') right`` in the next columns, some rows at a time; no product for None."""
+        """``(K_new - Phi below') right`` into the next columns, some rows at a time; None is the identity."""
         start, q = self.size, len(below)
         right = None if right is None else right.astype(self._phi.dtype)
         left = np.ascontiguousarray(below.T, dtype=self._phi.dtype)
@@ -150,7 +150,7 @@ class FeaturePanel:
             self.pool.map(whiten, row_blocks(len(K)))
 
     def fill(self, points: Any, factor: np.ndarray, ends: list[int]) -> FeaturePanel:
-        """Points whose factor is known, in an empty panel, block by block as they were appended elsewhere."""
+        """Fill an empty panel with points whose factor is known, in the same blocks as the original panel."""
         for end in ends:
             start = self.size
             new = points[start:end]
@@ -161,12 +161,12 @@ class FeaturePanel:
         return self
 
     def on(self, kernel: KernelData, capacity: int | None = None) -> FeaturePanel:
-        """The same points' features of other rows, in one block."""
+        """A panel of the same points for other rows, filled in one block."""
         panel = FeaturePanel(kernel, self.size if capacity is None else capacity, self.pool)
         return panel.fill(self.points, self.factor, [self.size] if self.size else [])
 
     def snapshot(self, size: int) -> Snapshot:
-        """What ``restore`` needs when points change from ``size`` on, or from the block boundary before."""
+        """What ``restore`` needs if points change from ``size`` on, or from the block boundary before it."""
         start = max([end for end in self.ends if end <= size], default=0)
         changing = np.s_[start : self.size]
         return Snapshot(
@@ -179,7 +179,7 @@ class FeaturePanel:
         )
 
     def restore(self, saved: Snapshot) -> None:
-        """Back to the points of a snapshot."""
+        """Go back to the points of a snapshot."""
         changing = np.s_[saved.start : saved.size]
         self._phi[:, changing] = saved.phi
         self._factor[changing] = saved.factor
@@ -188,7 +188,7 @@ class FeaturePanel:
     # ---- products ----
 
     def dot(self, V: np.ndarray) -> np.ndarray:
-        """``Phi[:, :b] @ V`` in double, b being the rows of V."""
+        """``Phi[:, :b] @ V`` in double, where b is the number of rows of V."""
         out = np.empty((len(self._phi), V.shape[1]))
         b, W = len(V), np.ascontiguousarray(V, dtype=self._phi.dtype)
 
@@ -208,7 +208,7 @@ class FeaturePanel:
         return np.asarray(self.pool.sum(work, self.blocks))
 
     def sqnorms(self, first: int = 0) -> np.ndarray:
-        """Squared norms of the rows of Phi, of its columns from ``first`` on, in double."""
+        """Squared norms of the rows of ``Phi[:, first:]``, in double."""
         out = np.empty(len(self._phi))
 
         def work(rows: slice) -> None:
@@ -221,7 +221,7 @@ class FeaturePanel:
     def gram(self, which: np.ndarray, weight: np.ndarray, b: int, *, alone: bool = True) -> np.ndarray:
         """``Phi[which, :b]' diag(weight) Phi[which, :b]`` in double.
 
-        ``alone`` says that no other Gram matrix is computed at the same time, so that all threads are free.
+        ``alone`` means that no other Gram matrix is computed in parallel, so this one may use all threads.
         """
         root = np.sqrt(weight).astype(self._phi.dtype)
 
@@ -232,7 +232,7 @@ class FeaturePanel:
 
         total = np.zeros((b, b))
         chunks = row_blocks(len(which), 4096 if b >= 512 else 2048)
-        for first in range(0, len(chunks), 8):  # at most eight partial sums are held
+        for first in range(0, len(chunks), 8):  # at most eight partial sums are in memory
             some = chunks[first : first + 8]
             for part in self.pool.map(work, some) if alone else map(work, some):
                 total += part
@@ -241,18 +241,18 @@ class FeaturePanel:
     # ---- coefficients ----
 
     def coef(self, V: np.ndarray) -> np.ndarray:
-        """``a = L^{-T} v`` for the first b points, b being the rows of V."""
+        """``a = L^{-T} v`` for the first b points, where b is the number of rows of V."""
         b = len(V)
         return np.asarray(solve_triangular(self._factor[:b, :b].T, V, lower=False, check_finite=False))
 
     def solve_factor(self, G: np.ndarray) -> np.ndarray:
-        """``L^{-1} g``: a gradient in a as a gradient in v."""
+        """``L^{-1} g``, which turns a gradient with respect to a into one with respect to v."""
         b = len(G)
         return np.asarray(solve_triangular(self._factor[:b, :b], G, lower=True, check_finite=False))
 
 
 def times_triangle(block: np.ndarray, right: np.ndarray | None, out: np.ndarray) -> None:
-    """``out = block @ right`` for an upper triangular matrix; for None, that is the identity."""
+    """``out = block @ right`` for an upper triangular matrix; None means the identity."""
     if right is None:
         out[...] = block
         return
@@ -262,7 +262,7 @@ def times_triangle(block: np.ndarray, right: np.ndarray | None, out: np.ndarray)
 
 
 def _cholesky(rest: np.ndarray, least: np.ndarray, room: int) -> tuple[np.ndarray, np.ndarray]:
-    """L and a mask of the rows kept: the first ones, at most ``room``, whose pivot is above ``least``."""
+    """L and a mask of the rows kept: the first, at most ``room``, whose pivots exceed ``least``."""
     q, c = len(rest), 0  # c columns are in use
     if q <= room:
         with contextlib.suppress(np.linalg.LinAlgError):

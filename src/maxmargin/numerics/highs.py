@@ -1,4 +1,4 @@
-"""HiGHS, made anew for each program, on a thread of its own so that Ctrl-C reaches the caller at once."""
+"""Linear programs by HiGHS, run on a separate thread so that Ctrl-C reaches the caller at once."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ STATUS_OF[int(STATUSES.kNonbasic)] = STATUSES.kNonbasic
 
 
 def new_highs(options: Options) -> Any:
-    """A HiGHS with these options, and no program."""
+    """A HiGHS instance with these options and no program."""
     highs = highspy._core._Highs()
     for name, value in options.items():
         highs.setOptionValue(name, value)
@@ -42,7 +42,7 @@ def new_highs(options: Options) -> Any:
 
 
 def set_basis(highs: Any, columns: np.ndarray, rows: np.ndarray) -> None:
-    """Start from these statuses of columns and rows."""
+    """Start from the basis with these column and row statuses."""
     basis = highspy.HighsBasis()
     basis.col_status = [STATUS_OF[s] for s in columns.tolist()]
     basis.row_status = [STATUS_OF[s] for s in rows.tolist()]
@@ -51,7 +51,7 @@ def set_basis(highs: Any, columns: np.ndarray, rows: np.ndarray) -> None:
 
 
 def basis_of(highs: Any) -> tuple[np.ndarray, np.ndarray]:
-    """The statuses of columns and rows; none where HiGHS has no basis."""
+    """The column and row statuses of the basis; empty arrays if HiGHS has none."""
     basis = highs.getBasis()
     columns, rows = (basis.col_status, basis.row_status) if basis.valid else ([], [])
     return np.fromiter(map(int, columns), dtype=np.int8), np.fromiter(map(int, rows), dtype=np.int8)
@@ -63,11 +63,11 @@ def outcome_of(highs: Any) -> Outcome:
 
 
 def run_highs(highs: Any, cancel: np.ndarray, deadline: float) -> None:
-    """Solve, until the byte ``cancel`` is set, the deadline passes or Ctrl-C comes, which is raised."""
+    """Solve until done, ``cancel`` is set, or the deadline passes; Ctrl-C stops the solve and is raised."""
     halt = np.zeros(1, dtype=np.uint8)
     highs.setCallback(_interrupter(cancel, halt, deadline), None)
     highs.startCallback(highspy.cb.HighsCallbackType.kCallbackSimplexInterrupt)
-    done = threading.Event()  # a Thread whose join was interrupted counts as ended while it still runs
+    done = threading.Event()  # after an interrupted join, a Thread counts as ended while it still runs
 
     def work() -> None:
         try:

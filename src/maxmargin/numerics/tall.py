@@ -1,6 +1,6 @@
-"""Matrices of many rows and few columns: products and an orthonormal basis, a block of rows at a time.
+"""Matrices with many rows and few columns: products and orthonormal bases, one block of rows at a time.
 
-Blocks are fixed by the shapes, so threads change no bit, and Ctrl-C is seen between blocks.
+The blocks depend only on the shapes, so results do not depend on the threads. Ctrl-C works between blocks.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import _native
 from ..data import lazy_array
-from ..solving import BLOCK, RowPool, row_blocks
+from ..solving import ROWS_PER_BLOCK, RowPool, row_blocks
 
 MAX_PARTIAL_SUMS = 8  # held in memory at the same time
 
@@ -21,7 +21,7 @@ MAX_PARTIAL_SUMS = 8  # held in memory at the same time
 def dot(
     A: np.ndarray, W: np.ndarray, pool: RowPool, place: tuple[int, np.ndarray] | None = None
 ) -> np.ndarray:
-    """``A @ W``, in the precision of A; row i in row ``index[i]`` of n_rows, for a place (n_rows, index)."""
+    """``A @ W`` in the precision of A; place (n_rows, index) puts row i into row ``index[i]`` of n_rows."""
     n_rows, index = (len(A), None) if place is None else place
     out = lazy_array(n_rows * W.shape[1], A.dtype).reshape(n_rows, W.shape[1])
     right = np.ascontiguousarray(W, dtype=A.dtype)
@@ -37,7 +37,7 @@ def dot(
 
 
 def gram(A: np.ndarray, weight: np.ndarray, pool: RowPool) -> np.ndarray:
-    """``A' diag(weight) A`` in double; sums over the rows of a block are in the precision of A."""
+    """``A' diag(weight) A`` in double; sums within a block are in the precision of A."""
     root = None if (weight == 1.0).all() else np.sqrt(weight).astype(A.dtype)
 
     def work(rows: slice) -> np.ndarray:
@@ -63,8 +63,8 @@ def tdot(A: np.ndarray, B: np.ndarray, pool: RowPool) -> np.ndarray:
 
 
 def orthonormal(A: np.ndarray, pool: RowPool) -> np.ndarray:
-    """The Q of a QR factorisation of A: of each block first, then of all their R in one column."""
-    blocks = row_blocks(len(A), max(BLOCK, 4 * A.shape[1]))
+    """The Q of a QR factorisation of A: factor each block, then the stacked R factors."""
+    blocks = row_blocks(len(A), max(ROWS_PER_BLOCK, 4 * A.shape[1]))
     parts = pool.map(lambda rows: np.linalg.qr(A[rows]), blocks)
     if len(parts) == 1:
         return parts[0][0]
@@ -80,7 +80,7 @@ def orthonormal(A: np.ndarray, pool: RowPool) -> np.ndarray:
 
 Result = TypeVar("Result")
 
-MAX_ORDER_UNINTERRUPTED = 400  # of a matrix that takes a few hundredths of a second
+MAX_ORDER_UNINTERRUPTED = 400  # eigenvalues of a smaller matrix take a few hundredths of a second
 POLL_SECONDS = 0.05
 
 
@@ -92,9 +92,9 @@ def eigh_descending(A: np.ndarray, cancel: np.ndarray = _native.NEVER) -> tuple[
 
 
 def interruptible(decompose: Callable[[], Result], order: int, cancel: np.ndarray = _native.NEVER) -> Result:
-    """``decompose()``; large matrices on another thread, so that this one can react to Ctrl-C.
+    """Call ``decompose()``, for large matrices on another thread so that this one can react to Ctrl-C.
 
-    Only NumPy's calls let other threads run. The thread cannot be stopped; after Ctrl-C it ends by itself.
+    NumPy's decompositions release the GIL. The thread cannot be stopped; after Ctrl-C it finishes by itself.
     """
     if order <= MAX_ORDER_UNINTERRUPTED:
         return decompose()

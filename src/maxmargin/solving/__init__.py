@@ -1,13 +1,13 @@
-"""From a problem to a certified result: stopping, history, states, columns side by side.
+"""From a problem to a certified result: stopping rules, history, solver states, parallel columns.
 
-A ``State`` is a solver's whole memory as arrays and numbers, so a copy of it resumes bit for bit.
-``Check.dual`` is the best bound so far; a gap that is negative beyond rounding is the status "failed",
-which is a bug.
+A ``State`` holds everything a solver remembers, as arrays and numbers, so a solver resumed from a copy gives
+identical bits. ``Check.dual`` is the best bound so far. A gap that is negative beyond rounding ends a solve
+with the status "failed" and indicates a bug.
 
-The journal of a resumable fit goes with ``Stop``: ``Stop.part(name)`` is a column or a fold, and solves
-below one name are numbered in the order in which they begin. A solver asks ``stop.resumed(state)`` for its
-start. A certificate caused by a time limit or a cancel is not at a place of the uninterrupted fit, so its
-state is not stored. Solves whose outcome is only a start have no journal.
+``Stop`` carries the journal of a resumable fit. ``Stop.part(name)`` stands for a column or a fold, and the
+solves of one part are numbered in the order in which they begin. A solver gets its initial state from
+``stop.resumed(state)``. The state at a certificate forced by a time limit or a cancellation is not stored,
+because an uninterrupted fit has no certificate there. Solves that only compute a warm start have no journal.
 """
 
 from .columns import solve_columns
@@ -16,12 +16,12 @@ from .gap_series import gap_series, largest_gap
 from .indefinite import NOT_ROUNDING, is_indefinite, most_important, without_bound, without_bound_words
 from .journal import Journal, JournalEntry, JournalPart
 from .result import FLOAT_EPS, Check, SolverResult, State, Status, Stop, relative_gap, worst_status
-from .row_pool import BLOCK, RowPool, row_blocks
+from .row_pool import ROWS_PER_BLOCK, RowPool, row_blocks
 
 __all__ = [
-    "BLOCK",
     "FLOAT_EPS",
     "NOT_ROUNDING",
+    "ROWS_PER_BLOCK",
     "Callback",
     "Certificate",
     "Check",

@@ -1,4 +1,4 @@
-"""Columns of a code, solved side by side: one thread each, or all threads for one column."""
+"""Columns of a code solved in parallel: one thread per column, or all threads for a single column."""
 
 from __future__ import annotations
 
@@ -20,11 +20,10 @@ def solve_columns(
     n_threads: int,
     at_once: int = 1 << 30,
 ) -> list[Result]:
-    """``solve(column, stop, n_threads)`` for every column, with one clock for all of them.
+    """Call ``solve(column, stop, n_threads)`` for every column, under one common time limit.
 
-    At most ``at_once`` of them are solved at a time.
-
-    An exception in one column, or Ctrl-C, cancels the others and is raised here.
+    At most ``at_once`` columns are solved at the same time. An exception in one column, or Ctrl-C, cancels
+    the others and is raised here.
     """
     deadline = time.perf_counter() + stop.max_seconds
 
@@ -40,7 +39,7 @@ def solve_columns(
             jobs = [executor.submit(solve_one, column, n_threads // n_outer) for column in range(n_columns)]
             done, _ = wait(jobs, return_when=FIRST_EXCEPTION)
             for job in done:
-                job.result()  # raises what a column has raised, while others may still be running
+                job.result()  # re-raises the exception of a column while others may still be running
             return [job.result() for job in jobs]
         except BaseException:
             stop.cancel[0] = 1

@@ -1,4 +1,4 @@
-"""The one outer loop: steps, certificates, clock, history, callbacks and Ctrl-C are handled here only."""
+"""The outer loop of every solver: steps, certificates, time limits, history, callbacks and Ctrl-C."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import numpy as np
 from .journal import Record
 from .result import Check, State, Status, Stop
 
-ROUNDING = 1e-9  # a relative gap below -ROUNDING cannot be rounding: some bound is wrong
+MAX_NEGATIVE_GAP = 1e-9  # a relative gap further below zero is not rounding: a bound is wrong
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """What ``certify`` returns: a primal value, a lower bound, and what to report beside them.
+    """What ``certify`` returns: a primal value, a lower bound, and diagnostics.
 
-    Where it is ``provisional``, a small gap is no reason to stop: a step has to be taken first. With a small
-    C, w = 0 is within any tolerance of the optimum, and yet no classifier.
+    A ``provisional`` certificate does not end the solve, however small its gap: at least one step must be
+    taken first. With a small C, w = 0 is within any tolerance of the optimum, but it is not a classifier.
     """
 
     primal: float
@@ -48,20 +48,20 @@ def drive(
     Parameters
     ----------
     state : State
-        The solver's memory, changed in place by ``step``. The loop keeps its own counters in it
-        (``n_iter``, ``seconds``, ``best_dual``, ``ended``), so a copy resumes where it was taken.
+        The solver's memory, changed in place by ``step``. The loop stores its own counters in it
+        (``n_iter``, ``seconds``, ``best_dual``, ``ended``), so a copy resumes from where it was taken.
     step : callable
-        One bounded piece of work. True says that no further progress is possible; a ``Status`` says that the
-        method is through, and with which result: a resumed state then takes no step more.
+        One bounded piece of work. It returns True if no further progress is possible, or a ``Status`` if the
+        method has finished; a state resumed after that takes no further step.
     certify : callable
-        Bounds on the optimum at the present iterate. Its time is not counted in ``seconds``.
+        Computes bounds on the optimum at the current iterate. Its time does not count in ``seconds``.
     stop : Stop
-        Its ``max_seconds`` are of the wall clock, from this call on, certificates included. Its journal is
-        given the state after certificates; where it knows this solve, the state has to be the one it gave.
+        Its ``max_seconds`` is wall-clock time from this call on, certificates included. Its journal stores
+        the state after certificates; if it already has an entry for this solve, ``state`` must come from it.
     callback : callable, optional
         Called as ``callback(check, state)`` after every certificate; a true value stops the loop.
     due : callable, optional
-        Asked after every step whether it is time for a certificate, in place of ``stop.check_every``.
+        Called after every step to decide whether a certificate is due, instead of ``stop.check_every``.
 
     Returns
     -------
@@ -84,7 +84,7 @@ def drive(
             stopped = callback is not None and bool(callback(history[-1], state))
         elif found.status is not None:
             return found.status, found.history
-        else:  # this certificate is the history's last
+        else:  # the history already ends with this certificate
             ended, found = found.ended, None
         late = time.perf_counter() >= deadline
         status = _verdict(history[-1], stop, stopped, ended, late, certificate.provisional)
@@ -116,7 +116,7 @@ def _advance(
     deadline: float,
     due: Callable[[], bool] | None,
 ) -> Status | None:
-    """Steps until a certificate is due or a limit is reached; why there is no way on, where there is none."""
+    """Take steps until a certificate is due or a limit is reached; return why no step can follow, or None."""
     n_steps = 0
     while True:
         start = time.perf_counter()
@@ -139,8 +139,8 @@ def _advance(
 def _verdict(
     check: Check, stop: Stop, stopped: bool, ended: Status | None, late: bool, provisional: bool
 ) -> Status | None:
-    """The first rule that holds, or None to go on."""
-    if np.isnan(check.gap) or check.primal == np.inf or check.gap < -ROUNDING:
+    """The status of the first stopping rule that holds, or None to continue."""
+    if np.isnan(check.gap) or check.primal == np.inf or check.gap < -MAX_NEGATIVE_GAP:
         return Status.FAILED
     if check.gap <= stop.tol and not provisional:
         return Status.CONVERGED

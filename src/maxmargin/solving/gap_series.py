@@ -1,4 +1,4 @@
-"""The duality gap of a fit as a series: of one column, and the largest of all columns at each moment."""
+"""The duality gap of a fit over time: of one column, and the largest over all columns."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import numpy as np
 
 from .result import FLOAT_EPS, Check
 
-GapSeries = tuple[np.ndarray, np.ndarray]  # where the certificates are, and the gaps there
+GapSeries = tuple[np.ndarray, np.ndarray]  # positions of the certificates, and the gaps there
 
 
 def gap_series(column: Sequence[Check], against: str, floor: float = FLOAT_EPS) -> GapSeries:
     """The gaps of a column against its "seconds" or "iterations".
 
-    Gaps below ``floor`` are raised to it, and infinite ones are NaN.
+    Gaps below ``floor`` are raised to it; infinite gaps become NaN.
     """
     x = [check.seconds if against == "seconds" else check.n_iter for check in column]
     gaps = np.array([check.gap for check in column])
@@ -22,7 +22,7 @@ def gap_series(column: Sequence[Check], against: str, floor: float = FLOAT_EPS) 
 
 
 def largest_gap(columns: Sequence[GapSeries]) -> GapSeries:
-    """The largest gap of all columns after each certificate of any; each keeps its gap until its next one."""
+    """The largest gap over all columns after every certificate; a column's gap holds until its next one."""
     x = np.unique(np.concatenate([at for at, _ in columns]))
     held = [gaps[np.maximum(np.searchsorted(at, x, side="right") - 1, 0)] for at, gaps in columns]
     known = np.where(np.isnan(held), -np.inf, held).max(axis=0)

@@ -1,7 +1,8 @@
-"""Proof that a kernel is not positive semi-definite on the rows of a fit: then no gap is a certificate.
+"""Tests that prove a kernel indefinite on the rows of a fit, which makes its duality gap meaningless.
 
-A dual value bounds the optimum from below only where v'Kv >= 0 for every v that the problem allows; for an
-intercept that is free these sum to 0. What is found here refutes that. What is not found is not proven.
+A dual value bounds the optimum from below only if v'Kv >= 0 for every v that the problem allows; with a free
+intercept these are the v that sum to 0. A positive test disproves this condition; a negative one proves
+nothing.
 """
 
 from __future__ import annotations
@@ -16,14 +17,15 @@ from .result import Check, SolverResult, Status
 
 __all__ = ["is_indefinite", "most_important", "without_bound", "without_bound_words"]
 
-ROWS = 128  # that are looked at, at most
-NOT_ROUNDING = 1e-5  # of the largest |k|: a matrix that was rounded to float32 has no such eigenvalue
+MAX_ROWS_TESTED = 128  # of the kernel matrix
+NOT_ROUNDING = 1e-5  # relative to the largest |k|: rounding to float32 cannot cause such an eigenvalue
 
 
 def is_indefinite(K: np.ndarray, *, balanced: bool) -> bool:
-    """Whether some eigenvalue of a symmetric matrix is negative beyond rounding.
+    """Whether a symmetric matrix has a negative eigenvalue that rounding cannot explain.
 
-    ``balanced``: on the vectors that sum to 0 only, where minus a squared distance, for one, has none.
+    ``balanced`` restricts the test to vectors that sum to 0, on which a negated squared distance, for
+    example, is positive semi-definite.
     """
     K = np.asarray(K, dtype=np.float64)
     largest = float(np.abs(K).max(initial=0.0))
@@ -42,20 +44,20 @@ def is_indefinite(K: np.ndarray, *, balanced: bool) -> bool:
 
 
 def most_important(sizes: np.ndarray) -> np.ndarray:
-    """The rows that are looked at: those with the largest sizes."""
-    return np.argsort(-sizes, kind="stable")[:ROWS]
+    """The rows to test: those with the largest sizes."""
+    return np.argsort(-sizes, kind="stable")[:MAX_ROWS_TESTED]
 
 
 def without_bound(result: SolverResult) -> SolverResult:
-    """The same coefficients, of which nothing is known but that no step has anything to gain."""
+    """The same coefficients without a bound: all that is known is that no step improves them."""
     history: Iterable[Check] = (replace(check, dual=-np.inf) for check in result.history)
     status = Status.STALLED if result.status is Status.CONVERGED else result.status
     return replace(result, status=status, history=tuple(history))
 
 
 def without_bound_words(kernel: object) -> str:
-    """What there is to say about it, and to do."""
+    """The warning for a fit without a bound, with advice."""
     return (
-        f"the kernel {kernel!r} is not positive semi-definite on these rows, and no bound on the optimum is "
-        "known: the model is a point where no step gains anything. Take another kernel or gamma."
+        f"the kernel {kernel!r} is not positive semi-definite on these rows, so no bound on the optimum is "
+        "known: the model is a stationary point. Use another kernel or gamma."
     )

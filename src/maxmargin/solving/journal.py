@@ -1,9 +1,9 @@
-"""The progress of the solves of a fit, so that an interrupted fit can be resumed: states and histories.
+"""The journal of a fit: states and histories of its solves, so that an interrupted fit can be resumed.
 
-A fit is a tree of solves: columns, folds, grids. Each has a key, a path of names that is the same in every
-run, and under it a ``JournalEntry``: a copy of the solver's state after some certificate, and the
-certificates until then. States are taken at certificates that every run has at the same place; not at those
-that a time limit or a cancel has brought about.
+A fit is a tree of solves: columns, folds, grids. Each solve has a key, a path of names that is the same in
+every run, and a ``JournalEntry``: a copy of the solver's state after some certificate, and all certificates
+until then. States are copied only at certificates that every run has at the same place, not at those forced
+by a time limit or a cancellation.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from .result import Check, State, Status, Stop
 
 __all__ = ["Journal", "JournalEntry", "JournalPart", "JournalRecord", "Record"]
 
-SHARE = 0.05  # of the time, at most, goes into copies of a state
+MAX_COPY_TIME_SHARE = 0.05  # of the run time of a solve
 RESUMABLE = (Status.STOPPED, Status.TIME_LIMIT)
 
 
 @dataclass(frozen=True)
 class JournalEntry:
-    """How far one solve has come: ``status`` is None until it has ended, ``ended`` why no step can follow."""
+    """Progress of one solve; ``status`` is None until it ends, ``ended`` is why no step can follow."""
 
     state: State
     history: tuple[Check, ...]
@@ -34,16 +34,16 @@ class JournalEntry:
 
 
 class Journal:
-    """The entries of a fit, and what is done when there are new ones.
+    """The entries of a fit, and a callback for changes.
 
     Parameters
     ----------
     entries : dict of JournalEntry, optional
-        Those of the run that is resumed; they are replaced in it.
+        Entries of the run to resume; the dict is updated in place.
     changed : callable, optional
-        Called, by one thread at a time, after an entry was replaced.
+        Called after an entry is replaced, by one thread at a time.
     every_copy : bool
-        Take the state at every certificate, however long that takes.
+        Copy the state at every certificate, however long that takes.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class Journal:
             self.changed()
 
     def open(self, key: str) -> None:
-        """Note that a solve has this key; two cannot."""
+        """Register the key of a solve; raise if another solve already has it."""
         with self.lock:
             if key in self.opened:
                 raise RuntimeError(f"two solves of one fit have the key {key!r}")
@@ -73,7 +73,7 @@ class Journal:
 
 @dataclass
 class JournalPart:
-    """The solves of a fit below one name, numbered in the order in which they begin."""
+    """The solves of one part of a fit, numbered in the order in which they begin."""
 
     journal: Journal
     name: str
@@ -81,17 +81,17 @@ class JournalPart:
     asked_at: float | None = None
 
     def part(self, name: str) -> JournalPart:
-        """Solves below a further name."""
+        """A part of this part."""
         return JournalPart(self.journal, f"{self.name}/{name}")
 
     def state(self) -> State | None:
-        """A copy of the state that the next solve is to go on from, if there is one."""
+        """A copy of the state that the next solve resumes from, or None."""
         self.asked_at = time.perf_counter()
         entry = self.journal.entries.get(self._next())
         return None if entry is None else entry.state.copy()
 
     def begin(self, stop: Stop) -> Record:
-        """The record of the next solve; its time runs from when its state was asked for."""
+        """The record of the next solve; its time limit starts when its state was requested."""
         key, asked_at = self._next(), self.asked_at
         self.n_begun, self.asked_at = self.n_begun + 1, None
         self.journal.open(key)
@@ -103,24 +103,24 @@ class JournalPart:
 
 
 class Record:
-    """Of a solve that nobody keeps anything of."""
+    """The record of a solve without a journal: it stores nothing."""
 
     found: JournalEntry | None = None
 
     @property
     def history(self) -> tuple[Check, ...]:
-        """The certificates of the run that is resumed."""
+        """The certificates of the run being resumed."""
         return () if self.found is None else self.found.history
 
     def keep(self, state: State, history: list[Check], ended: Status | None) -> None:
-        """Take the state after a certificate."""
+        """Store the state after a certificate."""
 
     def end(self, state: State, history: list[Check], status: Status) -> None:
-        """Take the state of a solve that is through."""
+        """Store the state of a finished solve."""
 
 
 class JournalRecord(Record):
-    """The entry of one solve, which its loop keeps up to date."""
+    """The journal entry of one solve, updated by its loop."""
 
     def __init__(self, journal: Journal, key: str, deadline: float, cancel: np.ndarray) -> None:
         self.journal, self.key, self.deadline, self.cancel = journal, key, deadline, cancel
@@ -128,18 +128,18 @@ class JournalRecord(Record):
         self.copy_again_at = 0.0
 
     def keep(self, state: State, history: list[Check], ended: Status | None) -> None:
-        """Take the state, unless copies would take too much of the time."""
+        """Store the state, unless copying would take too large a share of the time."""
         now = time.perf_counter()
         if self._in_its_place() and (now >= self.copy_again_at or self.journal.every_copy):
             self.journal.put(self.key, JournalEntry(state.copy(), tuple(history), ended))
             copied = time.perf_counter()
-            self.copy_again_at = copied + (copied - now) / SHARE
+            self.copy_again_at = copied + (copied - now) / MAX_COPY_TIME_SHARE
 
     def end(self, state: State, history: list[Check], status: Status) -> None:
-        """Take the state, unless the solve was stopped from outside: it may be resumed later."""
+        """Store the state, unless the solve was stopped from outside and may be resumed later."""
         if self._in_its_place() and status not in RESUMABLE:
             self.journal.put(self.key, JournalEntry(state.copy(), tuple(history), status=status))
 
     def _in_its_place(self) -> bool:
-        """Whether every run has this certificate here, whatever its limits of time."""
+        """Whether every run has this certificate, whatever its time limit."""
         return time.perf_counter() < self.deadline and not self.cancel[0]

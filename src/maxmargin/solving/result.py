@@ -1,4 +1,4 @@
-"""What a solver is given to stop by, and what it gives back: a certified result, never a bare array."""
+"""Stopping rules for solvers, and their certified results."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .journal import JournalPart
 
 FLOAT_EPS = float(np.finfo(np.float64).eps)
-ROUNDED = 1e-12  # a relative gap as small as this may have lost its sign
+GAP_ROUNDING = 1e-12  # a relative gap this small may have the wrong sign
 
 
 class Status(enum.Enum):
@@ -46,7 +46,7 @@ SEVERITY = [
 
 
 def worst_status(ends: Iterable[Status]) -> Status:
-    """The end that says least; converged if there is none."""
+    """The worst status of several; converged if there are none."""
     return max((Status.CONVERGED, *ends), key=SEVERITY.index)
 
 
@@ -54,8 +54,8 @@ def worst_status(ends: Iterable[Status]) -> Status:
 class Stop:
     """When to stop: ``tol`` bounds the relative duality gap, the rest bounds the work.
 
-    ``check_every`` steps lie between two certificates. ``cancel``, one byte shared between threads, ends
-    the work within a step once it is set. ``journal``, where there is one, keeps what solves have reached.
+    A certificate is computed every ``check_every`` steps. ``cancel``, one byte shared between threads, ends
+    the work within a step once it is set. ``journal``, if any, stores the progress of the solves.
     """
 
     tol: float = 1e-4
@@ -66,11 +66,11 @@ class Stop:
     journal: JournalPart | None = None
 
     def part(self, name: str) -> Stop:
-        """The same for a part of the fit, of which the journal keeps the solves below this name."""
+        """The same rules for a part of the fit, whose solves the journal stores under this name."""
         return self if self.journal is None else replace(self, journal=self.journal.part(name))
 
     def resumed(self, state: State | None) -> State | None:
-        """The state that the next solve goes on from: the journal's where it has one, else the given one."""
+        """The state that the next solve starts from: the journal's if it has one, else the given one."""
         kept = None if self.journal is None else self.journal.state()
         return state if kept is None else kept
 
@@ -79,8 +79,8 @@ class Stop:
 class Check:
     """One certificate: bounds on the optimum after ``n_iter`` steps; ``dual`` is the best seen so far.
 
-    ``violation`` is that of the KKT conditions and ``hit_rate`` that of a cache of kernel rows, where there
-    are such things.
+    Where they apply, ``violation`` is the violation of the KKT conditions and ``hit_rate`` that of the kernel
+    row cache.
     """
 
     n_iter: int
@@ -95,16 +95,16 @@ class Check:
 
     @property
     def gap(self) -> float:
-        """``(primal - dual) / max(|primal|, |dual|, tiny)``, and 0 when nothing is left to divide.
+        """``(primal - dual) / max(|primal|, |dual|, tiny)``, and 0 if the denominator is 0.
 
-        What is negative by no more than rounding is 0; more than that is shown as it is.
+        A gap that is negative within rounding counts as 0; a more negative one is returned unchanged.
         """
         gap = relative_gap(self.primal, self.dual, self.tiny)
-        return 0.0 if -ROUNDED <= gap < 0.0 else gap
+        return 0.0 if -GAP_ROUNDING <= gap < 0.0 else gap
 
 
 def relative_gap(primal: float, dual: float, tiny: float = 0.0) -> float:
-    """The gap as a share of the objective; ``tiny`` is what counts as zero on the problem's own scale."""
+    """The gap relative to the objective; ``tiny`` is what counts as zero on the scale of the problem."""
     if not (math.isfinite(primal) and math.isfinite(dual)):
         return math.nan if math.isnan(primal) or math.isnan(dual) else math.inf
     scale = max(abs(primal), abs(dual), tiny)
@@ -112,17 +112,17 @@ def relative_gap(primal: float, dual: float, tiny: float = 0.0) -> float:
 
 
 class State(dict[str, Any]):
-    """A solver's whole memory: named arrays and plain numbers, which is what a checkpoint stores.
+    """Everything a solver remembers: named arrays and plain numbers, which is what a checkpoint stores.
 
-    Entries read as attributes. Solvers change arrays in place; ``copy`` copies them, so a copy taken by a
-    callback can be handed to the same solver later and goes on bit for bit.
+    Entries can be read as attributes. Solvers change arrays in place. ``copy`` is deep, so the same solver
+    can later resume from a copy taken by a callback, with identical bits.
     """
 
     PLAIN = frozenset((bool, int, float, str))
     ALLOWED = (np.ndarray, *PLAIN)
 
     def __setitem__(self, name: str, value: Any) -> None:
-        """Keep an array or a plain number; anything else could not be written to a checkpoint."""
+        """Store an array or a plain value; nothing else can be written to a checkpoint."""
         if type(value) in self.PLAIN:
             super().__setitem__(name, value)
             return
@@ -148,13 +148,13 @@ class State(dict[str, Any]):
         self[name] = value
 
     def copy(self) -> State:
-        """A deep copy, whose arrays have the same layout in memory: the order of sums may depend on it."""
+        """A deep copy with the same memory layout, because the order of summation may depend on it."""
         return State(**{k: v.copy(order="K") if isinstance(v, np.ndarray) else v for k, v in self.items()})
 
 
 @dataclass(frozen=True)
 class SolverResult:
-    """Coefficients with the proof of how good they are."""
+    """Coefficients with the certificates that prove their quality."""
 
     coef: np.ndarray
     intercept: float
@@ -169,7 +169,7 @@ class SolverResult:
 
     @property
     def n_iter(self) -> int:
-        """Steps taken."""
+        """The number of steps taken."""
         return self.history[-1].n_iter
 
     @property

@@ -1,4 +1,4 @@
-"""Work split over fixed blocks of rows: the blocks, not the threads, decide the bits of a result."""
+"""Work split over fixed blocks of rows, so that results do not depend on the number of threads."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import numpy as np
 
 from .. import _native
 
-BLOCK = 2048  # rows
-WORTH_A_THREAD = 2e6  # operations: a thread takes a tenth of a millisecond to wake
+ROWS_PER_BLOCK = 2048
+MIN_OPERATIONS_TO_THREAD = 2e6  # waking a thread takes a tenth of a millisecond
 
 
 class RowPool:
-    """Threads that each run NumPy's products on one block at a time, BLAS being held to one thread.
+    """Threads that each run NumPy products on one block at a time, with BLAS limited to one thread.
 
-    A context: threads live, and BLAS is held, from its beginning to its end. Setting the byte ``cancel``
-    ends the work between two blocks.
+    A context manager: the threads and the BLAS limit last as long as the context. Setting the byte
+    ``cancel`` ends the work between two blocks.
     """
 
     def __init__(self, n_threads: int, cancel: np.ndarray = _native.NEVER) -> None:
@@ -42,9 +42,9 @@ class RowPool:
         self._one_blas_thread.__exit__(kind, error, trace)
 
     def map(self, function: Callable[[Any], Any], items: Iterable[Any], work: float = np.inf) -> list[Any]:
-        """``[function(item) for item in items]``; little work, in operations, is done by one thread."""
+        """``[function(item) for item in items]``; a small ``work``, in operations, runs on one thread."""
         items = list(items)
-        if self._executor is None or len(items) == 1 or work < WORTH_A_THREAD:
+        if self._executor is None or len(items) == 1 or work < MIN_OPERATIONS_TO_THREAD:
             return [self._unless_cancelled(function, item) for item in items]
         jobs = [self._executor.submit(self._unless_cancelled, function, item) for item in items]
         try:
@@ -67,6 +67,6 @@ class RowPool:
         return first
 
 
-def row_blocks(n_rows: int, block: int = BLOCK) -> list[slice]:
+def row_blocks(n_rows: int, block: int = ROWS_PER_BLOCK) -> list[slice]:
     """Consecutive blocks of rows; at least one, which may be empty."""
     return [slice(start, min(start + block, n_rows)) for start in range(0, max(n_rows, 1), block)]

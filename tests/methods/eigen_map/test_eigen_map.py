@@ -278,7 +278,7 @@ def test_a_last_block_is_left_unfinished_where_that_is_precise_enough(monkeypatc
 
 
 def test_an_orthonormal_basis_of_a_tall_matrix(monkeypatch):
-    monkeypatch.setattr(tall, "BLOCK", 16)
+    monkeypatch.setattr(tall, "ROWS_PER_BLOCK", 16)
     A = points(150, 7) * 10.0 ** -np.arange(7)
     with RowPool(2) as pool:
         Q = tall.orthonormal(A, pool)

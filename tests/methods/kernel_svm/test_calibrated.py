@@ -320,9 +320,9 @@ def test_it_is_a_scikit_learn_classifier():
         ({"cv": 1}, "cv must be"),
         ({"cv": 2.5}, "cv must be"),
         ({"cv": "five"}, "cv must be"),
-        ({"cv": [(np.arange(100), np.arange(100, 200))]}, "row 0 is in no test part"),
+        ({"cv": [(np.arange(100), np.arange(100, 200))]}, "row 0 is in no test set"),
         ({"cv": [(np.arange(99), np.arange(100, 200))]}, "does not train on all others"),
-        ({"cv": 2 * [(np.arange(100), np.arange(100, 200))]}, "leaves out a row again"),
+        ({"cv": 2 * [(np.arange(100), np.arange(100, 200))]}, "holds out a row again"),
         ({"estimator": LinearSVC()}, r"estimator must be a KernelSVC; got LinearSVC\(\)"),
         ({"estimator": make_pipeline(StandardScaler(), KernelSVC())}, "Put a scaler before CalibratedSVC"),
         ({"estimator": KernelSVC(C=-1)}, "C must be"),
@@ -353,6 +353,6 @@ def test_folds_that_do_not_converge_are_told():
     with pytest.warns(ConvergenceWarning) as told:
         model = CalibratedSVC(KernelSVC(C=1e4, max_iter=1, tol=1e-8)).fit(X, y)
     messages = [str(warning.message) for warning in told]
-    assert any("CalibratedSVC: fits without a fold stopped (max_iter)" in message for message in messages)
+    assert any("CalibratedSVC: cross-validation fits stopped (max_iter)" in message for message in messages)
     assert model.fold_gap_ > 1e-8
     assert_array_equal(model.classes_[model.predict_proba(X).argmax(axis=1)], model.predict(X))

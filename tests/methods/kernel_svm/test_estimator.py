@@ -210,7 +210,7 @@ def test_strings():
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_memory_and_shrinking_change_the_way_and_not_the_end(loss, monkeypatch):
-    monkeypatch.setattr(working_set, "POLISHED", 0)
+    monkeypatch.setattr(working_set, "MAX_POLISHED_SAMPLES", 0)
     monkeypatch.setattr(working_set, "N_INITIAL_ROWS", 100)
     X, y = blobs(400, centers=3)
     exact = KernelSVC(1.0, loss=loss, tol=1e-7).fit(X, y)
@@ -239,7 +239,7 @@ def test_threads_change_no_bit(cache_mb, code):
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_a_warm_start_ends_at_the_same_optimum_sooner(loss, monkeypatch):
-    monkeypatch.setattr(working_set, "POLISHED", 0)
+    monkeypatch.setattr(working_set, "MAX_POLISHED_SAMPLES", 0)
     X, y = blobs(1500, centers=3)
     model = KernelSVC(1.0, loss=loss, tol=1e-5, warm_start=True).fit(X, y)
     again = model.n_iter_

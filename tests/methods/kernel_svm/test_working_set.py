@@ -24,13 +24,13 @@ UNLIMITED = 10**9
 SMALL_STEPS = {
     "N_INITIAL_ROWS": 16,
     "GROWTH": 2,
-    "CROWDED": 2.0,
-    "SMALLEST_BLOCK": 8,
-    "LARGEST_BLOCK": 12,
-    "SHRINK_BELOW": 0.9,
-    "SHRINK_SHARE": 0.05,
-    "SMALL": 8,
-    "ROUGH": 0.3,
+    "MAX_SUPPORT_SHARE_TO_GROW_FAST": 2.0,
+    "MIN_BLOCK_SIZE": 8,
+    "MAX_BLOCK_SIZE": 12,
+    "MAX_GAP_TO_SHRINK": 0.9,
+    "MIN_SETTLED_SHARE_TO_SHRINK": 0.05,
+    "MAX_SMALL_SAMPLES": 8,
+    "MIN_SUBSET_GAP": 0.3,
 }
 
 
@@ -40,7 +40,7 @@ def small_steps(monkeypatch):
     for name, value in SMALL_STEPS.items():
         if hasattr(working_set, name):
             monkeypatch.setattr(working_set, name, value)
-    monkeypatch.setattr(working_set, "POLISHED", 0)
+    monkeypatch.setattr(working_set, "MAX_POLISHED_SAMPLES", 0)
     seen = {"_grow": 0, "_shrink": 0, "_choose": 0}
 
     def counted(name):
@@ -191,7 +191,7 @@ def test_every_way_through_the_samples_ends_at_the_same_optimum(small_steps, C, 
 
 
 def test_settled_samples_return_where_they_were_set_aside_too_early(small_steps, monkeypatch):
-    monkeypatch.setattr(working_set, "SLACK", -0.5)  # settled is who violates, too
+    monkeypatch.setattr(working_set, "SETTLED_MARGIN", -0.5)  # settled is who violates, too
     X, y, weight = noisy(5, n=200)
     problem = problem_of(X, y, 5.0 * weight)
     result = working_sets(problem, stop=Stop(tol=1e-5, max_iter=5000), cache_bytes=UNLIMITED)
@@ -204,7 +204,7 @@ def test_settled_samples_return_where_they_were_set_aside_too_early(small_steps,
 @pytest.mark.parametrize("polished", [0, 1000])
 def test_small_steps_and_the_polish_agree_on_many_problems(small_steps, monkeypatch, loss, polished):
     """A polish sets the gradients of all samples, those set aside included."""
-    monkeypatch.setattr(working_set, "POLISHED", polished)
+    monkeypatch.setattr(working_set, "MAX_POLISHED_SAMPLES", polished)
     for seed in range(8):
         X, y, weight = noisy(seed, n=90, noise=0.3 * (seed % 3))
         problem = problem_of(X, y, 10.0 ** (seed - 3) * weight, loss)
@@ -233,10 +233,10 @@ def test_nobody_is_left_to_work_on(monkeypatch, C, cache_bytes):
     """Close together and cheap: everybody ends at a bound, beyond the slack, and is set aside."""
     for name, value in {
         "N_INITIAL_ROWS": 8,
-        "SMALLEST_BLOCK": 4,
-        "LARGEST_BLOCK": 12,
-        "POLISHED": 0,
-        "SMALL": 4,
+        "MIN_BLOCK_SIZE": 4,
+        "MAX_BLOCK_SIZE": 12,
+        "MAX_POLISHED_SAMPLES": 0,
+        "MAX_SMALL_SAMPLES": 4,
     }.items():
         monkeypatch.setattr(working_set, name, value, raising=False)
     n_active = []
@@ -266,8 +266,8 @@ def test_what_is_hard_for_pairs_is_left_to_the_exact_method(loss, cache_bytes, d
 @pytest.mark.parametrize(("cache_bytes", "d"), [(30_000, 3), (UNLIMITED, 3), (UNLIMITED, 60)])
 @pytest.mark.parametrize("loss", LOSSES)
 def test_a_solver_goes_on_bit_for_bit(small_steps, monkeypatch, loss, cache_bytes, d):
-    monkeypatch.setattr(working_set, "SLACK", 0.05)  # so that samples are set aside too early
-    monkeypatch.setattr(working_set, "LOOKS", 0)  # a certificate after every look at them
+    monkeypatch.setattr(working_set, "SETTLED_MARGIN", 0.05)  # so that samples are set aside too early
+    monkeypatch.setattr(working_set, "MAX_LOOKS_PER_CERTIFICATE", 0)  # a certificate after every look at them
     X, y, weight = noisy(9, n=200, noise=0.3)
     X = X @ np.linalg.qr(np.random.default_rng(0).normal(size=(d, 3)))[0].T  # the same distances
     problem = problem_of(X, y, 3.0 * weight, loss)
@@ -316,12 +316,12 @@ def test_the_short_way_ends_where_the_long_one_does(monkeypatch, loss, n, dtype,
         assert other.intercept == one.intercept
     assert 0.0 <= one.history[-1].hit_rate < 1.0
     assert np.count_nonzero(one.coef) * n <= one.history[-1].kernel_values <= n * n
-    monkeypatch.setattr(working_set, "SMALL", 0)
+    monkeypatch.setattr(working_set, "MAX_SMALL_SAMPLES", 0)
     other = working_sets(problems[0], stop=stop, cache_bytes=UNLIMITED)
     assert other.status is one.status is Status.CONVERGED
     assert one.history[-1].dual <= other.objective * (1 + 1e-12)
     assert other.history[-1].dual <= one.objective * (1 + 1e-12)
-    if n <= working_set.POLISHED:
+    if n <= working_set.MAX_POLISHED_SAMPLES:
         np.testing.assert_allclose(one.coef, other.coef, atol=1e-9)
 
 
@@ -404,7 +404,7 @@ def test_of_several_intercepts_the_middle_one_is_taken():
 @pytest.mark.parametrize("polished", [0, 1000])
 @pytest.mark.parametrize("C", [1.0, 1e6])
 def test_an_indefinite_kernel_ends_finite(monkeypatch, loss, polished, C):
-    monkeypatch.setattr(working_set, "POLISHED", polished)
+    monkeypatch.setattr(working_set, "MAX_POLISHED_SAMPLES", polished)
     X, y, weight = noisy(1, n=120)
     problem = problem_of(X, y, C * weight, loss, Sigmoid(gamma=1.0, coef0=-1.0))
     result = working_sets(problem, stop=Stop(tol=1e-3, max_iter=300, max_seconds=2.0), cache_bytes=UNLIMITED)

@@ -1,9 +1,8 @@
 """``KernelSVC`` and ``CalibratedSVC``: the exact kernel SVM by working sets, and its probabilities.
 
-Coefficients are signed: targets appear in their bounds only. The gradient of a settled sample belongs to an
-earlier copy of the coefficients, and one product with the difference brings it up to date; only a
-certificate over all samples, with fresh gradients, ends a fit. Memory per column depends on the data and
-``cache_mb`` alone.
+Coefficients are signed, so targets appear only in their bounds. The gradient of a settled sample belongs to
+an earlier copy of the coefficients; one product with the difference updates it. Only a certificate over all
+samples, with fresh gradients, ends a fit. Memory per column depends only on the data and ``cache_mb``.
 """
 
 from .calibrated import CalibratedSVC

@@ -1,4 +1,4 @@
-"""Probabilities for the exact kernel SVM, from outputs for rows that it was not trained on."""
+"""Probabilities for the exact kernel SVM, calibrated on out-of-fold outputs."""
 
 from __future__ import annotations
 
@@ -27,46 +27,48 @@ FEATURES = ("n_features_in_", "feature_names_in_")
 class CalibratedSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A :class:`KernelSVC` with probabilities that never contradict its predictions.
 
-    The SVM is fitted to all rows; that fit alone predicts. Then it is fitted again without each of ``cv``
-    folds, and its outputs for the rows that were left out are what probabilities are fitted to:
+    The SVM is fitted to all rows, and this fit alone predicts. It is then refitted without each of ``cv``
+    folds, and the probabilities are calibrated on its outputs for the held-out rows:
 
-    - two classes: a curve from the output to the probability, Platt's sigmoid or an isotonic one;
-    - one-vs-one: such a curve for each pair of classes, and the pairs are coupled as Wu, Lin and Weng do;
+    - two classes: a curve from output to probability, Platt's sigmoid or isotonic;
+    - one-vs-one: such a curve for each pair of classes, coupled by the method of Wu, Lin and Weng;
     - other codes: one increasing map for the scores of all classes, see :class:`CalibratedScores`.
 
-    Where the probabilities would have another argmax than ``predict``, the nearest that agree are given.
+    If the argmax of the probabilities differs from ``predict``, the nearest probabilities that agree with it
+    are returned.
 
     Parameters
     ----------
     estimator : KernelSVC, optional
-        Not fitted; ``KernelSVC()`` by default. To scale features put the calibrated SVM into a pipeline,
-        ``make_pipeline(StandardScaler(), CalibratedSVC())``, not a pipeline into it.
+        The unfitted SVM; ``KernelSVC()`` by default. To scale features, put the calibrated SVM into a
+        pipeline, ``make_pipeline(StandardScaler(), CalibratedSVC())``, not the other way round.
     method : {"sigmoid", "isotonic"}, default="sigmoid"
-        "isotonic" can follow any increasing curve, and needs about a thousand rows for each class.
+        "isotonic" fits any increasing curve, but needs about a thousand rows per class.
     cv : int, splitter or iterable of splits, default=5
-        Folds. For a number, rows of each class are dealt out in turn, so every fold has its share of each
-        class. A splitter or splits of scikit-learn's, as for groups, must leave out every row once and train
-        on all the others. Equal rows of a class, in one fold, are one row with the sum of their weights.
+        The folds. A number means stratified folds. A scikit-learn splitter or its splits, for example for
+        groups, must hold out every row exactly once and train on all the others. Equal rows of one class and
+        fold are merged into one row with the sum of their weights.
     n_jobs : int, optional
-        Threads, instead of the estimator's own. Results do not depend on it, bit for bit.
+        Number of threads; overrides the estimator's own. Results are bit-identical for any value.
 
     Attributes
     ----------
     estimator_ : KernelSVC
-        Fitted to all rows.
+        The SVM fitted to all rows.
     calibrator_ : CalibratedScores or CoupledPairs
-        From scores, or outputs of pairs, to probabilities.
+        Maps scores, or outputs of pairs, to probabilities.
     fold_gap_ : float
-        The largest relative duality gap of a column of a fold.
+        The largest relative duality gap over all columns and folds.
     classes_ : ndarray of shape (n_classes,)
     n_features_in_ : int
 
     Notes
     -----
-    All folds have the kernel of the fit to all rows, so a gamma that was a word is chosen once. Class weights
-    count as sample weights: where a class weighs double, probabilities are those of data that has it twice.
-    A row that is alone in its class leaves a fold in which its class is unknown: there, pairs with that class
-    are constant. The folds together may take as long as the estimator's ``max_seconds`` once more.
+    All folds use the kernel of the fit to all rows, so a named gamma such as "scale" is computed once. Class
+    weights act like sample weights: with a class weight of 2, the probabilities are those of data in which
+    the class is twice as frequent. If a class has a single row, the fold without that row does not know the
+    class, and pairs with that class are constant there. The folds together may take up to the estimator's
+    ``max_seconds`` again.
 
     Examples
     --------
@@ -98,15 +100,15 @@ class CalibratedSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return {name: value for name, value in super().__getstate__().items() if name != "_checkpoint"}
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the SVM to all rows, and probabilities to its outputs out of fold.
+        """Fit the SVM to all rows, and calibrate probabilities on its out-of-fold outputs.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Whatever ``KernelSVC`` takes: a precomputed kernel matrix, or objects for a callable kernel, too.
+            Anything that ``KernelSVC`` accepts, including a kernel matrix, or objects for a callable kernel.
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), optional
-            A weight of 2 is a row given twice, a weight of 0 a row not given.
+            A weight of 2 equals repeating the row, a weight of 0 omitting it.
 
         Returns
         -------
@@ -120,7 +122,7 @@ class CalibratedSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             record.bind(parameter_identity(self))
             model = self._new_estimator()._fit(X, y, sample_weight, record=record.below("SVM"))
             data, fold, coef = self._folded(model, model._labelled(X, y, sample_weight), given)
-            # A coupled pair has no use for the outputs of other classes' rows.
+            # Coupling uses the outputs of a pair only for rows of its two classes.
             everywhere = not has_all_pairs(model.code_)
             stop = record.below("folds").limits(model._stop())
             found = outputs_without_folds(model, data, fold, coef, stop, everywhere=everywhere)
@@ -138,8 +140,8 @@ class CalibratedSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return KernelSVC(n_jobs=self.n_jobs)
         if not isinstance(self.estimator, KernelSVC):
             raise ValueError(
-                f"estimator must be a KernelSVC; got {self.estimator!r}. Put a scaler before CalibratedSVC, "
-                "in one pipeline; for other classifiers see sklearn.calibration.CalibratedClassifierCV."
+                f"estimator must be a KernelSVC; got {self.estimator!r}. Put a scaler before CalibratedSVC "
+                "in a pipeline; for other classifiers see sklearn.calibration.CalibratedClassifierCV."
             )
         model = clone(self.estimator)
         return model if self.n_jobs is None else model.set_params(n_jobs=self.n_jobs)
@@ -147,7 +149,7 @@ class CalibratedSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _folded(
         self, model: KernelSVC, labelled: tuple[Any, np.ndarray, np.ndarray], given: np.ndarray | None
     ) -> tuple[WeightedRows, np.ndarray, np.ndarray]:
-        """Canonical rows, the fold of each, and the support vectors' coefficients that folds start from."""
+        """Canonical rows, the fold of each, and the support vector coefficients that warm-start the folds."""
         (X, labels, weight), n_threads = labelled, effective_n_threads(model.n_jobs)
         data = model._canonical(X, labels, weight, n_threads)
         if given is None:
@@ -155,16 +157,16 @@ class CalibratedSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         apart, fold = apart_by_folds(
             lambda numbers: model._canonical(X, numbers, weight, n_threads), labels, given
         )
-        same = len(apart.rows) == len(data.rows)  # else no row's coefficient is its own
+        same = len(apart.rows) == len(data.rows)  # else merged rows share a coefficient
         return apart, fold, model.dual_coef_ if same else np.zeros_like(model.dual_coef_)
 
     def _certify(self, found: FoldOutputs) -> None:
         self.fold_gap_ = found.gap
         if found.status is not Status.CONVERGED:
             warnings.warn(
-                f"CalibratedSVC: fits without a fold stopped ({found.status}) with relative duality gaps up "
-                f"to {found.gap:.1e}; raise the estimator's max_iter or max_seconds, raise tol, or scale the "
-                "features.",
+                f"CalibratedSVC: cross-validation fits stopped ({found.status}) with relative duality gaps "
+                f"up to {found.gap:.1e}; raise the estimator's max_iter or max_seconds, raise tol, or scale "
+                "the features.",
                 ConvergenceWarning,
                 stacklevel=3,
             )
@@ -180,17 +182,17 @@ class CalibratedSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     # ---- prediction ----
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """The SVM's own scores: (n_samples, n_classes), or (n_samples,) for two classes."""
+        """The scores of the SVM: (n_samples, n_classes), or (n_samples,) for two classes."""
         check_is_fitted(self)
         return self.estimator_.decision_function(X)
 
     def predict(self, X: Any) -> np.ndarray:
-        """The SVM's own predictions, which are the classes of the largest probability."""
+        """The predictions of the SVM, which are also the classes of largest probability."""
         check_is_fitted(self)
         return self.estimator_.predict(X)
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities of the classes, whose argmax is ``predict``'s answer.
+        """Class probabilities; their argmax is the class that ``predict`` returns.
 
         Parameters
         ----------
@@ -218,7 +220,7 @@ class CalibratedSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return hasattr(self, "calibrator_")
 
     def __sklearn_tags__(self) -> Any:
-        """What the SVM takes is taken."""
+        """The same input as the SVM is accepted."""
         tags = super().__sklearn_tags__()
         inner = get_tags(KernelSVC() if self.estimator is None else self.estimator)
         tags.input_tags.sparse = inner.input_tags.sparse

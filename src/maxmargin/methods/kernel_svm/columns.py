@@ -1,4 +1,4 @@
-"""The columns of a code as SVM problems over one kernel: their rows, and the memory that they share."""
+"""The columns of a code as SVM problems with a common kernel: their rows, and the memory they share."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from .working_set import N_INITIAL_ROWS
 
 __all__ = ["SvmColumn", "SvmColumns"]
 
-MAX_COLUMNS_IN_FLIGHT = 8  # what a column may use of the memory must not depend on the number of threads
-MIN_FEATURES_TO_SHARE = 400  # with fewer, a kernel value is computed as quickly as it is copied
+MAX_COLUMNS_IN_FLIGHT = 8  # a constant, so that memory per column does not depend on the number of threads
+MIN_FEATURES_TO_SHARE = 400  # with fewer, computing a kernel value is as fast as copying it
 
 MakeProblem = Callable[[KernelData, np.ndarray, np.ndarray], SvmProblem]
 
 
 @dataclass(frozen=True)
 class SvmColumn:
-    """A column ready to be solved: its number, its problem, and memory for ``cache_bytes`` of kernel rows."""
+    """A column ready to solve: its number, its problem, and ``cache_bytes`` of memory for kernel rows."""
 
     number: int
     problem: SvmProblem
@@ -37,9 +37,9 @@ class SvmColumn:
 class SvmColumns:
     """All columns of a code over one kernel.
 
-    Each column may use an equal share of ``cache_bytes``, which depends on the data and the code only, as the
-    bits of its solution do. Columns of two classes share the kernel values within a class where that pays
-    (see :class:`ClassBlocks`); their problems then have the rows of one class after those of the other.
+    Each column may use an equal share of ``cache_bytes``. The share depends only on the data and the code,
+    and so do the bits of the solution. Columns of two classes share the kernel values within a class where
+    that pays off (see :class:`ClassBlocks`); the rows of such a problem are sorted by class.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class SvmColumns:
     def solve(
         self, solve_column: Callable[[SvmColumn, Stop], list[SolverResult]], stop: Stop, n_threads: int
     ) -> list[list[SolverResult]]:
-        """``solve_column(column, stop)`` for every column; coefficients in the order of the column's rows."""
+        """``solve_column(column, stop)`` for every column; coefficients follow the column's row order."""
         pool = MemoryPool(self.cache_bytes // self.kernel.dtype.itemsize, self.kernel.dtype)
 
         def solve_one(number: int, stop: Stop, n_inner: int) -> list[SolverResult]:
@@ -65,11 +65,11 @@ class SvmColumns:
             place = np.argsort(order)
             return [replace(result, coef=result.coef[place]) for result in results]
 
-        with _native.one_blas_thread():  # once, not for every column
+        with _native.one_blas_thread():  # once for all columns
             return solve_columns(solve_one, self.code.n_columns, stop, n_threads, MAX_COLUMNS_IN_FLIGHT)
 
     def _problem(self, number: int, stop: Stop, n_threads: int) -> tuple[SvmProblem, np.ndarray | None]:
-        """The problem of a column, and the order of its rows where that is not the code's."""
+        """The problem of a column, and the order of its rows if it differs from the code's order."""
         data = self.data
         which, targets = self.code.column(data.labels, number)
         if self.blocks is None:
@@ -83,7 +83,7 @@ class SvmColumns:
 
 
 class ClassBlocks:
-    """For each class the kernel rows of its samples against all of them, as far as they are known."""
+    """For each class the kernel matrix of its samples, computed row by row on demand."""
 
     def __init__(self, kernel: KernelData, labels: np.ndarray, n_classes: int) -> None:
         self.kernel = kernel
@@ -96,22 +96,22 @@ class ClassBlocks:
     def if_worthwhile(
         cls, kernel: KernelData, labels: np.ndarray, code: Code, max_bytes: int
     ) -> ClassBlocks | None:
-        """Blocks for columns of two classes each, where kernel values are expensive and memory suffices."""
+        """Blocks if every column has two classes, kernel values are expensive and memory suffices."""
         pairs = bool(((code.matrix != 0).sum(axis=0) == 2).all()) and code.n_columns > 1
         if not (pairs and kernel.compiled and kernel.X.shape[1] >= MIN_FEATURES_TO_SHARE):
             return None
         n_in_largest_pair = np.sort(np.bincount(labels))[-2:].sum()
-        if n_in_largest_pair > N_INITIAL_ROWS:  # it starts on the first rows, which would be of one class
+        if n_in_largest_pair > N_INITIAL_ROWS:  # solving would start on the first rows, all of one class
             return None
         return cls(kernel, labels, code.n_classes) if cls.n_bytes(kernel, labels) <= max_bytes else None
 
     @staticmethod
     def n_bytes(kernel: KernelData, labels: np.ndarray) -> int:
-        """The memory that all rows of all classes take."""
+        """The memory for the kernel matrices of all classes."""
         return int((np.bincount(labels) ** 2).sum()) * np.dtype(kernel.dtype).itemsize
 
     def fetch(self, c: int, places: np.ndarray) -> np.ndarray:
-        """The rows of the class's members at these places."""
+        """The kernel rows of the members of class c at these positions."""
         with self.locks[c]:
             missing = places[~self.known[c][places]]
             if len(missing):
@@ -120,7 +120,7 @@ class ClassBlocks:
         return self.rows[c][places]
 
     def column(self, classes: tuple[int, int]) -> PairKernel:
-        """The rows of two classes, one after the other."""
+        """The kernel data of two classes, sorted by class."""
         index = np.concatenate([self.kernel.index[self.members[c]] for c in classes])
         kernel = self.kernel
         return PairKernel(
@@ -138,16 +138,16 @@ class ClassBlocks:
 
 @dataclass
 class PairKernel(KernelData):
-    """Two classes: values within each come from ``blocks``, those between them are computed."""
+    """Kernel data of two classes: values within a class come from ``blocks``, the others are computed."""
 
     blocks: ClassBlocks | None = field(default=None, repr=False)
     classes: tuple[int, int] = (0, 1)
 
     def filler(self) -> None:
-        """Nothing: the blocks are Python's."""
+        """None: rows are assembled in Python."""
 
     def fill(self, which: np.ndarray, others: np.ndarray, out: tuple[np.ndarray, np.ndarray, int]) -> None:
-        """As for any kernel data; whole rows are put together."""
+        """As in the base class; complete rows are assembled from blocks and new values."""
         rows, slots, first = out
         if self.blocks is None or len(others) < len(self) or first > 0:
             super().fill(which, others, out)

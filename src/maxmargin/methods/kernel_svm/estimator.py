@@ -1,4 +1,4 @@
-"""The exact kernel SVM: one certified problem for each column of a code."""
+"""``KernelSVC``, the exact kernel SVM: one certified problem per column of a code."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ AUTO_CACHE_MB = 1000
 
 
 class KernelSVC(KernelClassifier):
-    """The soft-margin SVM with a kernel, solved to a duality gap that it tells.
+    """Soft-margin kernel SVM, certified by its duality gap.
 
     For every column of the code, with targets y in {-1, +1}, it minimises over f and b
 
         1/2 ||f||^2 + C sum_i s_i loss(y_i (f(x_i) + b)),    f(x) = sum_j a_j k(x, x_j),
 
-    where s_i is the sample's weight times its class's and the loss is max(0, 1 - m) ("hinge", the problem of
-    scikit-learn's ``SVC``) or max(0, 1 - m)^2 / 2 ("squared-hinge"). The intercept is not penalised.
+    where s_i is the sample weight times the class weight and the loss is max(0, 1 - m) ("hinge", the problem
+    of scikit-learn's ``SVC``) or max(0, 1 - m)^2 / 2 ("squared-hinge"). The intercept is not penalised.
 
-    The dual is solved by working sets: blocks of violating samples, with second-order pairs inside a block,
-    kernel rows from a cache of limited size, and samples that are settled set aside until the end. A fit ends
-    when the relative duality gap over all samples is at most ``tol``; problems of up to 1,000 samples are
-    then solved to machine precision.
+    A working-set method solves the dual: it optimises blocks of violating samples by pairs chosen with
+    second-order information, caches a limited number of kernel rows, and shrinks the problem to the samples
+    that are not yet settled at a bound. A fit ends when the relative duality gap over all samples is at most
+    ``tol``; problems of up to 1,000 samples are then solved to machine precision.
 
     Parameters
     ----------
@@ -53,13 +53,13 @@ class KernelSVC(KernelClassifier):
     loss : {"hinge", "squared-hinge"}, default="hinge"
     kernel : str, callable or Kernel, default="rbf"
         "linear", "polynomial", "rbf", "sigmoid", "laplacian", "precomputed" (square to fit, then one column
-        for each training row), or a function ``k(X, Z) -> matrix`` of two sequences of anything.
+        for each training row), or a function ``k(X, Z) -> matrix`` of two sequences of any objects.
     gamma : float or {"scale", "auto", "median"}, default="scale"
         As in scikit-learn; "median" is the median of 1 / ||x - z||^2.
     degree, coef0 : float
         For "polynomial" and "sigmoid".
     code : str or Code, default="one-vs-one"
-        How several classes become two: a ``Code``, or the name of a family in ``maxmargin.codes.CODES``.
+        How to reduce several classes to binary problems: a ``Code``, or a name in ``maxmargin.codes.CODES``.
     decoder : str, default="auto"
     class_weight : dict or "balanced", optional
     tol : float, default=1e-3
@@ -68,25 +68,25 @@ class KernelSVC(KernelClassifier):
         Rounds (one block each) per column.
     max_seconds : float, default=3600.0
     cache_mb : float or "auto", default="auto"
-        Memory for kernel rows, shared by the columns that are solved at one time. "auto" takes a quarter of
-        what the machine has left, at most 1,000. Two rows are always held.
+        Memory for kernel rows, shared by the columns solved in parallel. "auto" takes a quarter of the
+        available memory, at most 1,000 MB. At least two rows are always cached.
     shrinking : bool, default=True
-        Set settled samples aside, and begin large problems with a sample of their rows.
+        Set settled samples aside, and start large problems on a subset of their rows.
     n_jobs : int, optional
-        Threads: all cores by default. Results do not depend on it, bit for bit.
+        Number of threads; all cores by default. Results are bit-identical for any value.
     warm_start : bool, default=False
-        Start from the coefficients of the last fit, where it had as many rows and the same classes.
+        Start from the coefficients of the last fit, if it had the same number of rows and the same classes.
     random_state : int, RandomState or None
-        For ``gamma="median"`` alone: there is nothing else random.
+        Used only by ``gamma="median"``; nothing else is random.
 
     Attributes
     ----------
     support_ : ndarray of shape (n_support,)
-        Rows of X with a coefficient in some column, class by class.
+        Rows of X with a non-zero coefficient in some column, sorted by class.
     support_vectors_ : array of shape (n_support, n_features)
-        For a precomputed kernel the numbers of the columns.
+        For a precomputed kernel, the column indices.
     dual_coef_ : ndarray of shape (n_columns, n_support)
-        0 where a column does not use a support vector of another.
+        0 if a column does not use the support vector.
     intercept_ : ndarray of shape (n_columns,)
     n_support_ : int
     objective_ : float
@@ -94,11 +94,11 @@ class KernelSVC(KernelClassifier):
     dual_gap_ : float
         The largest relative duality gap of a column.
     history_ : list of tuple of Check
-        The certificates of each column: bounds, KKT violation, kernel values computed, the cache's hit rate.
+        The certificates of each column: bounds, KKT violation, kernel values computed, cache hit rate.
     status_ : str
-        "converged", or why a column stopped before.
+        "converged", or why a column stopped early.
     cache_mb_ : float
-        The memory that was allowed.
+        The memory limit in effect.
     classes_, n_iter_, gamma_, kernel_, code_, decoder_, n_features_in_
         As in :class:`SparseKernelClassifier`.
 
@@ -161,7 +161,7 @@ class KernelSVC(KernelClassifier):
         self._check_stopping()
 
     def _read_machine(self, record: FitRecord) -> None:
-        """Sets ``cache_mb_``."""
+        """Set ``cache_mb_``."""
         if isinstance(self.cache_mb, str):
             self.cache_mb_ = record.fact("cache_mb", min(AUTO_CACHE_MB, available_bytes() / 4e6))
         else:
@@ -172,7 +172,7 @@ class KernelSVC(KernelClassifier):
         super()._prepare(data)
 
     def _earlier_coefficients(self, data: WeightedRows) -> np.ndarray | None:
-        """Those of the last fit, (n_samples, n_columns), where it was one of the same shape."""
+        """Coefficients of the last fit, (n_samples, n_columns), if it had the same shape; else None."""
         last = getattr(self, "_last_rows", None)
         if last is None or getattr(self, "support_", None) is None:
             return None
@@ -210,20 +210,20 @@ class KernelSVC(KernelClassifier):
         return SvmColumns(self._kernel_data(data), data, self.code_, self._problem, cache_bytes)
 
     def path(self, X: Any, y: Any, Cs: Any, sample_weight: Any = None) -> list[KernelSVC]:
-        """Models for several values of C, each started from the one before and with its kernel rows.
+        """Models for several values of C, each warm-started from the one before, with its cached kernel rows.
 
         Parameters
         ----------
         X, y, sample_weight
             As for ``fit``.
         Cs : array-like of shape (n_models,)
-            In the order in which they are solved; from small to large is quickest.
+            Solved in this order; from small to large is fastest.
 
         Returns
         -------
         list of KernelSVC
-            One fitted model for each C. ``max_seconds`` holds for each of them on average; this estimator
-            itself is not fitted.
+            One fitted model per C. ``max_seconds`` limits the average time per model; this estimator itself
+            is not fitted.
         """
         Cs = check_grid("Cs", Cs)
         common = clone(self).set_params(C=float(max(Cs)))

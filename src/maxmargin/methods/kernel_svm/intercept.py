@@ -1,7 +1,7 @@
-"""The intercept of an exact fit: the b of the smallest loss, chosen from the residuals ``y_i - f(x_i)``.
+"""The optimal intercept b of an exact fit, given the residuals ``y_i - f(x_i)``.
 
 This is the reference. A fit takes b from ``_native.svm_look`` (``cpp/maxmargin/solvers/svm_gap.cpp``), which
-chooses it by the same rule; a test compares the two.
+applies the same rule; a test compares the two.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ __all__ = ["optimal_intercept"]
 
 
 def optimal_intercept(r: np.ndarray, y: np.ndarray, cost: np.ndarray, sum_a: float, squared: bool) -> float:
-    """The b that makes the duality gap of some samples smallest, the middle of several.
+    """The b that minimises the duality gap of some samples; the midpoint if an interval does.
 
-    ``r`` are the samples' residuals without b, ``sum_a`` the sum of their dual coefficients. For all samples,
-    whose coefficients sum to 0, it is the b of the smallest loss. The slope of the gap in b jumps by the cost
-    (hinge) or bends by it (squared hinge) at every residual.
+    ``r`` are the samples' residuals without b, ``sum_a`` is the sum of their dual coefficients. For all
+    samples, whose coefficients sum to 0, it is the b of least loss. At every residual, the derivative of the
+    gap with respect to b jumps by the cost (hinge), or its slope changes by the cost (squared hinge).
     """
     order = np.argsort(r, kind="stable")
     r, cost, positive = r[order], cost[order], y[order] > 0.0

@@ -1,8 +1,8 @@
-"""The kernel SVM of one column fitted without each of several folds, for its out-of-fold outputs.
+"""Out-of-fold outputs of the kernel SVM: each column is refitted without each fold.
 
-Every fold starts from the coefficients of the fit to all rows, those of its own rows left out, so it has
-little to do. Kernel values are shared: the gradients of all starts come from one product, and where most of
-the kernel matrix is needed in the end, it is computed once and held, as far as memory allows.
+Every fold is warm-started from the coefficients of the fit to all rows, without those of its held-out rows,
+so little work remains. Kernel values are shared: one product gives the gradients of all starting points, and
+if most of the kernel matrix will be needed, it is computed once and kept, memory permitting.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
 
 __all__ = ["outputs_without_folds"]
 
-CROWDED = 0.25  # share of support vectors above which the whole matrix is cheaper than one product a fold
-SMALL = 1000  # samples up to which it is always held
+MIN_SUPPORT_SHARE_TO_HOLD_MATRIX = 0.25  # with more, the matrix is cheaper than one product per fold
+MAX_SAMPLES_ALWAYS_HELD = 1000  # in the kernel matrix
 
 
 @dataclass(frozen=True)
 class FoldFits:
-    """What was fitted without each fold.
+    """The fits of one column without each fold.
 
-    ``coef`` is (n_samples, n_folds), 0 for the rows of the fold itself; ``outputs`` are those of each row by
-    the fit without its own fold; ``gap`` is the largest relative duality gap, and ``kernel_values`` counts
-    those computed.
+    ``coef`` is (n_samples, n_folds), 0 for the rows of the fold itself. ``outputs`` holds each row's output
+    by the fit without its fold. ``gap`` is the largest relative duality gap, ``kernel_values`` the number of
+    kernel values computed.
     """
 
     coef: np.ndarray
@@ -48,7 +48,7 @@ class FoldFits:
 
 
 def memory(n_samples: int, dtype: np.dtype) -> int:
-    """Bytes with which no fold of a column computes a kernel value twice."""
+    """Bytes with which a column never computes a kernel value twice."""
     return 3 * n_samples**2 * np.dtype(dtype).itemsize
 
 
@@ -63,7 +63,7 @@ def out_of_fold(
     shrinking: bool = True,
     callback: Callback | None = None,
 ) -> FoldFits:
-    """Fit a column without the rows of each fold in turn; ``a`` are coefficients of the fit to all rows."""
+    """Fit a column without each fold in turn; ``a`` are the coefficients of the fit to all rows."""
     own, deadline = problem.kernel, time.perf_counter() + stop.max_seconds
     problem, cache_bytes = _with_matrix(problem, a, cache_bytes)
     kernel, everyone = problem.kernel, np.arange(len(fold))
@@ -76,7 +76,7 @@ def out_of_fold(
     outputs, results = np.empty(len(fold)), []
     for k, (part, rows) in enumerate(zip(parts, trained)):
         before = coef[:, [k]].copy()
-        if _one_sided(part):  # f is constant where the loss is least
+        if _one_sided(part):  # a constant f has the least loss
             coef[rows, k], intercept[k] = 0.0, part.y[0] if len(rows) else 0.0
         else:
             left = replace(stop, max_seconds=max(deadline - time.perf_counter(), 0.0))
@@ -107,17 +107,17 @@ def _one_sided(problem: SvmProblem) -> bool:
 
 
 def _state(problem: SvmProblem, tol: float, shrinking: bool, a: np.ndarray, f: np.ndarray) -> State:
-    """A start from coefficients whose outputs are known."""
+    """A warm start from coefficients whose outputs are known."""
     state = start(problem, tol, shrinking, a, f)
-    state.polished = True  # the tolerance will do
+    state.polished = True  # solving to the tolerance is enough
     return state
 
 
 def _with_matrix(problem: SvmProblem, a: np.ndarray, cache_bytes: int) -> tuple[SvmProblem, int]:
-    """The problem with its kernel matrix in memory, where that pays and half of the memory holds it."""
+    """The problem with its kernel matrix in memory, if that pays off and takes at most half of the memory."""
     kernel, n = problem.kernel, len(problem.y)
     n_bytes = n * n * kernel.dtype.itemsize
-    pays = n <= SMALL or np.count_nonzero(a) > CROWDED * n
+    pays = n <= MAX_SAMPLES_ALWAYS_HELD or np.count_nonzero(a) > MIN_SUPPORT_SHARE_TO_HOLD_MATRIX * n
     if isinstance(kernel.kernel, Precomputed) or not pays or 2 * n_bytes > cache_bytes:
         return problem, cache_bytes
     everyone, K = np.arange(n), np.empty((n, n), dtype=kernel.dtype)
@@ -127,7 +127,7 @@ def _with_matrix(problem: SvmProblem, a: np.ndarray, cache_bytes: int) -> tuple[
 
 
 def _product(kernel: KernelData, rows: np.ndarray, A: np.ndarray) -> np.ndarray:
-    """``K[rows] @ A``, rows of zeros left out."""
+    """``K[rows] @ A``, skipping zero rows of A."""
     which = np.flatnonzero(A.any(axis=1))
     return kernel.matmul(rows, which, A[which]) if len(which) else np.zeros((len(rows), A.shape[1]))
 
@@ -142,15 +142,15 @@ def outputs_without_folds(
     everywhere: bool = True,
     callback: Callback | None = None,
 ) -> FoldOutputs:
-    """Outputs of the canonical rows by columns fitted without their fold, from the model fitted to all rows.
+    """Out-of-fold outputs of the canonical rows, warm-started from the model fitted to all rows.
 
-    ``coef`` (n_columns, n_support) are the support vectors' coefficients that folds start from. Without
-    ``everywhere``, outputs for rows that do not take part in a column are 0.
+    ``coef`` (n_columns, n_support) holds the support vector coefficients that the folds start from. Unless
+    ``everywhere`` is set, a column's outputs are 0 for rows that do not take part in it.
     """
     code, kernel = model.code_, model._kernel_data(data)
     outputs = np.zeros((len(data.rows), code.n_columns))
     columns = [code.column(data.labels, t) for t in range(code.n_columns)]
-    # What a column may use depends on the data alone, so its bits do too; how many go at once does not.
+    # Memory per column depends only on the data, so results do too; the number of parallel columns may vary.
     limit = int(model.cache_mb_ * 1e6)
     shares = [min(limit, memory(len(which), kernel.dtype)) for which, _ in columns]
     n_threads = effective_n_threads(model.n_jobs)

@@ -1,11 +1,11 @@
-"""The kernel SVM of one column for several costs: each solution starts from the last, with its kernel rows.
+"""The kernel SVM of one column for several costs: each solve is warm-started, with the cached kernel rows.
 
-From costs c to r c the coefficients a of the last solution move along their own ray to t a. Within the new
-bounds, where 0 <= t <= r, the dual value is largest at
+When the costs change from c to r c, the coefficients a of the last solution are scaled to t a. Within the new
+bounds, that is for 0 <= t <= r, the dual value is largest at
 
     t = min(r, a'y / a'(K + R) a),
 
-and all that is known of f, fresh or of an earlier iterate, is multiplied by t with it.
+and all known values of f, current or from an earlier iterate, are multiplied by t as well.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 
 from ...solving import SolverResult, State, Stop
 from .problem import SvmProblem
-from .working_set import POLISHED, SHARE, sets_for, solved, start
+from .working_set import MAX_POLISHED_SAMPLES, TARGET_PER_TOL, sets_for, solved, start
 
 
 def svm_path(
@@ -30,7 +30,7 @@ def svm_path(
     shrinking: bool = True,
     memory: np.ndarray | None = None,
 ) -> list[SolverResult]:
-    """Solve the problem with its costs multiplied by each factor in turn; the time is for all of them."""
+    """Solve the problem with its costs multiplied by each factor in turn, under one time limit."""
     deadline, last = time.perf_counter() + stop.max_seconds, 0.0
     results: list[SolverResult] = []
     for k, factor in enumerate(factors):
@@ -49,7 +49,7 @@ def svm_path(
 
 
 def moved(state: State, before: SvmProblem, after: SvmProblem, ratio: float, tol: float) -> State:
-    """What is known after costs were multiplied by ``ratio``, at the best point of the ray."""
+    """The state after the costs were multiplied by ``ratio``, with optimally scaled coefficients."""
     t, dual = best_step(state, before, after, ratio)
     f = before.y - state.g - before.ridge * state.a
     a = _times(state.a, t, before, after)
@@ -58,10 +58,10 @@ def moved(state: State, before: SvmProblem, after: SvmProblem, ratio: float, tol
         g=after.y - t * f - after.ridge * a,
         active=state.active,
         seen=state.seen,
-        target=SHARE * tol,
+        target=TARGET_PER_TOL * tol,
         dual=dual,
         covered=False,
-        polished=len(a) > POLISHED,
+        polished=len(a) > MAX_POLISHED_SAMPLES,
         path=t * state.path,
         looks=0,
         still=0,
@@ -72,7 +72,7 @@ def moved(state: State, before: SvmProblem, after: SvmProblem, ratio: float, tol
 
 
 def best_step(state: State, before: SvmProblem, after: SvmProblem, ratio: float) -> tuple[float, float]:
-    """The t of the ray and the dual value there, as good as the gradients that are at hand."""
+    """The best t and the dual value there, as accurate as the available gradients."""
     a = state.a
     gain = float(a @ before.y)
     curvature = float(a @ (before.y - state.g)) + float(a @ ((after.ridge - before.ridge) * a))
@@ -81,7 +81,7 @@ def best_step(state: State, before: SvmProblem, after: SvmProblem, ratio: float)
 
 
 def _times(a: np.ndarray, t: float, before: SvmProblem, after: SvmProblem) -> np.ndarray:
-    """``t a`` within the new bounds; who was at a bound and comes near the new one is at that."""
+    """``t a`` within the new bounds; coefficients at an old bound and near the new one are moved to it."""
     scaled = np.clip(t * a, after.lower, after.upper)
     for old, new in ((before.lower, after.lower), (before.upper, after.upper)):
         scaled = np.where((a == old) & (np.abs(scaled - new) <= 1e-12 * np.abs(new)), new, scaled)

@@ -1,8 +1,8 @@
 """Small kernel SVMs to machine precision: a primal active-set method.
 
-With the samples at a bound held there, the free ones have their optimum where g is the same for all of them,
-which is one linear system. A step towards it that leaves the box stops at the wall, where a sample joins
-those that are held; at an optimum the held sample that violates optimality most is freed.
+With the samples at a bound fixed, the free ones are optimal where g is the same for all of them, which is one
+linear system. A step that would leave the box stops at the first bound, and the sample that reaches it is
+fixed. At the optimum of the free samples, the fixed sample that violates optimality most is freed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ...data import check_kernel_sums
 from ...solving import FLOAT_EPS
 from .problem import SvmProblem
 
-ROUNDING = 64 * FLOAT_EPS
+RELATIVE_ROUNDING = 64 * FLOAT_EPS
 
 
 def polish(
@@ -25,9 +25,9 @@ def polish(
     late: Callable[[], bool],
     kernel_rows: Callable[[np.ndarray], np.ndarray] | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Coefficients that are optimal up to rounding, or ``a`` itself where none better are found in time.
+    """Coefficients that are optimal up to rounding, or ``a`` itself if no better ones are found in time.
 
-    Returns them and their gradient, from kernel values computed anew or by ``kernel_rows(which)``.
+    Returns them and their gradient. ``kernel_rows(which)``, if given, provides the kernel values.
     """
     face = Face(problem, a, kernel_rows)
     start, first = a.copy(), face.g.copy()
@@ -36,7 +36,7 @@ def polish(
             break
         if face.step():
             face.renew()
-            face.step()  # once more, for what the first solution rounded off
+            face.step()  # again, to correct the rounding of the first solution
             break
     face.renew()
     better = _gap(problem, face.a, face.g) <= _gap(problem, start, first)
@@ -49,7 +49,7 @@ def _gap(problem: SvmProblem, a: np.ndarray, g: np.ndarray) -> float:
 
 
 class Face:
-    """A point, and the samples that may move from it. Kernel rows are computed for those that ever do."""
+    """A point and its free samples. Kernel rows are computed only for samples that are ever free."""
 
     def __init__(
         self,
@@ -69,17 +69,17 @@ class Face:
 
     @property
     def size(self) -> float:
-        """The size of the numbers that g is a difference of."""
+        """The magnitude of the terms whose difference is g."""
         return 1.0 + self.largest * float(np.abs(self.a).sum())
 
     def renew(self) -> None:
-        """The gradient from the coefficients."""
+        """Recompute the gradient from the coefficients."""
         support = np.flatnonzero(self.a)
         self._need(support)
         self.g = self.problem.y - self.a[support] @ self.K[support]
 
     def _need(self, which: np.ndarray) -> None:
-        """Rows of K + R for these samples."""
+        """Compute missing rows of K + R for these samples."""
         missing = which[~self.known[which]]
         if len(missing):
             self.K[missing] = self.kernel_rows(missing)
@@ -90,7 +90,7 @@ class Face:
             self.largest = max(self.largest, float(largest))
 
     def step(self) -> bool:
-        """To the optimum of the face or to its wall; true at the optimum of the problem."""
+        """Move to the optimum of the face or to its boundary; True at the optimum of the problem."""
         moving = np.flatnonzero(self.free)
         if len(moving) < 2:
             return self._release(self._level())
@@ -100,7 +100,7 @@ class Face:
             return False
         longest = 1.0 if level is not None else self._longest(moving, direction)
         step, wall = self._room(moving, direction, longest)
-        if not np.isfinite(step):  # an indefinite kernel, or one lost in rounding
+        if not np.isfinite(step):  # an indefinite kernel, or one dominated by rounding
             return True
         self.a[moving] += step * direction
         if wall is not None:
@@ -109,7 +109,7 @@ class Face:
         return wall is None and level is not None and self._release(level)
 
     def _direction(self, moving: np.ndarray, g: np.ndarray) -> tuple[np.ndarray, float | None]:
-        """The way to the optimum of the face and the g there; where K is flat, the way up and None."""
+        """The step to the optimum of the face and g there; if K is singular, an ascent direction and None."""
         m = len(moving)
         K = self.K[np.ix_(moving, moving)]
         scale = float(np.abs(K).max()) or 1.0
@@ -119,23 +119,25 @@ class Face:
         solution = _solve(system, right)
         left_over = right - system @ solution
         flat = left_over[:m] - left_over[:m].mean()
-        rounding = ROUNDING * max(self.size, scale * float(np.abs(solution).sum()))
+        rounding = RELATIVE_ROUNDING * max(self.size, scale * float(np.abs(solution).sum()))
         if np.abs(flat).max() > max(1e-9, 1e-9 * float(np.abs(g).max()), rounding):
             return flat, None
-        direction = solution[:m] - solution[:m].mean()  # sums to 0 beyond the solver's rounding
+        direction = solution[:m] - solution[:m].mean()  # make the sum 0 despite the solver's rounding
         return direction, scale * float(solution[m])
 
     def _slide(self, moving: np.ndarray) -> bool:
-        """Along all directions in which K is flat and g rises, from wall to wall; whether there was one.
+        """Move to the bounds along all null directions of K that increase the objective; True if any did.
 
-        The columns of ``flat`` are such directions. They are mirrored so that a sample which has met its wall
-        is moved by the first of them alone, and that one leaves.
+        The columns of ``flat`` span these directions. When a sample reaches its bound, a Householder
+        reflection makes the first column the only one that moves it, and that column is removed.
         """
         K, g, m = self.K[np.ix_(moving, moving)], self.g[moving], len(moving)
         scale = float(np.abs(K).max()) or 1.0
-        middle = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean() + scale  # the sum counts as curved
+        middle = (
+            K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean() + scale
+        )  # excludes the direction of the sum
         values, vectors = np.linalg.eigh(middle)
-        flat = vectors[:, np.abs(values) <= ROUNDING * m * scale]
+        flat = vectors[:, np.abs(values) <= RELATIVE_ROUNDING * m * scale]
         n_first = flat.shape[1]
         while flat.shape[1]:
             direction = flat @ (g @ flat)
@@ -158,7 +160,7 @@ class Face:
         self.free[sample] = False
 
     def _longest(self, moving: np.ndarray, direction: np.ndarray) -> float:
-        """How far up the objective rises: for ever where K is flat altogether."""
+        """The step length that maximises the objective; infinite without curvature."""
         curvature = float(direction @ self.K[np.ix_(moving, moving)] @ direction)
         return float(self.g[moving] @ direction) / curvature if curvature > 0.0 else np.inf
 
@@ -171,15 +173,15 @@ class Face:
         return (longest, None) if room[first] >= longest else (max(0.0, float(room[first])), first)
 
     def _level(self) -> float:
-        """Between those that may grow and those that may fall."""
+        """The midpoint between g of the samples that may grow and of those that may fall."""
         up, down = self.g[self.a < self.upper], self.g[self.a > self.lower]
         return 0.5 * float(up.max() + down.min()) if len(up) and len(down) else 0.0
 
     def _release(self, level: float) -> bool:
-        """Free the sample that violates optimality most, or a pair where none is free; true if none does."""
+        """Free the sample that violates optimality most, or a pair if none is free; True if none does."""
         grow = np.where(~self.free & (self.a < self.upper), self.g - level, -np.inf)
         fall = np.where(~self.free & (self.a > self.lower), level - self.g, -np.inf)
-        least = ROUNDING * self.size
+        least = RELATIVE_ROUNDING * self.size
         wrong = [int(np.argmax(side)) for side in (grow, fall) if side.max() > least]
         n_free = int(self.free.sum())
         if n_free + len(wrong) < 2:
@@ -191,7 +193,7 @@ class Face:
 
 
 def _solve(system: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """The solution, or the shortest of the nearest where the system is singular."""
+    """The solution; for a singular system, the least-squares solution of minimal norm."""
     with np.errstate(all="ignore"):
         try:
             solution = np.linalg.solve(system, right)
@@ -200,4 +202,4 @@ def _solve(system: np.ndarray, right: np.ndarray) -> np.ndarray:
                 return solution
         except np.linalg.LinAlgError:
             pass
-    return np.asarray(lstsq(system, right, cond=ROUNDING, lapack_driver="gelsy")[0])
+    return np.asarray(lstsq(system, right, cond=RELATIVE_ROUNDING, lapack_driver="gelsy")[0])

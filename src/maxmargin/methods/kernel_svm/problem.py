@@ -1,8 +1,8 @@
-"""The soft-margin kernel SVM of one column, and what is known about its optimum.
+"""The soft-margin kernel SVM of one column, its dual and its duality gap.
 
     min_{f,b}  1/2 ||f||^2 + sum_i c_i loss(y_i (f(x_i) + b)),      f(x) = sum_j a_j k(x, x_j),
 
-with the hinge or the squared hinge. Its dual, signed so that targets appear in the bounds only,
+with the hinge or the squared hinge. Its dual, signed so that targets appear only in the bounds,
 
     max_a  sum_i a_i y_i - 1/2 a'(K + R) a    s.t.  sum_i a_i = 0,  lower_i <= a_i <= upper_i,
 
@@ -36,19 +36,20 @@ class SvmProblem:
     def largest(self) -> np.ndarray:
         """The largest value of each a_i y_i.
 
-        That of the squared hinge is twice what an optimum can have, where c_i (a_i / c_i)^2 / 2 is at most
-        the objective at f = 0: it only keeps an indefinite kernel from infinity.
+        For the squared hinge this is twice the largest possible value at an optimum, where
+        c_i (a_i / c_i)^2 / 2 is at most the objective at f = 0. It only bounds the solution for indefinite
+        kernels.
         """
         return 2.0 * np.sqrt(self.cost) * np.sqrt(self.cost.sum()) if self.squared else self.cost
 
     @cached_property
     def lower(self) -> np.ndarray:
-        """The least value of each a_i."""
+        """The lower bound of each a_i."""
         return np.where(self.y < 0.0, -self.largest, 0.0)
 
     @cached_property
     def upper(self) -> np.ndarray:
-        """The largest value of each a_i."""
+        """The upper bound of each a_i."""
         return np.where(self.y > 0.0, self.largest, 0.0)
 
     @cached_property
@@ -62,15 +63,15 @@ class SvmProblem:
         return float(self.cost.sum() * (0.5 if self.squared else 1.0) * FLOAT_EPS)
 
     def dual(self, which: np.ndarray | slice, a: np.ndarray, g: np.ndarray) -> float:
-        """What some samples add to the dual value."""
+        """The contribution of some samples to the dual value."""
         return 0.5 * float(a @ (self.y[which] + g))
 
     def residuals(self, which: np.ndarray | slice, a: np.ndarray, g: np.ndarray) -> np.ndarray:
-        """``y - f`` of some samples, whose coefficients and gradients are given."""
+        """``y - f`` of some samples, from their coefficients and gradients."""
         return g + self.ridge[which] * a if self.squared else g
 
     def gap(self, which: np.ndarray | slice, a: np.ndarray, g: np.ndarray, b: float) -> float:
-        """What some samples add to primal minus dual: a sum of terms none of which is negative."""
+        """The contribution of some samples to primal minus dual, a sum of non-negative terms."""
         y, cost, r = self.y[which], self.cost[which], self.residuals(which, a, g) - b
         missing = np.maximum(0.0, y * r)
         if self.squared:
@@ -78,7 +79,7 @@ class SvmProblem:
         return float(np.sum(cost * missing - a * r))
 
     def intercept(self, which: np.ndarray | slice, a: np.ndarray, g: np.ndarray) -> float:
-        """The b that makes the gap of some samples smallest; see :func:`optimal_intercept`."""
+        """The b that minimises the gap of some samples; see :func:`optimal_intercept`."""
         residuals = self.residuals(which, a, g)
         return optimal_intercept(residuals, self.y[which], self.cost[which], float(a.sum()), self.squared)
 
@@ -89,9 +90,9 @@ class SvmProblem:
 
 
 def balanced(problem: SvmProblem, a: np.ndarray) -> np.ndarray:
-    """Coefficients within the bounds that sum to 0: free ones of the heavier side make good, then others.
+    """Coefficients within the bounds that sum to 0: the larger side is reduced, free ones first.
 
-    Who is at a bound stays there as far as possible; scaling a whole side would set all its samples free.
+    Coefficients at a bound stay there as far as possible; scaling the whole side would make all of them free.
     """
     a = np.clip(a, problem.lower, problem.upper)
     sign = 1.0 if a.sum() > 0.0 else -1.0
@@ -108,9 +109,9 @@ def balanced(problem: SvmProblem, a: np.ndarray) -> np.ndarray:
 def refuted_by(
     problem: SvmProblem, a: np.ndarray, g: np.ndarray, among: Callable[[np.ndarray], np.ndarray]
 ) -> bool:
-    """Whether ||f||^2, or the rows that count most in f, show the kernel of an SVM to be indefinite.
+    """Whether ||f||^2, or the rows with the largest coefficients, prove the kernel indefinite.
 
-    ``among(rows)`` are the kernel values between rows.
+    ``among(rows)`` returns the kernel values between rows.
     """
     if problem.kernel.kernel.positive or not np.isfinite(g).all():
         return False

@@ -1,4 +1,4 @@
-"""Kernel rows of the samples at work, kept under a byte limit; the one not used for longest leaves first."""
+"""A least-recently-used cache of kernel rows, and the bookkeeping of settled samples."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from .problem import SvmProblem
 
 
 class RowCache:
-    """Rows ``k(x_j, x_i)`` for j asked for and i in ``active``; a kept row gains what ``active`` gains.
+    """Kernel rows ``k(x_j, x_i)`` for requested j and active i; cached rows are extended as ``active`` grows.
 
-    ``rows[slot[j]]`` is the row of sample j, of which the first ``length[slot]`` entries are known.
+    ``rows[slot[j]]`` is the row of sample j; its first ``length[slot[j]]`` entries are known.
     """
 
     def __init__(self, kernel: KernelData, limit: int, memory: np.ndarray | None = None) -> None:
@@ -40,29 +40,29 @@ class RowCache:
 
     @property
     def capacity(self) -> int:
-        """How many rows are held, at most."""
+        """The maximum number of cached rows."""
         return len(self.rows)
 
     @property
     def hit_rate(self) -> float:
-        """The share of rows asked for that were there."""
+        """The share of requested rows that were in the cache."""
         return self.hits / max(1, self.hits + self.misses)
 
     def _n_values(self, limit: int) -> int:
-        """As many as fit into the limit or can be asked for; two rows in any case."""
+        """The number of values that fit into the limit, at most all of them and at least two rows."""
         n = len(self.kernel)
         return max(2 * n, min(limit // np.dtype(self.kernel.dtype).itemsize, n * n))
 
     def _allowed(self, length: int) -> int:
-        """How many rows of this length are held."""
+        """How many rows of this length fit."""
         return min(len(self.memory) // max(1, length), len(self.kernel))
 
-    # ---- who is active ----
+    # ---- active samples ----
 
     def set_active(self, active: np.ndarray, kept: np.ndarray) -> None:
-        """New active samples: those at the positions ``kept`` of the present ones, in order, then others.
+        """Set the active samples: the current ones at the positions ``kept``, in order, then new ones.
 
-        Rows of samples that are no longer active are forgotten.
+        Rows of samples that are no longer active are dropped.
         """
         gone = self.owner >= 0
         gone[self.slot[active[self.slot[active] >= 0]]] = False
@@ -77,18 +77,18 @@ class RowCache:
         self.active = active
 
     def _stride(self, n_active: int) -> int:
-        """Room for that many and some more, from a list of lengths: it does not depend on the past."""
+        """The row length to allocate: n_active rounded up to a fixed grid, independent of history."""
         step = max(1, (1 << max(n_active, 1).bit_length()) // 16)
         return min(len(self.kernel), -(-max(n_active, 1) // step) * step)
 
     def _resize(self, stride: int) -> None:
-        """Rows of another length, in the same memory; if fewer fit, those used last stay."""
+        """Change the row length within the same memory; if fewer rows fit, keep the most recently used."""
         old = self.rows.shape[1]
         capacity = self._allowed(stride)
         held = np.flatnonzero(self.owner >= 0)
         held = np.sort(held[np.argsort(-self.used[held], kind="stable")][:capacity])
         owner, length, used = self.owner[held], np.minimum(self.length[held], stride), self.used[held]
-        for new, slot in enumerate(held):  # first close the ranks, then make room from the end
+        for new, slot in enumerate(held):  # first pack the rows, then spread them from the end
             self._move(int(slot) * old, new * min(old, stride), length[new])
         for new in range(len(held) - 1, 0, -1) if stride > old else ():
             self._move(new * old, new * stride, length[new])
@@ -106,7 +106,7 @@ class RowCache:
     # ---- rows ----
 
     def fetch(self, which: np.ndarray) -> np.ndarray:
-        """Slots of the rows of these samples, at most ``capacity`` many, complete."""
+        """Slots of the complete rows of these samples, at most ``capacity`` many."""
         self.clock += 1
         slots = self.slot[which]
         missing = np.flatnonzero(slots < 0)
@@ -120,7 +120,7 @@ class RowCache:
         return slots
 
     def _free_slots(self, newcomers: np.ndarray) -> np.ndarray:
-        """Slots for new rows: empty ones, then those whose rows were not used for longest."""
+        """Slots for new rows: empty ones first, then the least recently used."""
         n = len(newcomers)
         free = np.sort(np.argpartition(self.used, n - 1)[:n])
         gone = self.owner[free]
@@ -130,7 +130,7 @@ class RowCache:
         return free
 
     def _complete(self, slots: np.ndarray) -> None:
-        """Compute what rows lack: all of them, or the part for samples that became active since."""
+        """Compute the missing entries: whole rows, or those of samples that became active since."""
         lengths = self.length[slots]
         for known in np.unique(lengths[lengths < len(self.active)]):
             short = slots[lengths == known]
@@ -138,14 +138,14 @@ class RowCache:
             self.length[short] = len(self.active)
 
 
-ROUNDING = {4: 1e-3, 8: 1e-6}  # of a gradient, by the bytes of a kernel value
+GRADIENT_ROUNDING = {4: 1e-3, 8: 1e-6}  # rounding error of a gradient, by bytes per kernel value
 
 
 def unmoved(a: np.ndarray, known: bool) -> dict[str, Any]:
-    """What a state remembers of settled samples before the first step; ``a`` is what its gradients belong to.
+    """The state entries for settled samples before the first step; the gradients belong to ``a``.
 
     ``snapshots[reference[i]]`` are the coefficients that the gradient of sample i belongs to, and
-    ``row_path[i]`` is how far the solver had come then.
+    ``row_path[i]`` is the path length of the solver at that time.
     """
     return {
         "snapshots": a[None].copy(),
@@ -155,32 +155,32 @@ def unmoved(a: np.ndarray, known: bool) -> dict[str, Any]:
 
 
 class SettledSamples:
-    """What is known about the samples that are not active."""
+    """The gradients of samples that are not active, and which of these samples are certainly settled."""
 
     def __init__(self, problem: SvmProblem, state: State) -> None:
         self.problem, self.state = problem, state
-        self.rounding = ROUNDING[np.dtype(problem.kernel.dtype).itemsize]
+        self.rounding = GRADIENT_ROUNDING[np.dtype(problem.kernel.dtype).itemsize]
 
     def by(self, slack: float, which: np.ndarray, a: np.ndarray, g: np.ndarray, b: float) -> np.ndarray:
-        """Who is at a bound and would go beyond it, with some slack."""
+        """Whether each sample is at a bound and its gradient points outside, by more than ``slack``."""
         lowest, highest = a <= self.problem.lower[which], a >= self.problem.upper[which]
         return (lowest & (g < b - slack)) | (highest & (g > b + slack))
 
     def fresh(self, which: np.ndarray) -> np.ndarray:
-        """Whose gradient belongs to the present coefficients."""
+        """Whether each gradient belongs to the current coefficients."""
         return np.asarray(self.state.row_path[which] == self.state.path)
 
     def leave(self, which: np.ndarray) -> None:
-        """These samples, whose gradients are fresh, are active no more."""
+        """Mark these samples, whose gradients are fresh, as no longer active."""
         state = self.state
         used, state.reference = np.unique(state.reference, return_inverse=True)
         state.snapshots = np.vstack([state.snapshots[used], state.a])
         state.reference[which], state.row_path[which] = len(state.snapshots) - 1, state.path
 
     def unsure(self, which: np.ndarray, b: float) -> np.ndarray:
-        """Those that may not be settled."""
+        """The samples that are not certainly settled and whose gradients are not fresh."""
         state = self.state
-        if not self.problem.kernel.kernel.positive:  # where squared lengths can be negative nothing is sure
+        if not self.problem.kernel.kernel.positive:  # squared norms may be negative, so no bound holds
             return which[~self.fresh(which)]
         drift = (state.path - state.row_path[which]) * self.problem.kernel.lengths(which)
         safe = self.by(0.0, which, state.a[which], state.g[which], b)
@@ -188,7 +188,7 @@ class SettledSamples:
         return which[~safe & ~self.fresh(which)]
 
     def evaluate(self, which: np.ndarray) -> None:
-        """Fresh gradients for these samples."""
+        """Compute fresh gradients for these samples."""
         state, problem = self.state, self.problem
         which = which[~self.fresh(which)]
         if not len(which):
@@ -198,7 +198,7 @@ class SettledSamples:
             rows = which[state.reference[which] == r]
             change = state.a - state.snapshots[r]
             moved = np.flatnonzero(change)
-            if len(moved) > len(support):  # from nothing is less work than from what was known
+            if len(moved) > len(support):  # starting from zero is cheaper than updating
                 state.g[rows] = problem.y[rows]
                 change, moved = state.a, support
             state.g[rows] -= problem.ridge[rows] * change[rows]

@@ -1,7 +1,7 @@
-"""Working sets where all kernel rows fit into memory and few samples make setting some aside pointless.
+"""The working-set method for small problems: all kernel rows fit into memory, and nothing is shrunk.
 
-The same rounds as in ``working_set.py``, with every sample active from the beginning and each kernel row at a
-place of its own: a column of a thousand samples takes milliseconds, so what happens between rounds counts.
+The rounds are those of ``working_set.py``, but every sample is active from the start and kernel row i is
+stored at position i. A column of a thousand samples takes milliseconds, so the work between rounds matters.
 """
 
 from __future__ import annotations
@@ -16,27 +16,27 @@ from ...solving import FLOAT_EPS, Certificate, State, Stop
 from .polish import polish
 from .problem import SvmProblem
 
-ROUNDS = 16  # in one step
-PATIENCE = 4  # steps after which a problem that will be polished is left to the exact method
-NEARLY_EXACT = 1e-8  # relative gap from which that is tried
-STILL = 8  # steps that leave the KKT conditions violated by rounding alone, after which there is no way on
+ROUNDS_PER_STEP = 16
+MAX_STEPS_BEFORE_POLISH = 4  # afterwards the exact method takes over
+GAP_BEFORE_POLISH = 1e-8  # relative gap to reach by rounds before the exact method starts
+MAX_STATIONARY_STEPS = 8  # with KKT violations within rounding, before a solve counts as stalled
 
 
 def stands_still(state: State, violation: float, g: np.ndarray) -> bool:
-    """After a step: whether it is one of many that had nothing to gain.
+    """Whether many steps in a row, including the last one, had nothing to gain.
 
-    Of an indefinite kernel that is a stationary point, however wide the gap.
+    With an indefinite kernel this is a stationary point, however large the gap.
     """
     rounding = 64.0 * FLOAT_EPS * float(np.abs(g).max(initial=1.0))
     state.still = state.still + 1 if violation <= rounding else 0
-    return bool(state.still >= STILL)
+    return bool(state.still >= MAX_STATIONARY_STEPS)
 
 
 class SmallSets:
-    """Rounds on an ``SvmProblem`` all of whose samples are active, with gradients up to date.
+    """Rounds on an ``SvmProblem`` whose samples are all active, with current gradients.
 
-    ``memory`` holds two matrices of kernel values: ``rows``, of which row i is there where ``known[i]``, and
-    that of a block. ``rules`` are those of a round, by name.
+    ``memory`` holds two kernel matrices: ``rows``, in which row i is valid if ``known[i]``, and that of a
+    block. ``rules`` are the keyword arguments of a round.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class SmallSets:
         self.go_on(problem, state, stop)
 
     def go_on(self, problem: SvmProblem, state: State, stop: Stop) -> None:
-        """Solve this problem, which has the kernel and the targets of the last one."""
+        """Switch to this problem, which has the kernel and the targets of the last one."""
         self.problem, self.state, self.stop = problem, state, stop
         self.deadline = time.perf_counter() + stop.max_seconds
         self.tiny = problem.tiny
@@ -70,12 +70,12 @@ class SmallSets:
         return not self.open <= state.target * max(abs(state.dual), self.tiny)
 
     def step(self) -> bool:
-        """Rounds, and the exact method behind them; true where nothing more can be gained."""
+        """Rounds, followed by the exact method; True if no further progress is possible."""
         state = self.state
         if state.covered and self.open <= state.target * abs(state.dual):
-            state.target *= 0.5  # the certificate before was not good enough
+            state.target *= 0.5  # the last certificate was not good enough
         state.covered = False
-        weary = not state.polished and state.n_iter >= PATIENCE
+        weary = not state.polished and state.n_iter >= MAX_STEPS_BEFORE_POLISH
         if self._is_open() and not weary:
             stalled = self._rounds(state.target)
             if self._is_open() and (state.polished or not stalled):
@@ -105,12 +105,12 @@ class SmallSets:
         )
 
     def _rounds(self, target: float) -> bool:
-        """Blocks of samples are solved, and all gradients follow."""
+        """Solve blocks of samples and update all gradients."""
         state, kernel = self.state, self.problem.kernel
         shared = (self.rows, self.block_memory, state.a, state.g, *self.fixed)
         rules = dict(
             self.rules,
-            n_rounds=ROUNDS,
+            n_rounds=ROUNDS_PER_STEP,
             target=target,
             tiny=self.tiny,
             seconds=self._seconds_left(),
@@ -134,7 +134,7 @@ class SmallSets:
         return bool(stalled) or stands_still(state, self.violation, state.g)
 
     def _fetch(self, which: np.ndarray) -> np.ndarray:
-        """The places of kernel rows, which are their samples' own; those that are missing are computed."""
+        """The positions of kernel rows, which equal the sample numbers; missing rows are computed."""
         missing = which[self.known[which] == 0]
         if len(missing):
             self.problem.kernel.fill(missing, np.arange(len(self.known)), (self.rows, missing, 0))
@@ -146,7 +146,7 @@ class SmallSets:
         return self.rows[self._fetch(which)]
 
     def kernel_among(self, which: np.ndarray) -> np.ndarray:
-        """The kernel values between some samples, most of which are there."""
+        """The kernel values between some samples; most are already known."""
         return self._kernel_rows(which)[:, which]
 
     def _seconds_left(self) -> float:
@@ -156,9 +156,9 @@ class SmallSets:
         return self._seconds_left() == 0.0 or bool(self.stop.cancel[0])
 
     def _polish(self) -> None:
-        """The exact solution: by the core, or where that meets a flat face, by what is prepared for those."""
+        """The exact solution: by the core, or by ``polish`` if the core meets a singular face."""
         state = self.state
-        self._rounds(NEARLY_EXACT)
+        self._rounds(GAP_BEFORE_POLISH)
         with _native.one_blas_thread():
             if not _native.svm_polish(
                 self.rows,

@@ -1,10 +1,10 @@
-"""The kernel SVM of one column by working sets.
+"""The working-set method for the kernel SVM of one column.
 
-*Active* samples have gradients that are kept up to date; the others are settled at a bound, and their
-gradients are those of an earlier iterate. A round chooses a block of active samples, solves it for itself
-with the kernel values between them, and updates the gradients of all active ones from the rows of those that
-moved. Large problems begin with a sample of the rows, which is grown: f of the sample tells which other rows
-matter. At the end every settled gradient is computed once more, and what is not settled after all returns.
+*Active* samples have current gradients. The others are settled at a bound, and their gradients belong to an
+earlier iterate. A round chooses a block of active samples, solves the block alone with its own kernel matrix,
+and updates the gradients of all active samples from the kernel rows of those that moved. Large problems start
+on a subset of the rows, which grows: f on the subset shows which other rows matter. At the end the gradients
+of settled samples are recomputed, and samples that are not settled after all become active again.
 """
 
 from __future__ import annotations
@@ -20,23 +20,24 @@ from ...solving import Callback, Certificate, SolverResult, State, Status, Stop,
 from .polish import polish
 from .problem import SvmProblem, balanced, refuted_by
 from .row_cache import RowCache, SettledSamples, unmoved
-from .small_sets import SmallSets, stands_still
+from .small_sets import GAP_BEFORE_POLISH, MAX_STEPS_BEFORE_POLISH, SmallSets, stands_still
 
-N_INITIAL_ROWS = 4096  # samples to begin with, where there are more than half as many again
-GROWTH, FAST_GROWTH, CROWDED = 2, 4, 0.3  # of the sample, and the share of support vectors that decides
-BLOCK_SHARE, SMALLEST_BLOCK = 8, 128  # a block is an eighth of the samples, or at least so many
-LARGEST_BLOCK = 4096
-FREE_SHARE = 0.7  # of a block, up to which it takes in all free samples
-SMALL, SMALL_ROUNDS = 2048, 16  # up to so many samples, so many rounds are one step
-INNER = 0.02  # a block is solved to this share of the violation over all active samples
-SLACK = 0.5  # in margin: who is further than that on the safe side is settled
-SHRINK_BELOW, SHRINK_SHARE = 0.1, 0.3  # relative gap and share of settled samples at which these leave
-SHARE = 0.1  # of tol, to which the active samples are solved: the dual value is then good to a tenth of tol
-ROUGH = 0.03  # relative gap of a sample before it is grown
-POLISHED = 1000  # samples up to which the solution is exact
-LOOKS = 3  # at settled samples, at most, before a certificate is given however many come back
-PATIENCE = 4  # steps after which such a problem is left to the exact method
-NEARLY_EXACT = 1e-8  # relative gap from which that is tried
+N_INITIAL_ROWS = 4096  # size of the initial subset of problems more than 1.5 times as large
+GROWTH, FAST_GROWTH = 2, 4  # factors by which the subset grows
+MAX_SUPPORT_SHARE_TO_GROW_FAST = 0.3
+BLOCKS_PER_PROBLEM = 8  # the initial block size is an eighth of the samples
+MIN_BLOCK_SIZE, MAX_BLOCK_SIZE = 128, 4096
+MAX_FREE_SHARE = 0.7  # share of a block that free samples may fill
+MAX_SMALL_SAMPLES = 2048  # a problem up to this size is small: it is never shrunk
+ROUNDS_PER_SMALL_STEP = 16
+BLOCK_TOLERANCE = 0.02  # violation left in a block, relative to that of all active samples
+SETTLED_MARGIN = 0.5  # a sample at a bound is settled if its margin is safe by more than this
+MAX_GAP_TO_SHRINK = 0.1  # relative gap
+MIN_SETTLED_SHARE_TO_SHRINK = 0.3
+TARGET_PER_TOL = 0.1  # target gap of the active samples, which makes the dual value accurate to tol / 10
+MIN_SUBSET_GAP = 0.03  # relative gap to which a subset is solved before it grows
+MAX_POLISHED_SAMPLES = 1000  # problems up to this size are solved exactly
+MAX_LOOKS_PER_CERTIFICATE = 3  # how often settled samples may become active again before a certificate
 
 
 def working_sets(
@@ -51,9 +52,9 @@ def working_sets(
 ) -> SolverResult:
     """Minimise to ``stop.tol``; ``coef`` is y times the multipliers.
 
-    ``memory`` is an array of the kernel's dtype, of ``cache_bytes``, that may be written to: pages that are
-    used again need not be found again. ``state`` is one that a callback has seen, or ``start(...)`` with
-    coefficients of a similar problem.
+    ``memory`` is a scratch array of the kernel's dtype, ``cache_bytes`` long; reusing its pages saves
+    allocating new ones. ``state`` is a state that a callback received, or ``start(...)`` with coefficients of
+    a similar problem.
     """
     state = stop.resumed(state) or start(problem, stop.tol, shrinking)
     sets = sets_for(problem, cache_bytes, stop, shrinking, state, memory)
@@ -61,9 +62,9 @@ def working_sets(
 
 
 def solved(sets: SmallSets | WorkingSets, stop: Stop, callback: Callback | None = None) -> SolverResult:
-    """Rounds until ``stop``; a problem whose kernel values are not finite is refused.
+    """Run rounds until ``stop``; raise if kernel values are not finite.
 
-    A kernel that turns out not to be positive semi-definite leaves the solution, and takes its bounds away.
+    If the kernel proves indefinite, the solution is returned without bounds.
     """
     status, history = drive(sets.state, sets.step, sets.certify, stop, callback, sets.due)
     if status is Status.FAILED:
@@ -81,7 +82,7 @@ def sets_for(
     state: State,
     memory: np.ndarray | None = None,
 ) -> SmallSets | WorkingSets:
-    """The way that the problem's size asks for."""
+    """The solver for the size of the problem."""
     small = small_sets(problem, stop, cache_bytes, state, memory)
     return small or WorkingSets(problem, cache_bytes, stop, shrinking, state, memory)
 
@@ -89,9 +90,9 @@ def sets_for(
 def small_sets(
     problem: SvmProblem, stop: Stop, cache_bytes: int, state: State, memory: np.ndarray | None
 ) -> SmallSets | None:
-    """The short way, where there are few samples, memory for all their rows, and gradients of all of them."""
+    """The solver for small problems if all kernel rows fit in memory and all gradients are known."""
     n, dtype = len(problem.y), np.dtype(problem.kernel.dtype)
-    if not 2 <= n <= SMALL or 2 * n * n * dtype.itemsize > cache_bytes:
+    if not 2 <= n <= MAX_SMALL_SAMPLES or 2 * n * n * dtype.itemsize > cache_bytes:
         return None
     if len(state.active) < n:
         if (state.row_path != state.path).any():
@@ -99,12 +100,12 @@ def small_sets(
         state.active, state.seen = np.arange(n), n
     if memory is None or len(memory) < 2 * n * n:
         memory = lazy_array(2 * n * n, dtype)
-    block = min(n, LARGEST_BLOCK, max(SMALLEST_BLOCK, n // BLOCK_SHARE))
+    block = min(n, MAX_BLOCK_SIZE, max(MIN_BLOCK_SIZE, n // BLOCKS_PER_PROBLEM))
     rules = {
         "block": block,
-        "largest_block": min(n, LARGEST_BLOCK),
-        "free_share": FREE_SHARE,
-        "inner": INNER,
+        "largest_block": min(n, MAX_BLOCK_SIZE),
+        "free_share": MAX_FREE_SHARE,
+        "inner": BLOCK_TOLERANCE,
     }
     return SmallSets(problem, stop, state, memory, rules)
 
@@ -116,10 +117,10 @@ def start(
     a: np.ndarray | None = None,
     f: np.ndarray | None = None,
 ) -> State:
-    """A cold start; or given coefficients, with their outputs if these are known."""
+    """A cold start, or a warm start from coefficients and, if known, their outputs."""
     n = len(problem.y)
     seen = N_INITIAL_ROWS if a is None and shrinking and n > N_INITIAL_ROWS + N_INITIAL_ROWS // 2 else n
-    g = problem.y.astype(np.float64)  # of no coefficients
+    g = problem.y.astype(np.float64)  # the gradient at a = 0
     coef = np.zeros(n) if a is None else balanced(problem, a)
     if f is not None:
         g -= f + problem.ridge * coef
@@ -128,10 +129,10 @@ def start(
         g=g,
         active=np.arange(seen if a is None else 0),
         seen=seen,
-        target=SHARE * tol,
+        target=TARGET_PER_TOL * tol,
         dual=0.0,
         covered=a is None or f is not None,
-        polished=n > POLISHED,
+        polished=n > MAX_POLISHED_SAMPLES,
         path=0.0,
         looks=0,
         still=0,
@@ -142,8 +143,8 @@ def start(
 class WorkingSets:
     """Rounds on an ``SvmProblem``.
 
-    ``state.covered`` says that what is known of the samples that are not active makes a certificate: each has
-    a fresh gradient, or is settled for sure.
+    ``state.covered`` means that a certificate can be computed: each inactive sample has a fresh gradient or
+    is certainly settled.
     """
 
     def __init__(
@@ -158,9 +159,11 @@ class WorkingSets:
         self.problem, self.stop, self.shrinking, self.state = problem, stop, shrinking, state
         self.deadline, self.b = time.perf_counter() + stop.max_seconds, 0.0
         n, itemsize = len(problem.y), np.dtype(problem.kernel.dtype).itemsize
-        within = int(np.sqrt(cache_bytes / 4 / itemsize))  # a block's matrix takes a quarter of the memory
-        self.largest_block = max(2, min(LARGEST_BLOCK, n, within))
-        self.block_size = min(self.largest_block, max(SMALLEST_BLOCK, n // BLOCK_SHARE))
+        within = int(
+            np.sqrt(cache_bytes / 4 / itemsize)
+        )  # the matrix of a block takes a quarter of the memory
+        self.largest_block = max(2, min(MAX_BLOCK_SIZE, n, within))
+        self.block_size = min(self.largest_block, max(MIN_BLOCK_SIZE, n // BLOCKS_PER_PROBLEM))
         n_block = self.largest_block**2
         if memory is None or len(memory) < n_block:
             memory = lazy_array(n_block, problem.kernel.dtype)
@@ -170,7 +173,7 @@ class WorkingSets:
         self._take(self.state.active, np.arange(0))
 
     def go_on(self, problem: SvmProblem, state: State, stop: Stop) -> None:
-        """Solve another problem with the same kernel and targets; the active samples keep their rows."""
+        """Switch to another problem with the same kernel and targets; cached rows remain."""
         self.problem, self.state, self.stop = problem, state, stop
         self.deadline = time.perf_counter() + stop.max_seconds
         self.settled = SettledSamples(problem, state)
@@ -181,7 +184,7 @@ class WorkingSets:
     # ---- the active samples ----
 
     def _take(self, active: np.ndarray, kept: np.ndarray) -> None:
-        """Work on these samples, of which the first are those at ``kept`` among the present ones."""
+        """Make these samples active; the first are the current ones at the positions ``kept``."""
         self.cache.set_active(active, kept)
         state, problem = self.state, self.problem
         state.active = active
@@ -194,10 +197,10 @@ class WorkingSets:
         self.state.a[self.state.active], self.state.g[self.state.active] = self.a, self.g
 
     def _look(self) -> None:
-        """The intercept, the gap and the KKT violation as the active samples see them."""
+        """Compute intercept, gap and KKT violation from the active samples."""
         if len(self.a):
             self.b, self.open, self.violation = _native.svm_look(*self._samples())
-        else:  # nobody has anything to gain
+        else:  # no sample can improve
             self.open = self.violation = 0.0
 
     def _samples(self) -> tuple[Any, ...]:
@@ -208,21 +211,21 @@ class WorkingSets:
 
     def _target(self) -> float:
         everyone = self.state.seen == len(self.problem.y)
-        return self.state.target if everyone else max(self.state.target, ROUGH)
+        return self.state.target if everyone else max(self.state.target, MIN_SUBSET_GAP)
 
     def _shrink(self) -> None:
-        """Settled samples leave, where they are many and the solution has taken shape."""
+        """Deactivate settled samples if there are many and the gap is small enough."""
         active = self.state.active
-        if not self.shrinking or len(active) <= SMALL or self._open_share() > SHRINK_BELOW:
+        if not self.shrinking or len(active) <= MAX_SMALL_SAMPLES or self._open_share() > MAX_GAP_TO_SHRINK:
             return
-        settled = self.settled.by(SLACK, active, self.a, self.g, self.b)
-        if settled.sum() <= SHRINK_SHARE * len(active):
+        settled = self.settled.by(SETTLED_MARGIN, active, self.a, self.g, self.b)
+        if settled.sum() <= MIN_SETTLED_SHARE_TO_SHRINK * len(active):
             return
         self._put_back()
         self._keep_active(np.flatnonzero(~settled), active[:0])
 
     def _keep_active(self, kept: np.ndarray, others: np.ndarray) -> None:
-        """Continue with the active samples at these positions, and with others."""
+        """Keep the active samples at these positions, and add others."""
         active = self.state.active
         gone = np.ones(len(active), dtype=bool)
         gone[kept] = False
@@ -231,10 +234,12 @@ class WorkingSets:
         self._take(np.concatenate([active[kept], others]), kept)
 
     def _choose(self) -> None:
-        """Active samples that are settled leave, others with a fresh gradient that are not come."""
+        """Deactivate settled samples, and activate unsettled ones that have a fresh gradient."""
         state = self.state
         everyone = np.arange(state.seen)
-        open_ = ~self.settled.by(SLACK, everyone, state.a[: state.seen], state.g[: state.seen], self.b)
+        open_ = ~self.settled.by(
+            SETTLED_MARGIN, everyone, state.a[: state.seen], state.g[: state.seen], self.b
+        )
         kept = np.flatnonzero(open_[state.active])
         open_[state.active] = False
         open_ &= self.settled.fresh(everyone)
@@ -251,12 +256,12 @@ class WorkingSets:
     # ---- steps ----
 
     def step(self) -> bool:
-        """A round, or a look at samples that are not active; true where nothing more can be gained."""
+        """A round, or an update of inactive samples; True if no further progress is possible."""
         state = self.state
-        if state.covered and len(state.active) < state.seen:  # the certificate before was not good enough
+        if state.covered and len(state.active) < state.seen:  # the last certificate was not good enough
             state.target *= 0.5
             self._choose()
-            if self._open_share() <= self._target():  # who is active sees nothing wrong: everybody has a look
+            if self._open_share() <= self._target():  # the violation is elsewhere: activate all
                 self.settled.evaluate(self._inactive())
                 self._keep_active(np.arange(len(state.active)), self._inactive())
         state.covered = False
@@ -275,17 +280,17 @@ class WorkingSets:
         return False
 
     def _weary(self) -> bool:
-        """Whether a small problem is so hard for pairs that the exact method does better."""
-        return not self.state.polished and self.state.n_iter >= PATIENCE
+        """Whether the exact method should take over a small problem that pairs solve too slowly."""
+        return not self.state.polished and self.state.n_iter >= MAX_STEPS_BEFORE_POLISH
 
     def due(self) -> bool:
-        """Whether a certificate can be had for little."""
+        """Whether a certificate is cheap now."""
         return bool(self.state.covered)
 
     def certify(self) -> Certificate:
         """Bounds over all samples."""
         state, problem = self.state, self.problem
-        if not state.covered:  # stopped on the way
+        if not state.covered:  # stopped between certificates
             self._put_back()
             state.seen = len(problem.y)
             self.settled.evaluate(self._inactive())
@@ -319,29 +324,34 @@ class WorkingSets:
         return float(b), float(gap), float(violation)
 
     def _cover(self) -> None:
-        """Fresh gradients for all samples of which it is not sure that they are settled."""
+        """Compute fresh gradients for all samples that are not certainly settled."""
         state, gap = self.state, self.open
         while len(unsure := self.settled.unsure(self._inactive(), self.b)):
             self.settled.evaluate(unsure)
             self.b, gap, _ = self._look_at(self._known())
         state.looks += 1
-        if gap > 2.0 * max(self.open, state.target * abs(state.dual)) and state.looks <= LOOKS:
-            self._choose()  # others have something to gain, and what they need is at hand
+        if (
+            gap > 2.0 * max(self.open, state.target * abs(state.dual))
+            and state.looks <= MAX_LOOKS_PER_CERTIFICATE
+        ):
+            self._choose()  # other samples can improve, and their gradients are fresh
         else:
             state.covered, state.looks = True, 0
 
     def _grow(self) -> None:
-        """More samples; who of them is not settled joins."""
+        """Enlarge the subset, and activate its unsettled samples."""
         state = self.state
         before, n_support = state.seen, np.count_nonzero(state.a)
-        growth = FAST_GROWTH if n_support < CROWDED * before else GROWTH
+        growth = FAST_GROWTH if n_support < MAX_SUPPORT_SHARE_TO_GROW_FAST * before else GROWTH
         state.seen = min(len(self.problem.y), growth * before)
         self.settled.evaluate(np.arange(before, state.seen))
         self._choose()
 
     def _rounds(self) -> bool:
-        """Blocks of samples are solved, and the gradients of all active ones follow."""
-        stalled = self._run_rounds(SMALL_ROUNDS if len(self.a) <= SMALL else 1, self._target())
+        """Solve blocks of samples and update the gradients of all active ones."""
+        stalled = self._run_rounds(
+            ROUNDS_PER_SMALL_STEP if len(self.a) <= MAX_SMALL_SAMPLES else 1, self._target()
+        )
         still = stands_still(self.state, self.violation, self.g)
         self._shrink()
         return stalled or still
@@ -355,8 +365,8 @@ class WorkingSets:
             block=min(self.block_size, cache.capacity),
             largest_block=min(self.largest_block, cache.capacity),
             n_rounds=n_rounds,
-            free_share=FREE_SHARE,
-            inner=INNER,
+            free_share=MAX_FREE_SHARE,
+            inner=BLOCK_TOLERANCE,
             target=target,
             tiny=self.problem.tiny,
             seconds=max(self.deadline - time.perf_counter(), 0.0),
@@ -377,13 +387,13 @@ class WorkingSets:
         return time.perf_counter() >= self.deadline or bool(self.stop.cancel[0])
 
     def _polish(self) -> None:
-        """The exact solution of a small problem, all of whose samples are active."""
+        """The exact solution of a small problem whose samples are all active."""
         state = self.state
-        self._run_rounds(SMALL_ROUNDS, NEARLY_EXACT)
+        self._run_rounds(ROUNDS_PER_SMALL_STEP, GAP_BEFORE_POLISH)
         self._put_back()
         with _native.one_blas_thread():
             state.a, state.g = polish(self.problem, state.a, self._late)
         state.polished = True
-        state.path += 1.0  # the way there is not known
+        state.path += 1.0  # the path length is not known
         self.settled.leave(self._inactive())
         self._take(state.active, np.arange(len(state.active)))
