@@ -68,10 +68,10 @@ def test_perfect_pairs_have_a_refined_bound_of_zero_and_a_printed_one_that_says_
 
 def test_outputs_and_labels_that_do_not_fit_are_refused():
     code = Code([[1, 1], [-1, 1], [1, -1]])
-    with pytest.raises(ValueError, match=r"F has a row for each label and 2 columns.*shape \(2, 3\)"):
+    with pytest.raises(ValueError, match=r"F must have a row for each label and 2 columns.*shape \(2, 3\)"):
         code.training_error_bound(np.ones((2, 3)), [0, 1])
     with pytest.raises(ValueError, match=r"labels of shape \(1,\)"):
         code.training_error_bound(np.ones((2, 2)), [0])
     for wrong in ([0, 3], [0, -1], [0.5, 1]):
-        with pytest.raises(ValueError, match="labels are integers from 0 to 2"):
+        with pytest.raises(ValueError, match="labels must be integers from 0 to 2"):
             code.training_error_bound(np.ones((2, 2)), wrong)

@@ -1,4 +1,4 @@
-"""Families of codes: as many columns as SPEC 5 says, as far apart as they can be, one seed one code."""
+"""Families of codes: as many columns as documented, as far apart as they can be, one seed one code."""
 
 from functools import cache
 from math import ceil, comb, log2
@@ -68,7 +68,7 @@ def test_half_of_the_entries_of_a_sparse_code_are_zero():
 @pytest.mark.parametrize("name", CODES)
 def test_a_hundred_classes_work(name):
     if name == "exhaustive":
-        with pytest.raises(ValueError, match=r"for up to 12 classes; got 100\. Take Code\.designed"):
+        with pytest.raises(ValueError, match=r"limited to 12 classes; got 100\. Use Code\.designed"):
             Code.exhaustive(100)
         return
     code = code_from_name(name, 100)
@@ -90,9 +90,8 @@ def test_perfect_columns_are_decoded_and_permuted_classes_permute_the_answers(na
     permuted = Code(code.matrix[order], "permuted")
     signs = np.random.default_rng(seed).choice([-1.0, 1.0], size=code.matrix.shape)
     for decoder in FIXED:
-        elsewhere = (
-            signs if decoder.name == "hamming" else 0.0
-        )  # outputs for classes that a column has not seen
+        # outputs for classes that a column was not trained on
+        elsewhere = signs if decoder.name == "hamming" else 0.0
         F = np.where(code.matrix == 0, elsewhere, code.matrix)
         assert_array_equal(predicted_classes(decision_values(F, code, decoder)), y)
         assert_array_equal(order[predicted_classes(decision_values(F, permuted, decoder))], y)
@@ -123,7 +122,7 @@ def test_one_seed_one_code(family, n_classes):
 
 @every_random_family
 def test_the_impossible_is_refused_with_the_limit(family):
-    with pytest.raises(ValueError, match=r"for 9 classes needs at least 4 columns, .*; got n_columns=3\."):
+    with pytest.raises(ValueError, match=r"for 9 classes needs at least 4 columns: .*; got n_columns=3\."):
         family(9, 3)
     most = 25 if family == Code.sparse_random else 7
     assert family(4, most).n_columns == most
@@ -140,7 +139,7 @@ def test_the_impossible_is_refused_with_the_limit(family):
         family(4.0)
 
 
-def test_draws_that_cannot_succeed_say_so():
+def test_impossible_random_codes_are_refused():
     with pytest.raises(ValueError, match=r"No random code of 7 columns for 128 classes .* Code\.designed"):
         Code.dense_random(128, 7)
     with pytest.raises(ValueError, match=r"No random code of 5 columns for 17 classes"):
@@ -186,7 +185,7 @@ def test_distance_is_spent_where_classes_are_confused(n_classes):
 
 
 @pytest.mark.parametrize("confusions", [np.ones((3, 3)), -np.ones((4, 4)), np.full((4, 4), np.nan), [1.0]])
-def test_confusions_that_are_none_are_refused(confusions):
+def test_invalid_confusions_are_refused(confusions):
     with pytest.raises(ValueError, match=r"confusions must be a \(4, 4\) array of finite numbers >= 0"):
         Code.designed(4, 5, confusions)
 

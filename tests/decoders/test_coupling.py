@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 
 from maxmargin.calibration.scores import CALIBRATIONS, nearest_agreeing
 from maxmargin.codes import Code, one_vs_one, one_vs_rest
-from maxmargin.decoders.coupling import LEAST, couple, has_all_pairs
+from maxmargin.decoders.coupling import MIN_PAIR_PROBABILITY, couple, has_all_pairs
 from maxmargin.decoders.probabilities import CoupledPairs
 
 pair_probabilities = st.integers(3, 6).flatmap(
@@ -47,7 +47,7 @@ def test_coupling_meets_its_optimality_conditions(r):
     P = couple(r, code)
     assert_allclose(P.sum(axis=1), 1.0, rtol=1e-12)
     assert (P >= 0.0).all()
-    clipped = np.clip(r, LEAST, 1 - LEAST)
+    clipped = np.clip(r, MIN_PAIR_PROBABILITY, 1 - MIN_PAIR_PROBABILITY)
     for p, pairs in zip(P, clipped):
         slope = np.zeros(code.n_classes)
         for t, residual in enumerate(residuals(p, pairs, code)):
@@ -93,7 +93,7 @@ def test_the_order_and_the_signs_of_the_pairs_do_not_matter():
 def test_a_row_does_not_depend_on_the_others(monkeypatch):
     r = np.random.default_rng(2).random((50, 10))
     whole = couple(r, one_vs_one(5))
-    monkeypatch.setattr("maxmargin.decoders.coupling.AT_ONCE", 60)
+    monkeypatch.setattr("maxmargin.decoders.coupling.SYSTEM_ENTRIES_PER_BATCH", 60)
     assert_array_equal(couple(r, one_vs_one(5)), whole)
 
 

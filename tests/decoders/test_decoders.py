@@ -373,7 +373,7 @@ def test_an_unknown_decoder_is_named_in_the_error(wrong):
 @pytest.mark.parametrize("F", [np.zeros(3), np.zeros((2, 4))])
 def test_outputs_of_the_wrong_shape_are_refused(decoder, F):
     decoder = fitted(decoder, one_vs_one(3))
-    with pytest.raises(ValueError, match="F has 3 columns, as its code has; got shape"):
+    with pytest.raises(ValueError, match="F must have 3 columns, as the code has; got shape"):
         decoder.scores(F, one_vs_one(3))
 
 

@@ -13,6 +13,10 @@ from scipy.special import expit, log_expit, logit
 from ..numerics import bounded_newton
 
 FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.intp]
+
+MAX_SCORE = 1e300
+MAX_RATIO = 1e150  # a slope times it is finite
 
 
 @dataclass
@@ -37,11 +41,11 @@ class SigmoidCalibrator:
     gradient_norm_: float = field(default=np.inf, init=False)
 
     def fit(self, scores: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit to scores (n,) and labels 0 or 1; a weight of 2 is a row given twice."""
+        """Fit to scores (n,) and labels 0 or 1; a weight of 2 is a repeated row."""
         f, labels, weight = checked_rows(scores, y, sample_weight, ndim=1)
         n_of_class = np.bincount(labels, weight, minlength=2)
         w, t = weight / weight.sum(), ((np.array([0.0, n_of_class[1]]) + 1) / (n_of_class + 2))[labels]
-        # Sums, and no products of BLAS, whose last bits may depend on its threads.
+        # Sums instead of BLAS products, whose last bits may depend on the number of threads.
         self.center_ = float((w * f).sum())
         self.scale_ = float((w * np.abs(f - self.center_)).sum()) or 1.0
         z = (f - self.center_) / self.scale_
@@ -57,7 +61,7 @@ class SigmoidCalibrator:
         flat = np.array([0.0, logit((w * t).sum())])  # the best with slope 0
         if log_loss(flat)[1][0] < 0:
             (self.slope_, self.offset_), self.gradient_norm_ = bounded_newton(log_loss, flat)
-        else:  # convex, and no descent into slope > 0
+        else:  # convex, and no descent towards slope > 0
             (self.slope_, self.offset_), self.gradient_norm_ = flat, abs(log_loss(flat)[1][1])
         return self
 
@@ -66,7 +70,7 @@ class SigmoidCalibrator:
         return expit(self._log_odds(scores))
 
     def log_predict(self, scores: ArrayLike) -> FloatArray:
-        """The logarithm of ``predict``, exact where that is 0 or 1 but for rounding."""
+        """The logarithm of ``predict``, accurate even where ``predict`` rounds to 0 or 1."""
         return log_expit(self._log_odds(scores))
 
     def _log_odds(self, scores: ArrayLike) -> FloatArray:
@@ -76,19 +80,19 @@ class SigmoidCalibrator:
 
 @dataclass
 class IsotonicCalibrator:
-    """The non-decreasing curve of least weighted squares, linear between the scores seen and flat beyond.
+    """The non-decreasing curve of least weighted squares, linear between the fitted scores and flat beyond.
 
     Attributes
     ----------
     knots_, values_ : ndarray
-        The distinct scores seen, and the probability of class 1 at each.
+        The distinct scores of the fit, and the probability of class 1 at each.
     """
 
     knots_: FloatArray = field(default_factory=lambda: np.zeros(1), init=False)
     values_: FloatArray = field(default_factory=lambda: np.full(1, 0.5), init=False)
 
     def fit(self, scores: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit to scores (n,) and labels 0 or 1; a weight of 2 is a row given twice."""
+        """Fit to scores (n,) and labels 0 or 1; a weight of 2 is a repeated row."""
         f, labels, weight = checked_rows(scores, y, sample_weight, ndim=1)
         self.knots_, knot = np.unique(f, return_inverse=True)
         total = np.bincount(knot, weight)
@@ -102,26 +106,23 @@ class IsotonicCalibrator:
         right = np.searchsorted(self.knots_, f)
         left = np.maximum(np.searchsorted(self.knots_, f, side="right") - 1, 0)
         right = np.minimum(right, len(self.knots_) - 1)
-        # Rounding may carry the interpolation over a knot's value: then it would fall at the knot.
+        # Rounding may carry the interpolation past a knot's value: then the curve would fall at the knot.
         return np.clip(np.interp(f, self.knots_, self.values_), self.values_[left], self.values_[right])
-
-
-IntArray = NDArray[np.intp]
 
 
 @np.errstate(over="ignore")
 def bounded_ratio(x: FloatArray, scale: float) -> FloatArray:
-    """``x / scale``, bounded: a slope times it is never infinite, nor 0 times infinity."""
-    return np.clip(x / scale, -1e150, 1e150)
+    """``x / scale``, clipped so that a slope times it is neither infinite nor NaN."""
+    return np.clip(x / scale, -MAX_RATIO, MAX_RATIO)
 
 
 def finite_scores(scores: ArrayLike, ndim: int) -> FloatArray:
-    """Scores as an array of that many dimensions."""
+    """Scores as an array; raises unless it has ``ndim`` dimensions and moderate values."""
     values = np.asarray(scores, dtype=np.float64)
     if values.ndim != ndim:
         shape = "(n,)" if ndim == 1 else "(n, n_classes)"
-        raise ValueError(f"scores have shape {shape} here; got {values.shape}.")
-    if not (np.abs(values) <= 1e300).all():
+        raise ValueError(f"scores must have shape {shape}; got {values.shape}.")
+    if not (np.abs(values) <= MAX_SCORE).all():
         raise ValueError("scores contain NaN, infinity or values beyond 1e300; scale the features.")
     return values
 
@@ -129,7 +130,7 @@ def finite_scores(scores: ArrayLike, ndim: int) -> FloatArray:
 def checked_rows(
     scores: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, ndim: int
 ) -> tuple[FloatArray, IntArray, FloatArray]:
-    """Scores, labels and weights as arrays of one length, rows of weight 0 left out."""
+    """Scores, labels and weights as arrays of equal length, without rows of weight 0."""
     values, labels = finite_scores(scores, ndim), np.asarray(y)
     weight = np.ones(len(values)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     if not values.shape[:1] == labels.shape == weight.shape:
@@ -141,6 +142,6 @@ def checked_rows(
     if not np.isin(labels, np.arange(n_classes)).all():
         raise ValueError(f"y must hold labels 0 .. {n_classes - 1}; got {np.unique(labels).tolist()[:5]}.")
     if not (np.isfinite(weight) & (weight >= 0)).all() or not weight.sum() > 0:
-        raise ValueError("sample_weight must be finite and >= 0, and not all of it 0.")
+        raise ValueError("sample_weight must be finite and >= 0, and not all 0.")
     kept = weight > 0
     return values[kept], labels[kept].astype(np.intp), weight[kept]

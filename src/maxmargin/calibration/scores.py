@@ -1,10 +1,10 @@
-"""Calibration: scores to probabilities that never contradict the prediction.
+"""Probabilities from scores that never contradict the prediction.
 
-``predict`` is the argmax of the scores, so a probability fitted freely may disagree with it. Here it cannot.
-Two classes: a sigmoid or isotonic curve is fitted to the scores f, and where it falls on the other side of
-1/2 than f of 0, the probability is 1/2, the nearest that agrees. More classes: one increasing map serves all
-classes, that of :class:`SoftmaxCalibrator` or one isotonic curve, so the order within a row stays; what
-rounding or a flat piece makes equal is told apart in the last place.
+``predict`` is the argmax of the scores, and probabilities fitted without constraints may disagree with it.
+Here they cannot. Two classes: a sigmoid or isotonic curve is fitted to the scores f, and where the curve and
+the sign of f disagree, the probability is 1/2, the nearest value that agrees. More classes: one increasing
+map serves all classes, that of :class:`SoftmaxCalibrator` or one isotonic curve, so the order within a row
+stays; ties by rounding or flat pieces are broken in the last place.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from .softmax import SoftmaxCalibrator
 __all__ = [
     "CALIBRATIONS",
     "CalibratedScores",
-    "calibrator_from_name",
     "check_method",
     "nearest_agreeing",
     "pair_agreeing",
@@ -33,14 +32,14 @@ FloatArray = NDArray[np.float64]
 
 @dataclass
 class CalibratedScores:
-    """Decision values to probabilities whose argmax is the prediction.
+    """From decision values to probabilities whose argmax is the prediction.
 
     Parameters
     ----------
     method : {"sigmoid", "isotonic"}
-        Two classes: Platt's sigmoid, or isotonic regression. More: a softmax of one
-        increasing function of the scores, or one isotonic curve for the entries of all classes, normalised by
-        row. Fit it to scores of rows that the classifier was not trained on.
+        Two classes: Platt's sigmoid, or isotonic regression. More: a softmax of one increasing function of
+        the scores, or one isotonic curve for the scores of all classes, normalised by row. Fit it to scores
+        of rows that the classifier was not trained on.
 
     Attributes
     ----------
@@ -53,11 +52,11 @@ class CalibratedScores:
     )
 
     def __post_init__(self) -> None:
-        """Refuse an unknown method at once."""
+        """Check the method."""
         check_method(self.method)
 
     def fit(self, scores: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit to decision values (n,) or (n, G), labels ``0 .. G-1``; a weight of 2 is a row given twice."""
+        """Fit to decision values (n,) or (n, G), labels ``0 .. G-1``; a weight of 2 is a repeated row."""
         if np.ndim(scores) == 1:
             one = SigmoidCalibrator() if self.method == "sigmoid" else IsotonicCalibrator()
             self.calibrator_ = one.fit(scores, y, sample_weight)
@@ -88,18 +87,13 @@ CALIBRATIONS = ("isotonic", "sigmoid")
 
 
 def check_method(method: Any) -> None:
-    """Refuse what is no name of a calibration."""
+    """Raise unless ``method`` is the name of a calibration."""
     if not (isinstance(method, str) and method in CALIBRATIONS):
         raise ValueError(f"method must be one of {sorted(CALIBRATIONS)}; got {method!r}.")
 
 
-def calibrator_from_name(method: str | CalibratedScores) -> CalibratedScores:
-    """A new calibrator for that method; a ``CalibratedScores`` is returned as it is."""
-    return method if isinstance(method, CalibratedScores) else CalibratedScores(method)
-
-
 def log_odds_to_probabilities(scores: FloatArray) -> FloatArray:
-    """``1 / (1 + exp(-f))``, (n, G); for several classes divided by their sum. The argmax is the scores'."""
+    """``1 / (1 + exp(-f))``, (n, G), normalised by row for several classes; the argmax agrees."""
     if scores.ndim == 1:
         p = np.where(scores > 0, np.maximum(expit(scores), np.nextafter(0.5, 1.0)), expit(scores))
         return np.column_stack([expit(-scores), p])
@@ -108,16 +102,16 @@ def log_odds_to_probabilities(scores: FloatArray) -> FloatArray:
 
 
 def pair_agreeing(p: FloatArray, f: FloatArray) -> FloatArray:
-    """(n, 2) from probabilities of class 1, of those nearest to them that are above 1/2 where f > 0 alone."""
+    """Probabilities (n, 2) nearest to those of class 1, p, that are above 1/2 exactly where f > 0."""
     p = np.where(f > 0, np.maximum(p, np.nextafter(0.5, 1.0)), np.minimum(p, 0.5))
     return np.column_stack([1 - p, p])
 
 
 def nearest_agreeing(P: FloatArray, S: FloatArray) -> FloatArray:
-    """The probabilities nearest to P, by squares and by relative entropy, whose argmax is that of S.
+    """The probabilities nearest to P, in squares and in relative entropy, whose argmax is that of S.
 
-    Where another class is ahead of the argmax of S, that one and those ahead of it share their sum equally:
-    the largest first, until none is ahead of the shares.
+    Where other classes are above the argmax of S, it and they share the sum of their probabilities equally:
+    the largest class first, until no other class is above the share.
     """
     winner = S.argmax(axis=1)
     lost = np.flatnonzero(P.argmax(axis=1) != winner)
@@ -136,7 +130,7 @@ def nearest_agreeing(P: FloatArray, S: FloatArray) -> FloatArray:
 
 
 def _agreeing(P: FloatArray, S: FloatArray) -> FloatArray:
-    """P, with the argmax of S raised by one unit in the last place where another entry had caught up."""
+    """P, with the argmax of S raised by one unit in the last place where another entry is not below it."""
     winner = S.argmax(axis=1)
     lost = np.flatnonzero(P.argmax(axis=1) != winner)
     P[lost, winner[lost]] = np.nextafter(P[lost].max(axis=1), 2.0)

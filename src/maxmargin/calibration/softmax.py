@@ -1,4 +1,4 @@
-"""Probabilities of many classes: a softmax of one increasing, concave function of the scores."""
+"""Probabilities of several classes: a softmax of one increasing, concave function of the scores."""
 
 from __future__ import annotations
 
@@ -20,17 +20,16 @@ IntArray = NDArray[np.intp]
 class SoftmaxCalibrator:
     """``p = softmax(slope s / scale + bend log r(s) / bend_scale)``, slope >= 0 and bend >= 0.
 
-    One function serves the scores s of all classes, so their order stays. r is the sigmoid that tells true
-    classes' scores from others' (:class:`SigmoidCalibrator`, fitted to all entries), and ``log r`` is
+    One function serves the scores s of all classes, so their order stays. r is the sigmoid that separates
+    scores of true classes from others (:class:`SigmoidCalibrator`, fitted to all entries), and ``log r`` is
     linear in low scores and flat in high ones. With ``bend = 0`` this is a softmax with one temperature; with
-    ``slope = 0`` and ``bend = bend_scale`` it is the sigmoids divided by their sum, where classes with high
-    scores share a row and it matters little whose is the highest.
+    ``slope = 0`` and ``bend = bend_scale`` it is the sigmoids divided by their sum: classes with high scores
+    get similar probabilities, and it matters little which score is the highest.
 
-    Slope and bend minimise the weighted log-loss, which is convex in them. Of all the weight N one unit is
-    taken to be of classes unknown: the targets are ``(N + 1) / (N + 2)`` for the true class, and the others
-    share the rest, so the solution is finite where scores separate the classes. N is that of all classes: a
-    unit for each class, as Platt has it for two, is far too much for two numbers where there are many
-    classes.
+    Slope and bend minimise the weighted log-loss, which is convex in them. Targets are smoothed: with N the
+    total weight, the true class has ``(N + 1) / (N + 2)``, and the others share the rest, so the solution is
+    finite even if the scores separate the classes. Platt's smoothing of each class by itself would be far too
+    strong for two parameters if there are many classes.
 
     Attributes
     ----------
@@ -49,7 +48,7 @@ class SoftmaxCalibrator:
     gradient_norm_: float = field(default=np.inf, init=False)
 
     def fit(self, scores: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit to scores (n, G) and labels ``0 .. G-1``; a weight of 2 is a row given twice."""
+        """Fit to scores (n, G) and labels ``0 .. G-1``; a weight of 2 is a repeated row."""
         S, labels, weight = checked_rows(scores, y, sample_weight, ndim=2)
         n_classes = S.shape[1]
         is_true = np.arange(n_classes) == labels[:, None]

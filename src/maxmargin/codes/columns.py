@@ -1,6 +1,6 @@
 """Which columns exist, and random choices among them.
 
-A column and its complement pose one problem. Here the first non-zero entry of a column is -1, so that two
+A column and its complement pose the same problem. Here the first non-zero entry of a column is -1, so two
 classes have the one column (-1, +1).
 """
 
@@ -15,35 +15,34 @@ from numpy.typing import NDArray
 __all__ = ["Columns", "all_columns", "checked_n_columns", "column_pool", "n_existing", "usable"]
 
 Columns = NDArray[np.int8]  # (n_columns, n_classes): one column of a code in each row
-ENUMERATED = 4096
+MAX_ENUMERATED_COLUMNS = 4096
 
 
 def n_existing(n_classes: int, zeros: bool) -> int:
-    """How many columns with both signs there are, complements counted once."""
+    """The number of columns with both signs, complements counted once."""
     if zeros:
         return (3**n_classes - 2 ** (n_classes + 1) + 1) // 2
     return 2 ** (n_classes - 1) - 1
 
 
 def checked_n_columns(n_classes: int, n_columns: int | None, factor: int, zeros: bool, family: str) -> int:
-    """The number of columns asked for; ``factor log2 n_classes`` where none is, or all that exist."""
+    """The number of columns requested; by default ``factor log2 n_classes``, or all that exist."""
     most = n_existing(n_classes, zeros)
     if n_columns is None:
         return min(ceil(factor * log2(n_classes)), most)
     if isinstance(n_columns, bool) or not isinstance(n_columns, int | np.integer):
         raise ValueError(f"n_columns must be an integer or None; got {n_columns!r}.")
-    least = (
-        int(n_classes) - 1
-    ).bit_length()  # rows leave 2^zeros outputs to a class, disjoint among 2^columns
+    # A row with Z zeros matches 2^Z sign patterns; those of all classes are disjoint among 2^n_columns.
+    least = (int(n_classes) - 1).bit_length()
     if n_columns < least:
         raise ValueError(
-            f"A {family} code for {n_classes} classes needs at least {least} columns, or even perfect "
-            f"columns could not tell the classes apart; got n_columns={n_columns}."
+            f"A {family} code for {n_classes} classes needs at least {least} columns: with fewer, even "
+            f"perfect columns cannot separate the classes; got n_columns={n_columns}."
         )
     if n_columns > most:
         raise ValueError(
-            f"A {family} code for {n_classes} classes has at most {most} columns, as many as exist without "
-            f"repeats and complements; got n_columns={n_columns}."
+            f"A {family} code for {n_classes} classes has at most {most} columns, since no more exist "
+            f"without repeats and complements; got n_columns={n_columns}."
         )
     return int(n_columns)
 
@@ -63,13 +62,13 @@ def usable(columns: Columns) -> NDArray[np.bool_]:
 def column_pool(
     n_classes: int, n_columns: int, zeros: bool, rng: np.random.Generator
 ) -> tuple[Columns, NDArray[np.float64]]:
-    """Different columns to choose ``n_columns`` of, and the probability of each, up to a factor.
+    """Distinct columns to choose ``n_columns`` from, and the probability of each, up to a factor.
 
-    All that exist where these are few; else a sample of at least four times as many as are wanted, drawn
-    entry by entry: +-1 with equal probability, and 0 with probability 1/2 if there are zeros.
+    All that exist if they are few; otherwise a sample of at least ``4 n_columns``, drawn entry by entry: +1
+    and -1 with equal probability, and 0 with probability 1/2 if zeros are allowed.
     """
     most = n_existing(n_classes, zeros)
-    if most <= max(ENUMERATED, 8 * n_columns):
+    if most <= max(MAX_ENUMERATED_COLUMNS, 8 * n_columns):
         columns = all_columns(n_classes, zeros)
         n_zeros = (columns == 0).sum(axis=1)
         return columns, 2.0 ** (n_zeros - n_zeros.max())

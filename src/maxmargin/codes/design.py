@@ -1,12 +1,12 @@
-"""Designed codes: columns are exchanged while that drives the nearest rows apart.
+"""Designed codes: columns are exchanged as long as that moves the nearest rows apart.
 
 For columns with entries -1, +1 and weights ``w_yy' >= 1`` of the pairs of classes,
 
     max over codes of  min over y < y' of  d(y, y') / w_yy'
 
-by local search on the smooth stand-in ``Phi = sum over pairs of 4^-(d / w)``, in which the nearest rows
-count most. An exchange of a column changes each term by a factor, so that one matrix product evaluates every
-exchange of every column for every other.
+by local search on the smooth surrogate ``Phi = sum over pairs of 4^-(d / w)``, in which the nearest rows
+count most. Exchanging a column multiplies each term by a factor, so one matrix product evaluates
+every exchange of a column of the code for a candidate.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ __all__ = ["designed_matrix", "pair_weights"]
 FloatArray = NDArray[np.float64]
 Pairs = tuple[NDArray[np.intp], NDArray[np.intp]]
 
-FEW_COLUMNS = 2047  # so many can all be tried at once: up to 12 classes
+MAX_ALL_CANDIDATES = 2047  # up to 12 classes, all columns are candidates
 N_STARTS = 10
-WORK = 10_000_000_000  # multiplications for one code: a few seconds
+MAX_MULTIPLICATIONS = 10_000_000_000  # for one code: a few seconds
 
 
-class _Found(NamedTuple):
-    """A local optimum: the weighted distance of its nearest rows, Phi, and what it cost."""
+class _Optimum(NamedTuple):
+    """The weighted distance of the nearest rows, Phi, the columns, and the multiplications spent."""
 
     distance: float
     potential: float
@@ -39,7 +39,7 @@ class _Found(NamedTuple):
 
 
 def pair_weights(n_classes: int, confusions: Any) -> FloatArray:
-    """``w_yy' = 1 + s_yy' / max s`` with ``s`` the confusions of both directions added; 1 without any."""
+    """``w_yy' = 1 + s_yy' / max s`` with ``s`` the confusions in both directions added; 1 without any."""
     w = np.ones((n_classes, n_classes))
     if confusions is None:
         return w
@@ -66,11 +66,11 @@ def designed_matrix(
     work, best = 0, None
     with one_blas_thread():
         for _ in range(N_STARTS):
-            found = _climb(_start(n_classes, n_columns, rng), pairs, w, rng, WORK - work)
+            found = _climb(_start(n_classes, n_columns, rng), pairs, w, rng, MAX_MULTIPLICATIONS - work)
             work += found.work
             if best is None or (found.distance, -found.potential) > (best.distance, -best.potential):
                 best = found
-            if work >= WORK or n_columns == n_existing(n_classes, zeros=False):
+            if work >= MAX_MULTIPLICATIONS or n_columns == n_existing(n_classes, zeros=False):
                 break
     assert best is not None
     columns = best.columns if best.distance > 0 else _counting(n_classes, n_columns, rng)
@@ -83,18 +83,18 @@ def _start(n_classes: int, n_columns: int, rng: np.random.Generator) -> Columns:
 
 
 def _counting(n_classes: int, n_columns: int, rng: np.random.Generator) -> Columns:
-    """Columns that spell the number of each class in binary, so that all rows differ, and any others."""
+    """Columns that spell the index of each class in binary, so that all rows differ, and arbitrary others."""
     places = np.arange((n_classes - 1).bit_length())
     digits = (2 * (np.arange(n_classes) >> places[:, None] & 1) - 1).astype(np.int8)
     pool, _ = column_pool(n_classes, n_columns, False, rng)
     return np.concatenate([digits, _new(pool, digits)[: n_columns - len(digits)]])
 
 
-def _climb(columns: Columns, pairs: Pairs, w: FloatArray, rng: np.random.Generator, work: int) -> _Found:
+def _climb(columns: Columns, pairs: Pairs, w: FloatArray, rng: np.random.Generator, work: int) -> _Optimum:
     """Exchange columns until none of the candidates lowers Phi."""
     columns = columns.copy()
     n_classes = columns.shape[1]
-    everything = all_columns(n_classes) if n_existing(n_classes, zeros=False) <= FEW_COLUMNS else None
+    everything = all_columns(n_classes) if n_existing(n_classes, zeros=False) <= MAX_ALL_CANDIDATES else None
     cost_of_one = len(columns) * len(w)
     n_candidates = int(np.clip(100_000_000 // cost_of_one, 16, 8 * len(columns)))
     spent, failures = 0, 0
@@ -104,16 +104,16 @@ def _climb(columns: Columns, pairs: Pairs, w: FloatArray, rng: np.random.Generat
         spent += cost_of_one * max(len(candidates), 1) + 10 * len(w) * (len(columns) + len(candidates))
         failures = 0 if _exchange(columns, candidates, pairs, w) else failures + 1
     distance = _apart(columns, pairs).sum(axis=0) / w
-    return _Found(float(distance.min()), float((4.0**-distance).sum()), columns, spent)
+    return _Optimum(float(distance.min()), float((4.0**-distance).sum()), columns, spent)
 
 
 def _exchange(columns: Columns, candidates: Columns, pairs: Pairs, w: FloatArray) -> bool:
-    """Make the exchange that lowers Phi most; whether there is one."""
+    """Make the exchange that lowers Phi most; returns whether there is one."""
     if not len(candidates):
         return False
     old, new = _apart(columns, pairs), _apart(candidates, pairs)
     distance = old.sum(axis=0) / w
-    # Far pairs count nothing: without weights all sums are then exact, in any order.
+    # Distant pairs are left out: without weights all sums are then exact, in any order.
     relative = np.minimum(distance - distance.min(), 20.0)
     term = np.where(relative < 20.0, 4.0**-relative, 0.0)
     factor = 4.0 ** (1 / w)
@@ -126,12 +126,12 @@ def _exchange(columns: Columns, candidates: Columns, pairs: Pairs, w: FloatArray
 
 
 def _apart(columns: Columns, pairs: Pairs) -> NDArray[np.bool_]:
-    """Which pairs of classes each column tells apart, (n_columns, n_pairs)."""
+    """Which pairs of classes each column separates, (n_columns, n_pairs)."""
     return columns[:, pairs[0]] != columns[:, pairs[1]]
 
 
 def _neighbours(columns: Columns, n: int, rng: np.random.Generator) -> Columns:
-    """Columns with two classes on the other side, from which balanced columns come, or one."""
+    """Columns of the code with two classes moved to the other side."""
     near = columns[rng.integers(0, len(columns), n)]
     rows = np.arange(n)
     for _ in range(2):

@@ -1,4 +1,4 @@
-"""How far the rows of code matrices are apart; all functions take matrices (..., n_classes, n_columns)."""
+"""Distances between the rows of code matrices (..., n_classes, n_columns), and training errors they bound."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def row_distances(matrix: NDArray[Any]) -> FloatArray:
 
 
 def minimum_distance(matrix: NDArray[Any]) -> FloatArray:
-    """Rho: the least ``d(y, y')`` over different rows."""
-    return _least(row_distances(matrix)).min(axis=-1)
+    """Rho: the smallest ``d(y, y')`` over different rows."""
+    return _smallest(row_distances(matrix)).min(axis=-1)
 
 
 def row_margins(matrix: NDArray[Any]) -> FloatArray:
@@ -29,22 +29,22 @@ def row_margins(matrix: NDArray[Any]) -> FloatArray:
     size = np.abs(M)
     opposed = (size @ size.swapaxes(-1, -2) - M @ M.swapaxes(-1, -2)) / 2
     n_zeros = (M == 0).sum(axis=-1)
-    return _least(opposed + (n_zeros[..., None, :] - n_zeros[..., :, None]) / 2)
+    return _smallest(opposed + (n_zeros[..., None, :] - n_zeros[..., :, None]) / 2)
 
 
-def _least(pairs: FloatArray) -> FloatArray:
-    """The least value of each row off the diagonal."""
+def _smallest(pairs: FloatArray) -> FloatArray:
+    """The smallest off-diagonal value of each row."""
     return np.where(np.eye(pairs.shape[-1], dtype=bool), np.inf, pairs).min(axis=-1)
 
 
 class TrainingErrorBound(NamedTuple):
-    """Bounds on the share of samples that Hamming decoding gets wrong; above 1 a bound says nothing.
+    """Bounds on the training error of Hamming decoding; a bound above 1 is vacuous.
 
-    ``printed`` is ``(2 / rho) sum_t e_t``, with ``e_t`` the share of wrong outputs of column t, where a
+    ``printed`` is ``(2 / rho) sum_t e_t``, with ``e_t`` the fraction of wrong outputs of column t, where a
     sample whose class has a 0 there counts one half (``column_errors``).
 
-    ``refined`` is ``mean_i min(1, e_i / ceil(r_{y_i} / 2))``, with ``e_i`` the wrong outputs of sample i at
-    non-zero entries of its row; a sample whose class has ``r_y <= 0`` counts 1.
+    ``refined`` is ``mean_i min(1, e_i / ceil(r_{y_i} / 2))``, with ``e_i`` the number of wrong outputs of
+    sample i at non-zero entries of its row; a sample whose class has ``r_y <= 0`` counts 1.
     """
 
     printed: float

@@ -23,7 +23,7 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
 CodeMatrix = NDArray[np.int8]
 
-MOST_EXHAUSTIVE = 12  # classes: 2,047 columns
+MAX_EXHAUSTIVE_CLASSES = 12  # 2,047 columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,19 +36,19 @@ class Code:
         Every column needs both signs and may neither repeat another nor be its complement; rows differ
         pairwise. Kept as a read-only int8 array.
     name : str
-        What the code is called in messages, and what ``decoder="auto"`` looks at.
+        The name in messages, from which ``decoder="auto"`` chooses.
 
     Warns
     -----
     UserWarning
-        When some class has ``row_margins() <= 0``: even perfect columns can then decode wrongly.
+        If some class has ``row_margins() <= 0``: even perfect columns may then be decoded wrongly.
     """
 
     matrix: CodeMatrix
     name: str = "user"
 
     def __post_init__(self) -> None:
-        """Check the matrix, and keep a copy that cannot change."""
+        """Check the matrix and keep a read-only copy."""
         matrix = _checked(self.matrix)
         matrix.setflags(write=False)
         object.__setattr__(self, "matrix", matrix)
@@ -56,12 +56,12 @@ class Code:
         if weak.size:
             warnings.warn(
                 f"Code {self.name!r} cannot tell classes {weak.tolist()} apart from all others: even perfect "
-                "columns can decode wrongly. Add columns, or remove zeros, until row_margins() > 0.",
+                "columns may be decoded wrongly. Add columns, or remove zeros, until row_margins() > 0.",
                 stacklevel=3,
             )
 
     def __eq__(self, other: object) -> bool:
-        """Whether name and matrix are the same."""
+        """Whether name and matrix are equal."""
         if not isinstance(other, Code):
             return NotImplemented
         return self.name == other.name and np.array_equal(self.matrix, other.matrix)
@@ -75,7 +75,7 @@ class Code:
         return self
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Unpickled arrays are writeable; this one goes back to read-only."""
+        """Make the unpickled matrix read-only again."""
         state["matrix"].setflags(write=False)
         self.__dict__.update(state)
 
@@ -91,7 +91,7 @@ class Code:
 
     @property
     def minimum_distance(self) -> float:
-        """Rho: the least distance between two rows, ``d(a, b) = sum_t (1 - a_t b_t) / 2``."""
+        """Rho: the smallest distance between two rows, ``d(a, b) = sum_t (1 - a_t b_t) / 2``."""
         return float(minimum_distance(self.matrix))
 
     def row_margins(self) -> FloatArray:
@@ -105,12 +105,12 @@ class Code:
     def training_error_bound(
         self, F: ArrayLike, labels: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> TrainingErrorBound:
-        """Bounds on the share of samples that Hamming decoding of these outputs gets wrong.
+        """Bounds on the error rate of Hamming decoding of these outputs.
 
         Parameters
         ----------
         F : array-like of shape (n_samples, n_columns)
-            The outputs of the columns, or their signs. An output of 0 is a wrong one.
+            The outputs of the columns, or their signs. An output of 0 counts as wrong.
         labels : array-like of shape (n_samples,)
             The true classes, as numbers ``0 .. n_classes-1``.
         sample_weight : array-like of shape (n_samples,), optional
@@ -123,11 +123,11 @@ class Code:
         F, labels = np.asarray(F, dtype=np.float64), np.asarray(labels)
         if F.ndim != 2 or F.shape[1] != self.n_columns or labels.shape != F.shape[:1] or not len(F):
             raise ValueError(
-                f"F has a row for each label and {self.n_columns} columns, as the code has; got F of shape "
-                f"{F.shape} and labels of shape {labels.shape}."
+                f"F must have a row for each label and {self.n_columns} columns, as the code has; got F of "
+                f"shape {F.shape} and labels of shape {labels.shape}."
             )
         if not np.isin(labels, np.arange(self.n_classes)).all():
-            raise ValueError(f"labels are integers from 0 to {self.n_classes - 1}, the rows of the code.")
+            raise ValueError(f"labels must be integers from 0 to {self.n_classes - 1}, the rows of the code.")
         weight = check_sample_weight(sample_weight, len(F))
         return training_error_bound(self.matrix, F, labels.astype(np.intp), weight)
 
@@ -136,13 +136,13 @@ class Code:
         return self.matrix[labels]
 
     def column(self, labels: IntArray, t: int) -> tuple[IntArray, FloatArray]:
-        """The binary problem of column t: the rows that take part, and their targets -1.0 or +1.0."""
+        """The binary problem of column t: its rows, and their targets -1.0 or +1.0."""
         entries = self.matrix[:, t].take(labels)
         rows = np.flatnonzero(entries)
         return rows, entries[rows].astype(np.float64)
 
     def part(self, columns: IntArray) -> Code:
-        """Some of the columns. Rows may be equal now, so this is to solve them with, not to decode."""
+        """A subset of the columns, to solve but not to decode, since its rows may be equal."""
         part = object.__new__(Code)
         object.__setattr__(part, "matrix", np.ascontiguousarray(self.matrix[:, columns]))
         object.__setattr__(part, "name", f"part of {self.name}")
@@ -153,22 +153,22 @@ class Code:
     def exhaustive(cls, n_classes: int) -> Code:
         """All ``2^(n_classes-1) - 1`` columns without zeros, for up to 12 classes."""
         _check_n_classes(n_classes)
-        if n_classes > MOST_EXHAUSTIVE:
+        if n_classes > MAX_EXHAUSTIVE_CLASSES:
             raise ValueError(
-                f"An exhaustive code has 2^(n_classes-1) - 1 columns, so it is made for up to "
-                f"{MOST_EXHAUSTIVE} classes; got {n_classes}. Take Code.designed or Code.dense_random."
+                f"An exhaustive code has 2^(n_classes-1) - 1 columns, so it is limited to "
+                f"{MAX_EXHAUSTIVE_CLASSES} classes; got {n_classes}. Use Code.designed or Code.dense_random."
             )
         return cls(all_columns(n_classes).T, "exhaustive")
 
     @classmethod
     def dense_random(cls, n_classes: int, n_columns: int | None = None, random_state: Any = 0) -> Code:
-        """Columns of -1 and +1: of many draws, the one with the largest minimum distance.
+        """Columns of -1 and +1: the draw with the largest minimum distance out of many.
 
         Parameters
         ----------
         n_classes : int
         n_columns : int, optional
-            Without it ``10 log2 n_classes``, rounded up, or all ``2^(n_classes-1) - 1`` that exist.
+            By default ``10 log2 n_classes``, rounded up, or all ``2^(n_classes-1) - 1`` that exist.
         random_state : int, RandomState or None, default=0
             The same seed gives the same code.
 
@@ -180,16 +180,16 @@ class Code:
 
     @classmethod
     def sparse_random(cls, n_classes: int, n_columns: int | None = None, random_state: Any = 0) -> Code:
-        """Entries 0 with probability 1/2, -1 and +1 with 1/4 each: of many draws, the best.
+        """Entries 0 with probability 1/2, -1 and +1 with 1/4 each: the best of many draws.
 
-        That is the one with the largest minimum distance among those with ``row_margins() > 0``. For more
-        than 16 classes every row has equally many zeros, up to one.
+        The best has the largest minimum distance among those with ``row_margins() > 0``. For more than 16
+        classes the numbers of zeros per row differ by at most one.
 
         Parameters
         ----------
         n_classes : int
         n_columns : int, optional
-            Without it ``15 log2 n_classes``, rounded up, or all ``(3^n_classes - 2^(n_classes+1) + 1) / 2``
+            By default ``15 log2 n_classes``, rounded up, or all ``(3^n_classes - 2^(n_classes+1) + 1) / 2``
             that exist.
         random_state : int, RandomState or None, default=0
             The same seed gives the same code.
@@ -215,17 +215,17 @@ class Code:
         confusions: ArrayLike | None = None,
         random_state: Any = 0,
     ) -> Code:
-        """Columns of -1 and +1 that a local search has chosen for a large minimum distance.
+        """Columns of -1 and +1, chosen by local search for a large minimum distance.
 
         Parameters
         ----------
         n_classes : int
         n_columns : int, optional
-            From ``log2 n_classes`` to ``2^(n_classes-1) - 1``; without it as many as a dense random code has.
+            From ``log2 n_classes`` to ``2^(n_classes-1) - 1``; by default as many as a dense random code has.
         confusions : array-like of shape (n_classes, n_classes), optional
-            Counts or rates >= 0 of taking one class for another. The search then maximises the least
-            ``d(y, y') / (1 + s_yy')``, with ``s`` the confusions of both directions divided by the largest:
-            the pair confused most is given up to twice the distance of one never confused.
+            Counts or rates >= 0 of predicting one class for another. The search then maximises the smallest
+            ``d(y, y') / (1 + s_yy')``, with ``s`` the confusions in both directions divided by the largest:
+            the most confused pair gets up to twice the distance of a pair that is never confused.
         random_state : int, RandomState or None, default=0
             The same seed gives the same code.
 
@@ -252,13 +252,13 @@ def _checked(matrix: Any) -> CodeMatrix:
     one_signed = np.flatnonzero((M.min(axis=0) >= 0) | (M.max(axis=0) <= 0))
     if one_signed.size:
         raise ValueError(f"Every column of a code needs both signs; columns {one_signed.tolist()} do not.")
-    # A column and its complement pose one problem: compare columns whose first non-zero entry is +1.
+    # A column and its complement pose the same problem: compare columns whose first non-zero entry is +1.
     first = M[np.argmax(M != 0, axis=0), np.arange(M.shape[1])]
     if (pair := _first_repeated(np.ascontiguousarray((M * first).T))) is not None:
         raise ValueError(f"Columns {pair[0]} and {pair[1]} of a code are equal or complementary; drop one.")
     if (pair := _first_repeated(np.ascontiguousarray(M))) is not None:
         raise ValueError(
-            f"Rows {pair[0]} and {pair[1]} of a code are equal, so their classes cannot be told apart."
+            f"Rows {pair[0]} and {pair[1]} of a code are equal, so their classes cannot be separated."
         )
     return M
 
@@ -273,7 +273,7 @@ def _first_repeated(rows: CodeMatrix) -> tuple[int, int] | None:
 
 
 def one_vs_rest(n_classes: int) -> Code:
-    """Column t is class t (+1) against all others (-1); two classes take one column, class 1 being +1."""
+    """Column t is class t (+1) against all others (-1); two classes have one column, with +1 for class 1."""
     _check_n_classes(n_classes)
     if n_classes == 2:
         return Code(np.array([[-1], [1]], dtype=np.int8), "one-vs-rest")
@@ -312,20 +312,21 @@ CODES: dict[str, Callable[..., Code]] = {
     "sparse-random": Code.sparse_random,
     "designed": Code.designed,
 }
-RANDOM = ("dense-random", "sparse-random", "designed")
+RANDOM_FAMILIES = ("dense-random", "sparse-random", "designed")
 
 
 def code_from_name(code: str | Code, n_classes: int, seed: int = 0) -> Code:
-    """The code of that family for ``n_classes``; a ``Code`` is returned as it is, if its size fits.
+    """The code of that family for ``n_classes``; a ``Code`` of the right size is returned as it is.
 
-    Families with random draws take them from ``seed``.
+    Random families use ``seed``.
     """
     if isinstance(code, Code):
         if code.n_classes != n_classes:
             raise ValueError(
-                f"code has rows for {code.n_classes} classes, but there are {n_classes}: give a row for each."
+                f"code has rows for {code.n_classes} classes, but there are {n_classes}; give one for each."
             )
         return code
     if isinstance(code, str) and code in CODES:
-        return CODES[code](n_classes, random_state=seed) if code in RANDOM else CODES[code](n_classes)
+        options = {"random_state": seed} if code in RANDOM_FAMILIES else {}
+        return CODES[code](n_classes, **options)
     raise ValueError(f"code must be a Code or one of {sorted(CODES)}; got {code!r}.")

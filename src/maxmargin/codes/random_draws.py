@@ -16,23 +16,23 @@ __all__ = ["random_matrix"]
 Matrix = NDArray[np.int8]
 Draw = Callable[[int], Matrix]
 
-MOST_DRAWS = 10_000
-WORK = 400_000_000  # products of entries for one code: well under a second
-MANY_CLASSES = 16
+MAX_DRAWS = 10_000
+MAX_PRODUCTS = 400_000_000  # of entries, for one code: well under a second
+MAX_CLASSES_BY_COLUMN = 16  # codes with zeros for more classes are drawn row by row
 
 
 def random_matrix(n_classes: int, n_columns: int, zeros: bool, rng: np.random.Generator) -> Matrix:
     """A code matrix with ``row_margins > 0`` and the largest minimum distance among many draws.
 
-    With zeros and more than 16 classes each row has as many zeros as any other, up to one. Rows that differ
-    in their zeros are what makes ``r_y <= 0``, and with many classes some pair of independent rows would.
+    With zeros and more than 16 classes, the numbers of zeros per row differ by at most one. Unequal numbers
+    cause ``r_y <= 0``, and with many classes some pair of independent rows would have them.
     """
-    if zeros and n_classes > MANY_CLASSES:
+    if zeros and n_classes > MAX_CLASSES_BY_COLUMN:
         draw = _rows_with_equal_zeros(n_classes, n_columns, rng)
     else:
         draw = _from_a_pool(n_classes, n_columns, zeros, rng)
     work = n_columns * n_classes**2
-    n_draws = int(np.clip(WORK // work, 50, MOST_DRAWS))
+    n_draws = int(np.clip(MAX_PRODUCTS // work, 50, MAX_DRAWS))
     batch = int(np.clip(2_000_000 // work, 1, 500))
     best, best_score = None, -np.inf
     with one_blas_thread():
@@ -44,20 +44,20 @@ def random_matrix(n_classes: int, n_columns: int, zeros: bool, rng: np.random.Ge
                 best, best_score = matrices[k], score[k]
     if best is None:
         raise ValueError(
-            f"No random code of {n_columns} columns for {n_classes} classes lets perfect columns tell all "
-            f"classes apart (none of {n_draws} draws); take more columns, or Code.designed."
+            f"No random code of {n_columns} columns for {n_classes} classes lets perfect columns separate "
+            f"all classes (none of {n_draws} draws does); use more columns, or Code.designed."
         )
     return best
 
 
 def _scores(matrices: Matrix) -> NDArray[np.float64]:
-    """Minimum distances, which are multiples of 1/2; where they are equal the larger least margin wins."""
+    """Minimum distances, which are multiples of 1/2; the smallest margin breaks ties."""
     margin = row_margins(matrices).min(axis=-1)
     return np.where(margin > 0, minimum_distance(matrices) + margin / (4 * matrices.shape[-1]), -np.inf)
 
 
 def _from_a_pool(n_classes: int, n_columns: int, zeros: bool, rng: np.random.Generator) -> Draw:
-    """Different columns of a pool, drawn one after another without replacement."""
+    """Distinct columns of a pool, drawn one after another without replacement."""
     pool, probability = column_pool(n_classes, n_columns, zeros, rng)
 
     def draw(n_draws: int) -> Matrix:
@@ -70,7 +70,7 @@ def _from_a_pool(n_classes: int, n_columns: int, zeros: bool, rng: np.random.Gen
 
 
 def _rows_with_equal_zeros(n_classes: int, n_columns: int, rng: np.random.Generator) -> Draw:
-    """Rows with half of their entries zero, at random places; draws with unusable columns are left out."""
+    """Rows with half of their entries zero, at random positions; draws with unusable columns are dropped."""
 
     def draw(n_draws: int) -> Matrix:
         shape = (n_draws, n_classes, n_columns)

@@ -1,7 +1,9 @@
 """Decoders: from the outputs of a code's columns to one score per class, and to probabilities.
 
-A decoder declares what it learns from. ``fit`` of a classifier solves the columns first and then hands it
-their outputs, on the training rows or out of fold; until then a fixed decoder stands in.
+``protocol`` says what a decoder is, ``fixed`` has those with nothing to learn, ``probabilities`` those with
+calibrated columns, ``weighted`` and ``prior`` those with learned weights; ``registry`` finds one by name. A
+decoder declares what it learns from: a classifier's ``fit`` solves the columns first, then passes it their
+outputs, on the training rows or out of fold. Until then a fixed decoder takes its place.
 """
 
 from .coupling import has_all_pairs

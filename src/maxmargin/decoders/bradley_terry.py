@@ -1,19 +1,20 @@
-"""Probabilities of classes from those of a code's columns, by the generalised Bradley-Terry model.
+"""Class probabilities from those of a code's columns, by the generalised Bradley-Terry model.
 
-Column t says with which probability r_t a row is of its classes with +1, given that it is of one of its
-classes. With q_t+ and q_t- the sums of p over its classes with +1 and -1, the model says that this is
-q_t+ / (q_t+ + q_t-), and p is the most likely one (Huang, Weng and Lin, 2006):
+Column t gives the probability r_t that a row belongs to one of its +1 classes, given that it belongs to one
+of its classes. With q_t+ and q_t- the sums of p over its classes with +1 and -1, the model equates r_t with
+q_t+ / (q_t+ + q_t-), and p maximises the likelihood (Huang, Weng and Lin, 2006):
 
     max_p  sum_t  r_t log q_t+  +  (1 - r_t) log q_t-  -  log(q_t+ + q_t-)    s.t.  sum_y p_y = 1,  p >= 0.
 
-Where the columns are exact, p is. A bound that touches at the present p, log q' >= sum_y (p_y / q) log p_y'
-and -log q' >= -q' / q up to constants, separates the classes; its maximum is the step, with q = q+ + q-,
+If the columns are exact, so is p. A lower bound that is tight at the current p, log q' >=
+sum_y (p_y / q) log p_y' and -log q' >= -q' / q up to constants, separates the classes; maximising it gives
+the step, with q = q+ + q-,
 
     p_y  <-  p_y (sum_{c_yt = 1} r_t / q_t+  +  sum_{c_yt = -1} (1 - r_t) / q_t-) / sum_{c_yt != 0} 1 / q_t,
 
-which never lowers the likelihood. Two steps tell the rate at which log p converges, and a third goes from
-there as far as that rate promises (Varadhan and Roland, 2008), where this is no less likely. Rows for which
-this takes long, as columns that contradict each other do, end by ``bradley_terry_newton``.
+which never lowers the likelihood. Two steps estimate the rate at which log p converges, and a third
+extrapolates at that rate (Varadhan and Roland, 2008) unless this is less likely. Rows that converge slowly,
+because their columns contradict each other, are finished by ``bradley_terry_newton``.
 """
 
 from __future__ import annotations
@@ -23,36 +24,35 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from ..codes import Code
-from .bradley_terry_newton import newton_finish
+from .bradley_terry_newton import MIN_CLASS_PROBABILITY, newton_finish
 
 __all__ = ["bradley_terry"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
 
-LEAST = 1e-7  # probability that a column gives to either side
-TINY = 1e-30  # the least p on the way: what is 0 would stay so
-TOL = 1e-7  # change of a probability by one step at which a row is done
-MAX_ROUNDS = 20  # of these three steps, before Newton's
-AT_ONCE = 2_000_000  # outputs that are worked on at one time
+MIN_SIDE_PROBABILITY = 1e-7  # that a column gives to either side
+STEP_TOL = 1e-7  # a row has converged when one step changes no probability by more
+MAX_EXTRAPOLATIONS = 20  # rounds of three steps, before Newton's method
+OUTPUTS_PER_BATCH = 2_000_000
 
 
 def bradley_terry(positive: FloatArray, code: Code) -> FloatArray:
-    """Probabilities (n, n_classes); ``positive`` (n, n_columns) are those of the columns' sides with +1.
+    """Probabilities (n, n_classes) from those of the columns' +1 sides, ``positive`` (n, n_columns).
 
-    Without zeros in the code the likelihood is concave, and the answer is its maximum; with zeros it may be
-    a local one, the one reached from equal probabilities. A row is done when one step of the bound changes no
-    probability by more than 1e-7; the few that are not after 200 of Newton's steps are given as they are
-    then. A row's answer does not depend on other rows.
+    Without zeros in the code the likelihood is concave and the result is its maximum; with zeros it may be a
+    local maximum, the one reached from equal probabilities. A row has converged when one step changes no
+    probability by more than 1e-7; the few that have not after 200 Newton steps are returned as they are. A
+    row's result does not depend on other rows.
     """
-    r = np.clip(positive, LEAST, 1.0 - LEAST)
-    steps, size = _Steps(code), max(1, AT_ONCE // code.n_columns)
+    r = np.clip(positive, MIN_SIDE_PROBABILITY, 1.0 - MIN_SIDE_PROBABILITY)
+    steps, size = _Steps(code), max(1, OUTPUTS_PER_BATCH // code.n_columns)
     parts = [_solved(r[start : start + size].T, steps, code) for start in range(0, len(r), size)]
     return np.concatenate([np.empty((0, code.n_classes)), *(part.T for part in parts)])
 
 
 class _Steps:
-    """The step of a code; arrays are (n_classes, n) and (n_columns, n)."""
+    """The step for one code; arrays are (n_classes, n) and (n_columns, n)."""
 
     def __init__(self, code: Code) -> None:
         self.plus, self.minus = (csr_array((code.matrix == s).astype(np.float64)) for s in (1, -1))
@@ -61,7 +61,7 @@ class _Steps:
         self.all_columns = csr_array(np.ones((1, code.n_columns)))
 
     def __call__(self, p: FloatArray, r: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The next p, and the log-likelihood of this one."""
+        """The next p, and the log-likelihood of the current one."""
         above, below = self.plus_sums @ p, self.minus_sums @ p
         both = above + below
         likelihood = (self.all_columns @ (r * np.log(above / both) + (1.0 - r) * np.log(below / both)))[0]
@@ -70,26 +70,26 @@ class _Steps:
 
 
 def _normalised(p: FloatArray) -> FloatArray:
-    p = np.maximum(p / _total(p), TINY)
+    p = np.maximum(p / _total(p), MIN_CLASS_PROBABILITY)
     return p / _total(p)
 
 
 def _total(p: FloatArray) -> FloatArray:
-    """Sums over the classes in one fixed order, however many columns there are beside each other."""
+    """Sums over the classes in a fixed order, whatever the number of rows in the batch."""
     return np.add.accumulate(p, axis=0)[-1]
 
 
 def _solved(r: FloatArray, step: _Steps, code: Code) -> FloatArray:
-    """All rows from equal probabilities, each until its own change is small."""
+    """Iterate from equal probabilities until each row has converged."""
     n_classes, n = step.plus.shape[0], r.shape[1]
     P, active = np.full((n_classes, n), 1.0 / n_classes), np.arange(n)
-    for _ in range(MAX_ROUNDS):
+    for _ in range(MAX_EXTRAPOLATIONS):
         p, r_active = P[:, active], r[:, active]
         once, _ = step(p, r_active)
         twice, likelihood = step(once, r_active)
         ahead, promised = step(_extrapolated(p, once, twice), r_active)
         P[:, active] = np.where(promised >= likelihood, ahead, twice)
-        active = active[np.abs(once - p).max(axis=0) > TOL]
+        active = active[np.abs(once - p).max(axis=0) > STEP_TOL]
         if not len(active):
             return P
     P[:, active] = newton_finish(P[:, active].T, r[:, active].T, code).T
@@ -97,7 +97,7 @@ def _solved(r: FloatArray, step: _Steps, code: Code) -> FloatArray:
 
 
 def _extrapolated(p: FloatArray, once: FloatArray, twice: FloatArray) -> FloatArray:
-    """Where log p goes at the rate that two steps show."""
+    """log p extrapolated at the rate that two steps show."""
     before, first, second = np.log(p), np.log(once), np.log(twice)
     move = first - before
     turn = second - first - move

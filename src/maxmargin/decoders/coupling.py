@@ -1,11 +1,11 @@
-"""Probabilities of several classes from those of pairs of classes.
+"""Class probabilities from those of pairs of classes.
 
-For a row, pair (i, j) says with which probability r_ij it is of class i, given that it is of class i or j.
-Wu, Lin and Weng (2004, their second method) take the p that fits all pairs best,
+Pair (i, j) gives the probability r_ij that a row belongs to class i, given that it belongs to i or j.
+Wu, Lin and Weng (2004, their second method) choose the p that fits all pairs best,
 
     min_p  sum_{i < j} (r_ji p_i - r_ij p_j)^2    s.t.  sum_i p_i = 1,  p >= 0.
 
-Where every r_ij is positive the minimiser without p >= 0 is positive, and one linear system gives it.
+If every r_ij is positive, the minimiser without p >= 0 is positive too, and solves one linear system.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ __all__ = ["couple", "has_all_pairs"]
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
 
-LEAST = 1e-7  # probability that a pair gives to either of its classes, as in LIBSVM
-AT_ONCE = 1_000_000  # entries of the systems that are solved at one time
+MIN_PAIR_PROBABILITY = 1e-7  # that a pair gives to either class, as in LIBSVM
+SYSTEM_ENTRIES_PER_BATCH = 1_000_000
 
 
 def has_all_pairs(code: Code) -> bool:
-    """Whether the columns are all pairs of at least three classes, each once, whatever their order."""
+    """Whether the columns are all pairs of at least three classes, each once, in any order."""
     n_pairs = code.n_classes * (code.n_classes - 1) // 2
     in_column = np.abs(code.matrix).sum(axis=0, dtype=np.int64)
     return code.n_classes > 2 and code.n_columns == n_pairs and bool((in_column == 2).all())
 
 
 def couple(positive: FloatArray, code: Code) -> FloatArray:
-    """Probabilities (n, n_classes); ``positive`` (n, n_columns) are those of the columns' positive classes.
+    """Probabilities (n, n_classes) from those of the columns' positive classes, ``positive`` (n, n_columns).
 
-    With Q the matrix of the quadratic form, the optimum is where Q p is the same for all classes, so p is
-    the solution of (Q + 11') x = 1 divided by its sum.
+    With Q the matrix of the quadratic form, Q p is equal for all classes at the optimum, so p is the
+    solution of (Q + 11') x = 1 divided by its sum.
     """
-    r = np.clip(positive, LEAST, 1.0 - LEAST)
-    step = max(1, AT_ONCE // code.n_classes**2)
+    r = np.clip(positive, MIN_PAIR_PROBABILITY, 1.0 - MIN_PAIR_PROBABILITY)
+    step = max(1, SYSTEM_ENTRIES_PER_BATCH // code.n_classes**2)
     P = np.empty((len(r), code.n_classes))
     with _native.one_blas_thread():
         for start in range(0, len(r), step):

@@ -46,17 +46,17 @@ class Margins(_Fixed):
 
 @dataclass(frozen=True)
 class Votes(_Fixed):
-    """The number of columns that vote for a class, an output of 0 being half a vote for either side.
+    """The number of columns that vote for a class; an output of 0 is half a vote for either side.
 
-    Among equal votes the larger sum of margins ``s_y = sum_t c_yt f_t`` wins, whatever its size: to the votes
-    is added ``s_y / (5 (1 + |s_y|))``, and where rounding hides a difference of sums one unit in the last
-    place restores it. Sums that are equal in double precision are the only ties left.
+    The larger sum of margins ``s_y = sum_t c_yt f_t`` breaks ties, at any scale: ``s_y / (5 (1 + |s_y|))`` is
+    added to the votes, and where rounding hides a difference of sums, one unit in the last place restores it.
+    Only sums that are equal in double precision remain tied.
     """
 
     name: str = field(default="votes", init=False)
 
     def scores(self, F: FloatArray, code: Code) -> FloatArray:
-        """Votes, plus less than a quarter of a vote that tells equal votes apart."""
+        """Votes, plus less than a quarter vote that breaks ties."""
         F = checked_outputs(F, code)
         n_columns_of_class = np.abs(code.matrix).sum(axis=1, dtype=np.float64)
         sums = margin_sums(F, code)
@@ -73,7 +73,7 @@ class Hamming(_Fixed):
     name: str = field(default="hamming", init=False)
 
     def scores(self, F: FloatArray, code: Code) -> FloatArray:
-        """Minus the distance, plus less than a quarter that tells equal distances apart."""
+        """Minus the distance, plus less than a quarter that breaks ties."""
         F = checked_outputs(F, code)
         sums = margin_sums(F, code)
         return with_margins((sums.votes - code.n_columns) / 2, sums)
@@ -81,9 +81,9 @@ class Hamming(_Fixed):
 
 @dataclass(frozen=True)
 class LossBased(_Fixed):
-    """The least loss: minus ``sum_t loss(c_yt f_t)``, zero entries included as ``loss(0)``.
+    """The smallest loss: minus ``sum_t loss(c_yt f_t)``, zero entries included as ``loss(0)``.
 
-    Equal losses go to the larger sum of margins. Named after its loss: ``"hinge"`` is ``LossBased(Hinge())``.
+    Ties go to the larger sum of margins. Named after its loss: ``"hinge"`` is ``LossBased(Hinge())``.
     """
 
     loss: Loss = LOSSES["hinge"]
@@ -96,7 +96,7 @@ class LossBased(_Fixed):
     def scores(self, F: FloatArray, code: Code) -> FloatArray:
         """Minus the summed loss of each class."""
         F = checked_outputs(F, code)
-        with np.errstate(over="ignore"):  # too large a sum is infinite, and decided as a tie is
+        with np.errstate(over="ignore"):  # sums that overflow are infinite, and ties
             cost = code_product(self.loss.value(F), code.matrix == 1)
             cost += code_product(self.loss.value(-F), code.matrix == -1)
         cost += (code.matrix == 0).sum(axis=1) * self.loss.value(np.zeros(()))

@@ -1,4 +1,4 @@
-"""Sums of margins over a code's columns, and scores whose ties they decide."""
+"""Sums of margins over a code's columns, and scores whose ties they break."""
 
 from __future__ import annotations
 
@@ -14,35 +14,35 @@ from ..codes import Code
 __all__ = ["Sums", "checked_outputs", "code_product", "margin_sums", "ordered_by_margins", "with_margins"]
 
 FloatArray = NDArray[np.float64]
-LARGEST = np.finfo(np.float64).max
+MAX_FLOAT = np.finfo(np.float64).max
 
 
 def checked_outputs(F: ArrayLike, code: Code) -> FloatArray:
-    """Outputs as an array with a column for each of the code's; refused in any other shape, or with NaN.
+    """Outputs as an array; raises unless it has one column for each column of the code, and no NaN.
 
-    An infinite output has a side, and is taken for the largest number there is.
+    An infinite output has a sign and is clipped to the largest floating-point number.
     """
     F = np.asarray(F, dtype=np.float64)
     if F.ndim != 2 or F.shape[1] != code.n_columns:
-        raise ValueError(f"F has {code.n_columns} columns, as its code has; got shape {F.shape}.")
+        raise ValueError(f"F must have {code.n_columns} columns, as the code has; got shape {F.shape}.")
     if np.isfinite(F).all():
         return F
     if np.isnan(F).any():
         row, column = np.argwhere(np.isnan(F))[0]
         raise ValueError(
-            f"F contains NaN, first in row {row}, column {column}; outputs of columns are numbers. Leave "
-            "such rows out, or see why the column's classifier gives it."
+            f"F contains NaN, first in row {row}, column {column}; outputs must be numbers. Leave "
+            "out these rows, or check the classifier of that column."
         )
-    return np.clip(F, -LARGEST, LARGEST)
+    return np.clip(F, -MAX_FLOAT, MAX_FLOAT)
 
 
 def code_product(F: FloatArray, matrix: NDArray[Any]) -> FloatArray:
-    """``F @ matrix.T``, each row summed in one fixed order, whatever the other rows."""
+    """``F @ matrix.T``, each row summed in a fixed order that does not depend on other rows."""
     return np.ascontiguousarray((csr_array(matrix.astype(np.float64)) @ F.T).T)
 
 
 class Sums(NamedTuple):
-    """``F @ matrix.T``, what rounding it has left out, and ``sign(F) @ matrix.T``, each (n, n_classes)."""
+    """``F @ matrix.T``, its rounding error, and ``sign(F) @ matrix.T``, each (n, n_classes)."""
 
     high: FloatArray
     low: FloatArray
@@ -52,14 +52,14 @@ class Sums(NamedTuple):
 def margin_sums(F: FloatArray, code: Code) -> Sums:
     """Sums in doubled precision, so that ties do not depend on the order of the columns.
 
-    The order of two sums may be decided by what rounding has left out. Rows above 2^1000 are scaled by a
-    power of two first: a sum never overflows.
+    The rounding errors order sums that are equal in double precision. Rows with outputs above 2^1000 are
+    scaled by a power of two first, so that sums never overflow.
     """
     return Sums(*_native.code_sums(F, code.matrix))
 
 
 def with_margins(votes: FloatArray, sums: Sums) -> FloatArray:
-    """Votes, plus less than a quarter of one that orders equal votes by their sums."""
+    """Votes, plus less than a quarter vote that orders equal votes by their sums."""
     return ordered_by_margins(votes + sums.high / (5 * (1 + np.abs(sums.high))), votes, sums)
 
 
@@ -73,7 +73,7 @@ def ordered_by_margins(scores: FloatArray, first: FloatArray, sums: Sums) -> Flo
 
 
 def _ordered(scores: FloatArray, first: FloatArray, sums: Sums) -> NDArray[np.bool_]:
-    """Whether a row is strictly ordered by (first, sums) as it is. Nearly all are; of the rest, not all."""
+    """Whether a row is certainly ordered strictly by (first, sums); nearly all rows are."""
     rank = np.argsort(scores, axis=1)
     s, a, b = (np.take_along_axis(v, rank, axis=1) for v in (scores, first, sums.high))
     rises = (a[:, 1:] > a[:, :-1]) | ((a[:, 1:] == a[:, :-1]) & (b[:, 1:] > b[:, :-1]))

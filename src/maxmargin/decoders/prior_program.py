@@ -1,9 +1,9 @@
-"""The convex decoder with a prior, smoothed about multipliers: values, gradient and curvature.
+"""The convex decoder with a prior: the problem, smoothed around multipliers, and proximal Newton steps.
 
     min_V  nu/2 ||V - V0||^2 + sum_i c_i max(0, max_{p != y_i} z_ip),   z_ip = 1 - (v_{y_i} - v_p)'f_i
 
-over V that are 0 where the code is. The loss of a row is the largest <t, z_i> over t >= 0 with sum t <= 1, so
-such t_i for all rows give, with the flow E_ip = c_i ([p = y_i] sum_k t_ik - t_ip), the bound
+over V that are 0 where the code is. The loss of a row is the largest <t, z_i> over t >= 0 with sum t <= 1.
+Such t_i for all rows give, with the flow E_ip = c_i ([p = y_i] sum_k t_ik - t_ip), the lower bound
 
     sum_ip c_i t_ip - <E, F V0'> - 1/(2 nu) ||E'F on the code's support||^2
 
@@ -61,7 +61,7 @@ class PriorProgram:
         return np.where(self.support, flow.T @ self.F[used], 0.0)
 
     def bound(self, t: np.ndarray) -> float:
-        """What multipliers t prove."""
+        """The lower bound given by multipliers t."""
         rows = np.arange(len(t))
         gain = t.sum(axis=1) * (1.0 - self.prior_scores[rows, self.labels]) + (t * self.prior_scores).sum(
             axis=1
@@ -70,7 +70,7 @@ class PriorProgram:
 
 
 def capped_simplex(A: np.ndarray) -> np.ndarray:
-    """The projection of each row onto {t >= 0, sum t <= 1}; minus infinity stays 0."""
+    """The projection of each row onto {t >= 0, sum t <= 1}; minus infinity becomes 0."""
     t = np.maximum(A, 0.0)
     over = np.flatnonzero(t.sum(axis=1) > 1.0)
     if len(over):
@@ -132,10 +132,10 @@ class Smoothed:
         return np.linalg.inv(blocks)
 
 
-GAMMA = 0.3
-LEAST_GAMMA = 1e-7
-SOLVED = 0.05  # of the duality gap: what may be left of the smoothed problem
-MOST_PRODUCTS = 200  # conjugate gradients for one direction
+INITIAL_GAMMA = 0.3
+MIN_GAMMA = 1e-7
+INNER_GAP_FRACTION = 0.05  # the smoothed problem is solved to this fraction of the duality gap
+MAX_CONJUGATE_GRADIENTS = 200  # iterations for one direction
 
 
 def prior_weights(
@@ -143,7 +143,7 @@ def prior_weights(
 ) -> tuple[State, Status, tuple[Check, ...]]:
     """Minimise the program: the state has the best ``V`` and the multipliers ``center``.
 
-    A state of another nu, on the same rows, is a start.
+    The state of another nu on the same rows is a warm start.
     """
     V, center = (
         (state.V, state.center) if state is not None else (program.V0, np.zeros(program.prior_scores.shape))
@@ -154,16 +154,16 @@ def prior_weights(
 
 
 class ProximalNewton:
-    """One Newton step a step."""
+    """A Newton step on the smoothed problem, or a new center, in each step."""
 
     def __init__(self, program: PriorProgram, V: np.ndarray, center: np.ndarray) -> None:
         self.program = program
-        self.state = State(V=V, last=V, center=center, gamma=GAMMA, primal=np.inf)
+        self.state = State(V=V, last=V, center=center, gamma=INITIAL_GAMMA, primal=np.inf)
         self.dual = -np.inf
-        self.point = Smoothed(program, V, center, GAMMA)
+        self.point = Smoothed(program, V, center, INITIAL_GAMMA)
 
     def certify(self) -> Certificate:
-        """The least objective so far, and what the multipliers prove."""
+        """The smallest objective so far, and the largest lower bound."""
         state, point = self.state, self.point
         if point.primal < state.primal:
             state.primal, state.V = point.primal, state.last
@@ -172,11 +172,11 @@ class ProximalNewton:
         return Certificate(primal=state.primal, dual=self.dual, n_support=n_support, tiny=1e-9)
 
     def step(self) -> Status | None:
-        """A Newton step, or a new center where none is needed."""
+        """A Newton step, or a new center if the smoothed problem is solved."""
         state, program = self.state, self.program
         left = float((self.point.gradient**2).sum()) / (2.0 * program.nu)
-        if left <= max(SOLVED * (state.primal - self.dual), 1e-15 * state.primal):
-            state.center, state.gamma = self.point.t, max(state.gamma / 3.0, LEAST_GAMMA)
+        if left <= max(INNER_GAP_FRACTION * (state.primal - self.dual), 1e-15 * state.primal):
+            state.center, state.gamma = self.point.t, max(state.gamma / 3.0, MIN_GAMMA)
             self.point = Smoothed(program, state.last, state.center, state.gamma)
             return None
         direction = self._direction(min(0.1, np.sqrt(left / max(state.primal, 1e-300))))
@@ -197,7 +197,7 @@ class ProximalNewton:
         x, goal = np.zeros_like(r), accuracy * np.linalg.norm(r)
         z = np.einsum("ptu,pu->pt", inverse, r)
         d, rz = z.copy(), float((r * z).sum())
-        for _ in range(MOST_PRODUCTS):
+        for _ in range(MAX_CONJUGATE_GRADIENTS):
             product = self.point.product(d)
             a = rz / float((d * product).sum())
             x += a * d

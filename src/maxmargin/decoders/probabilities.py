@@ -1,4 +1,4 @@
-"""Decoders that give probabilities, from columns calibrated on rows they were not trained on."""
+"""Decoders with probabilities, from columns calibrated on rows they were not trained on."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
 Curve = SigmoidCalibrator | IsotonicCalibrator
 
-DIGITS = 6  # after the point, of a logarithm: what differs by less is equal, as far as it was computed
+LOG_DECIMALS = 6  # log-probabilities are accurate to so many decimals; smaller differences are ties
 
 
 def column_curves(
     F: FloatArray, y: IntArray, code: Code, sample_weight: FloatArray | None = None, method: str = "sigmoid"
 ) -> tuple[Curve, ...]:
-    """A curve for each column, fitted to outputs for the rows of its own classes; others are not looked at.
+    """A curve for each column, from its output to a probability, fitted to the rows of its own classes.
 
-    The outputs (n, n_columns) are for rows that the columns were not trained on, labels are ``0, 1, ...``.
+    Outputs (n, n_columns) are for rows that the columns were not trained on; labels are ``0, 1, ...``.
     """
     weight = np.ones(len(F)) if sample_weight is None else sample_weight
     curves: list[Curve] = []
@@ -40,9 +40,9 @@ def column_curves(
         which, targets = code.column(y, t)
         if not weight[which].any():
             raise ValueError(
-                f"column {t} has nothing to learn a curve from: it tells apart the classes "
-                f"{np.flatnonzero(code.matrix[:, t]).tolist()}, and no row of y with a weight is of these. "
-                "Give rows of every class of the code."
+                f"column {t} cannot be calibrated: it separates the classes "
+                f"{np.flatnonzero(code.matrix[:, t]).tolist()}, and no row of y with a positive weight "
+                "belongs to them. Add rows of every class of the code."
             )
         curve = SigmoidCalibrator() if method == "sigmoid" else IsotonicCalibrator()
         curves.append(curve.fit(F[which, t], targets > 0.0, weight[which]))
@@ -50,25 +50,25 @@ def column_curves(
 
 
 def column_probabilities(curves: tuple[Curve, ...], F: FloatArray) -> FloatArray:
-    """(n, n_columns): with which probability a row of one of a column's classes is of one with +1."""
+    """(n, n_columns): the probability of a column's +1 classes, given that the row has one of its classes."""
     return np.column_stack([curve.predict(F[:, t]) for t, curve in enumerate(curves)])
 
 
 @dataclass(frozen=True)
 class _Calibrated:
-    """Every column has a sigmoid of its own; a subclass joins them to probabilities of the classes.
+    """Each column has its own sigmoid; subclasses combine them into class probabilities.
 
-    The scores are logarithms of the probabilities, and equal ones go to the larger sum of margins. One
-    column tells two classes apart by its sign: there the probabilities are the nearest that agree with it.
+    The scores are the logarithms of the probabilities; ties go to the larger sum of margins. With two classes
+    the sign of the one column decides, and the probabilities are the nearest that agree with it.
     """
 
     curves: tuple[Curve, ...] | None = field(default=None, hash=False)
     learns_from: ClassVar[LearnsFrom] = "out-of-fold"
-    own_rows_only: ClassVar[bool] = True  # what a column says of classes it was not trained on is not used
+    own_rows_only: ClassVar[bool] = True  # outputs for classes that a column was not trained on are not used
 
     @abstractmethod
     def _joined(self, positive: FloatArray, code: Code) -> FloatArray:
-        """Probabilities (n, n_classes) from those of the columns' sides with +1."""
+        """Probabilities (n, n_classes) from those of the columns' +1 sides."""
 
     def fit(self, F: FloatArray, y: IntArray, code: Code, sample_weight: FloatArray | None = None) -> Self:
         """Fit the sigmoids to outputs for rows that the columns were not trained on."""
@@ -77,9 +77,9 @@ class _Calibrated:
         return replace(self, curves=column_curves(F, labels, code, weight))
 
     def scores(self, F: FloatArray, code: Code) -> FloatArray:
-        """Logarithms of the probabilities, ties decided."""
+        """Logarithms of the probabilities, with ties broken."""
         F = checked_outputs(F, code)
-        logs = np.log(np.maximum(self._free(F, code), np.finfo(np.float64).tiny)).round(DIGITS)
+        logs = np.log(np.maximum(self._free(F, code), np.finfo(np.float64).tiny)).round(LOG_DECIMALS)
         return ordered_by_margins(logs, logs.copy(), margin_sums(F, code))
 
     def probabilities(self, F: FloatArray, code: Code) -> FloatArray:
@@ -89,9 +89,9 @@ class _Calibrated:
         return nearest_agreeing(P, self.scores(F, code)) if code.n_classes > 2 else P
 
     def _free(self, F: FloatArray, code: Code) -> FloatArray:
-        """Probabilities in which ties may be left."""
+        """Probabilities that may have ties."""
         if self.curves is None:
-            raise ValueError(f"{type(self).__name__} is not fitted; call fit, and use what it returns.")
+            raise ValueError(f"{type(self).__name__} is not fitted; call fit and use the decoder it returns.")
         positive = column_probabilities(self.curves, np.clip(F, -MAX_FITTED_OUTPUT, MAX_FITTED_OUTPUT))
         if code.n_classes == 2:
             sign = int(code.matrix[1, 0])
@@ -102,7 +102,7 @@ class _Calibrated:
 
 @dataclass(frozen=True)
 class Probabilistic(_Calibrated):
-    """The most likely probabilities of the classes, for any code: see ``bradley_terry``."""
+    """Maximum-likelihood class probabilities, for any code: see ``bradley_terry``."""
 
     name: str = field(default="probabilistic", init=False)
 
@@ -112,16 +112,16 @@ class Probabilistic(_Calibrated):
 
 @dataclass(frozen=True)
 class Coupling(_Calibrated):
-    """Pairs of classes coupled as Wu, Lin and Weng do, for one-vs-one: see ``coupling``."""
+    """Pairwise coupling after Wu, Lin and Weng, for one-vs-one codes: see ``coupling``."""
 
     name: str = field(default="coupling", init=False)
 
     def check(self, code: Code) -> None:
-        """Refuse a code that has not one column for each pair of classes."""
+        """Raise unless the code has one column for each pair of classes."""
         if code.n_classes > 2 and not has_all_pairs(code):
             raise ValueError(
-                f"decoder='coupling' needs a column for each pair of classes, code='one-vs-one'; code "
-                f"{code.name!r} has not. Take decoder='probabilistic' for any code."
+                f"decoder='coupling' needs a column for each pair of classes, as code='one-vs-one' has; got "
+                f"code {code.name!r}. Use decoder='probabilistic', which takes any code."
             )
 
     def fit(self, F: FloatArray, y: IntArray, code: Code, sample_weight: FloatArray | None = None) -> Self:
@@ -135,11 +135,11 @@ class Coupling(_Calibrated):
 
 @dataclass
 class CoupledPairs:
-    """Outputs of a one-vs-one code to probabilities whose argmax is the prediction.
+    """From the outputs of a one-vs-one code to probabilities whose argmax is the prediction.
 
-    Every column has a curve of its own, fitted to its outputs for the rows of its two classes, and the pairs
-    are coupled. Where the coupled probabilities would contradict the prediction they are replaced by the
-    nearest ones that do not.
+    Each column has its own curve, fitted to its outputs for the rows of its two classes, and the pairs are
+    coupled. Coupled probabilities that contradict the prediction are replaced by the nearest ones that do
+    not.
 
     Parameters
     ----------
@@ -157,16 +157,16 @@ class CoupledPairs:
     code_: Code | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
-        """Refuse an unknown method at once."""
+        """Check the method."""
         check_method(self.method)
 
     def fit(self, F: FloatArray, y: IntArray, code: Code, sample_weight: FloatArray | None = None) -> Self:
         """Fit to outputs (n, n_columns) for rows that the columns were not trained on, labels ``0, 1, ...``.
 
-        Outputs for rows of classes that a column does not tell apart are not looked at.
+        A column's outputs for rows of other classes than its two are ignored.
         """
         if not has_all_pairs(code):
-            raise ValueError(f"coupling needs a column for each pair of classes; code {code.name!r} has not.")
+            raise ValueError(f"coupling needs a column for each pair of classes; got code {code.name!r}.")
         self.code_, self.curves_ = code, column_curves(F, y, code, sample_weight, self.method)
         return self
 

@@ -1,4 +1,4 @@
-"""What a decoder is."""
+"""The protocol of decoders: what they learn from, their scores and their probabilities."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class Decoder(Protocol):
     """Turns column outputs ``F`` of shape (n_samples, n_columns) into scores (n_samples, n_classes).
 
     ``fit`` learns from outputs and labels ``0 .. n_classes-1`` and returns the fitted decoder; decoders with
-    nothing to learn return themselves. ``learns_from`` says which outputs ``fit`` is to be given: those of
-    the training rows themselves, or of rows that the columns were not trained on.
+    nothing to learn return themselves. ``learns_from`` declares which outputs ``fit`` needs: those for the
+    training rows themselves, or for rows that the columns were not trained on.
     """
 
     learns_from: ClassVar[LearnsFrom]

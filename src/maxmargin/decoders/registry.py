@@ -1,4 +1,4 @@
-"""Decoders: from the outputs of a code's columns to one score per class, larger is better."""
+"""All decoders by name, and what scores mean: decision values and predicted classes."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ IntArray = NDArray[np.intp]
 
 
 def decision_values(F: FloatArray, code: Code, decoder: Decoder) -> FloatArray:
-    """What ``decision_function`` returns: scores, or (n,) values for class 1 where a code has one column."""
+    """What ``decision_function`` returns: scores, or (n,) values for class 1 if the code has one column."""
     if code.n_classes == 2 and code.n_columns == 1:
         return checked_outputs(F, code)[:, 0] * code.matrix[1, 0]
     return decoder.scores(F, code)
 
 
 def predicted_classes(decision: FloatArray) -> IntArray:
-    """The class with the largest decision value; of two classes the second, where the value is positive."""
+    """The class with the largest decision value; with two classes, the second if the value is positive."""
     if decision.ndim == 1:
         return (decision > 0).astype(np.intp)
     return np.argmax(decision, axis=1)
@@ -54,7 +54,7 @@ DECODERS: dict[str, Decoder] = {decoder.name: decoder for decoder in FIXED + LEA
 
 
 def gives_probabilities(decoder: Any) -> bool:
-    """Whether the decoder, or the one of that name, turns outputs into probabilities."""
+    """Whether the decoder, or the one of that name, has probabilities."""
     known = DECODERS.get(decoder) if isinstance(decoder, str) else decoder
     return hasattr(known, "probabilities")
 
@@ -63,7 +63,7 @@ def decoder_from_name(decoder: str | Decoder, code: Code) -> Decoder:
     """The decoder of that name; a ``Decoder`` is returned as it is.
 
     ``"auto"`` is ``"margins"`` for one-vs-rest, ``"votes"`` for one-vs-one, ``"hinge"`` for any other code.
-    One that cannot work with the code is refused.
+    Raises if the decoder cannot work with the code.
     """
     if isinstance(decoder, str) and decoder == "auto":
         decoder = {"one-vs-rest": "margins", "one-vs-one": "votes"}.get(code.name, "hinge")

@@ -1,14 +1,15 @@
-"""Decoding weights by constraint generation: a linear program with few of the pairs, solved again and again.
+"""Decoding weights by constraint generation: a linear program over few of the pairs, solved repeatedly.
 
 HiGHS holds the dual of the restricted program,
 
     max  margin sum_j pi_j - sum_p l_p    s.t.  A_pq(pi) <= l_p where m_pq != 0,   0 <= pi_j <= c_j
 
-with a column for each pair at work and a row for each weight: its basis is as large as the number of weights,
-slacks need no variables, and the weights are the rows' multipliers. It goes on from its last basis.
+with a column for each active pair and a row for each weight: the basis has the size of the weights, slacks
+need no variables, and the weights are the rows' multipliers. Each solve starts from the last basis.
 
-The restricted optimum W' moves far from round to round, as cutting planes do. So the least loss on the way
-from the best W so far to W' is the next best W, and pairs join that are violated a little beyond it.
+The restricted optimum W' moves far from round to round, as usual with cutting planes. So the next W is the
+point with the smallest loss between the best W so far and W', and the pairs violated a little beyond that
+point become active.
 """
 
 from __future__ import annotations
@@ -21,16 +22,16 @@ import numpy as np
 from ..numerics import SERIAL_SIMPLEX, Outcome, new_highs, outcome_of, run_highs
 from ..solving import Certificate, Check, State, Status, Stop, drive
 
-BEYOND = 0.3  # pairs join that are violated so far on the way from the best point to the restricted optimum
-NEW = 500  # pairs that join at once, or half as many as there are
+OVERSHOOT = 0.3  # how far beyond the best point, towards the restricted optimum, violated pairs are sought
+NEW_PAIRS_PER_ROUND = 500  # or half as many as are active, if that is more
 
 
 def learn_weights(
     program: WeightsProgram, W: np.ndarray, *, epsilon: float, stop: Stop
 ) -> tuple[State, Status, tuple[Check, ...]]:
-    """Minimise the program from W: the state has the best ``W`` and the pairs at work, ``pairs``.
+    """Minimise the program from W: the state has the best ``W`` and the active ``pairs``.
 
-    Pairs that are violated by ``epsilon`` or less do not join. ``stop.tol`` is of the relative duality gap.
+    Pairs violated by at most ``epsilon`` stay inactive. ``stop.tol`` limits the relative duality gap.
     """
     generation = ConstraintGeneration(program, W, epsilon, stop)
     status, history = drive(generation.state, generation.step, generation.certify, stop)
@@ -38,7 +39,7 @@ def learn_weights(
 
 
 class ConstraintGeneration:
-    """One restricted program a step."""
+    """Solves one restricted program in each step."""
 
     def __init__(self, program: WeightsProgram, W: np.ndarray, epsilon: float, stop: Stop) -> None:
         self.program, self.epsilon, self.cancel = program, epsilon, stop.cancel
@@ -46,21 +47,21 @@ class ConstraintGeneration:
         self.state = State(W=W, pairs=np.zeros(0, dtype=np.int64))
         self.master = RestrictedDual(program)
         self.Z = program.missing(W)  # at the best point
-        self.corner = self.beyond = self.Z  # at the restricted optimum, and where pairs are looked for
+        self.corner = self.beyond = self.Z  # at the restricted optimum, and where violated pairs are sought
         self.dual = -np.inf
 
     def certify(self) -> Certificate:
-        """The loss of the best weights, and what the multipliers prove."""
+        """The loss of the best weights, and the largest lower bound."""
         primal, tiny = self.program.loss(self.Z), self.program.tiny
         dual = min(self.dual, primal) if self.dual <= primal + 1e-6 * tiny else self.dual
         return Certificate(primal=primal, dual=dual, n_support=len(self.state.pairs), tiny=tiny)
 
     def step(self) -> Status | None:
-        """Let violated pairs join, solve, and go towards the solution."""
+        """Activate violated pairs, solve, and move towards the solution."""
         pairs = self._violated(self.beyond)
         if not len(pairs):
             pairs = self._violated(self.corner)
-        if not len(pairs):  # no pair that is out is violated by more than epsilon
+        if not len(pairs):  # no inactive pair is violated by more than epsilon
             return Status.CONVERGED
         self.master.add(pairs)
         self.state.pairs = np.concatenate([self.state.pairs, pairs])
@@ -77,7 +78,7 @@ class ConstraintGeneration:
         G, cost = Z.shape[1], self.program.cost
         pairs = np.flatnonzero(missing > self.epsilon)
         pairs = pairs[cost[pairs // G] > 0.0]
-        most = max(NEW, len(self.state.pairs) // 2)
+        most = max(NEW_PAIRS_PER_ROUND, len(self.state.pairs) // 2)
         if len(pairs) > most:
             worth = missing[pairs] * cost[pairs // G]
             pairs = np.sort(pairs[np.argsort(-worth, kind="stable")[:most]])
@@ -90,7 +91,7 @@ class ConstraintGeneration:
         self.dual = max(self.dual, program.bound(pi))
         self.corner = program.missing(corner)
         share = program.best_share(self.Z, self.corner)
-        self.beyond = program.mixed(self.Z, self.corner, share + BEYOND * (1.0 - share))
+        self.beyond = program.mixed(self.Z, self.corner, share + OVERSHOOT * (1.0 - share))
         W = state.W + share * (corner - state.W)
         Z = program.missing(W)
         if program.loss(Z) < program.loss(self.Z):
@@ -116,7 +117,7 @@ class RestrictedDual:
         self.highs.addCols(G, np.ones(G), -free, free, n, starts, np.arange(n, dtype=np.int32), -np.ones(n))
 
     def add(self, pairs: np.ndarray) -> None:
-        """Columns for some pairs, by their numbers ``i G + p``."""
+        """Add columns for pairs, given as indices ``i G + p``."""
         program = self.program
         i, p = np.divmod(pairs, len(program.matrix))
         y, h = program.labels[i], program.H[i]
@@ -131,7 +132,7 @@ class RestrictedDual:
         self.pairs = np.concatenate([self.pairs, pairs])
 
     def solve(self, cancel: np.ndarray, deadline: float) -> Outcome:
-        """Run the simplex method from the last basis; once more from none where rounding defeats it."""
+        """Run the simplex method from the last basis; if that fails by rounding, once more from scratch."""
         run_highs(self.highs, cancel, deadline)
         outcome = outcome_of(self.highs)
         if outcome == "failed":
@@ -141,7 +142,7 @@ class RestrictedDual:
         return outcome
 
     def solution(self) -> tuple[np.ndarray, np.ndarray] | None:
-        """Weights whose rows sum to 1, and multipliers within their bounds; None where there are none."""
+        """Weights whose rows sum to 1, and multipliers within their bounds; None if they are not valid."""
         program, found = self.program, self.highs.getSolution()
         W = np.zeros(program.matrix.shape)
         W[self.weights] = np.maximum(-np.asarray(found.row_dual), 0.0)
@@ -152,7 +153,7 @@ class RestrictedDual:
         return W / sums, np.clip(pi, 0.0, program.cost[self.pairs // len(W)])
 
 
-TINY = 1e-9  # a loss of so many margins counts as none
+NEGLIGIBLE_LOSS = 1e-9  # in units of the margin
 
 
 @dataclass(frozen=True)
@@ -167,11 +168,11 @@ class WeightsProgram:
 
     @property
     def tiny(self) -> float:
-        """What counts as no loss."""
-        return TINY * self.margin
+        """A loss that counts as zero."""
+        return NEGLIGIBLE_LOSS * self.margin
 
     def missing(self, W: np.ndarray) -> np.ndarray:
-        """What each pair (i, p) lacks to the margin, (n, G); minus infinity for p = y_i."""
+        """How much each pair (i, p) lacks to the margin, (n, G); minus infinity for p = y_i."""
         return self._missing(self.H @ (self.matrix * W).T)
 
     def _missing(self, S: np.ndarray) -> np.ndarray:
@@ -181,7 +182,7 @@ class WeightsProgram:
         return Z
 
     def mixed(self, Z: np.ndarray, other: np.ndarray, share: float) -> np.ndarray:
-        """What is missing at ``(1 - share) W + share W_other``."""
+        """``missing`` at ``(1 - share) W + share W_other``."""
         rows = np.arange(len(Z))
         Z, other = Z.copy(), other.copy()
         Z[rows, self.labels] = other[rows, self.labels] = 0.0
@@ -190,7 +191,7 @@ class WeightsProgram:
         return Z
 
     def loss(self, Z: np.ndarray) -> float:
-        """The objective, from what is missing."""
+        """The objective, from what ``missing`` returns."""
         return float(self.cost @ np.maximum(Z, 0.0).sum(axis=1))
 
     def bound(self, pi: np.ndarray) -> float:
@@ -201,7 +202,7 @@ class WeightsProgram:
         return float(self.margin * pi.sum() - A.max(axis=1).sum())
 
     def best_share(self, Z: np.ndarray, other: np.ndarray) -> float:
-        """The share of another point at which the loss, convex and piecewise linear, is least."""
+        """The share of another point that minimises the loss, which is convex and piecewise linear."""
         pairs = np.flatnonzero((Z > 0.0) | (other > 0.0))
         a, b = Z.ravel()[pairs], other.ravel()[pairs]
         slope = self.cost[pairs // Z.shape[1]] * (b - a)
@@ -215,9 +216,9 @@ class WeightsProgram:
 
 
 def column_accuracy(H: np.ndarray, labels: np.ndarray, weight: np.ndarray, matrix: np.ndarray) -> np.ndarray:
-    """Each column's share of right outputs on each class, rows divided by their sums: where learning starts.
+    """Each column's accuracy on each class, with rows that sum to 1: the initial weights.
 
-    Where all columns of a class are always wrong, or a class has no rows, its columns count alike.
+    If all columns of a class are always wrong, or a class has no rows, its columns count equally.
     """
     right = np.zeros(matrix.shape)
     for p in np.unique(labels):
