@@ -19,7 +19,7 @@ __attribute__((visibility("default"))) void maxmargin_set_num_threads(int n) { t
 namespace maxmargin {
 namespace {
 
-// Arrays are taken as they are or refused: a converted result would be filled and thrown away.
+// Arrays are never converted: a converted output array would be filled and discarded.
 auto array(const char* name) { return nb::arg(name).noconvert(); }
 auto array_or_none(const char* name) { return array(name).none(); }
 
@@ -78,7 +78,7 @@ void bind(nb::module_& m, const Names& names) {
         array_or_none("z_rows"), array_or_none("x_sqnorms"), array_or_none("z_sqnorms"),
         array_or_none("centre"), "step"_a, array("starts"), array("column_starts"), array("columns"),
         array("values"), array("out"), "n_threads"_a);
-    // fills centre and says whether subtracting it is worth while
+    // fills centre and returns whether subtracting it is worthwhile
     m.def(
         names.useful_centre,
         [](const Matrix& X, const Subset& subset, const Out<double, 1>& centre) {
@@ -164,7 +164,7 @@ struct Buffer {
 
 template <class T>
 void exp_buffer(const Buffer& x, const Buffer& out) {
-    constexpr std::size_t LONG = 50'000;  // shorter ones are done before another thread would wake up
+    constexpr std::size_t LONG = 50'000;  // shorter arrays finish before another thread wakes up
     const std::size_t n = std::size_t(x.view.len) / sizeof(T);
     const auto work = [&] {
         simd().of<T>().exp(static_cast<T*>(x.view.buf), static_cast<T*>(out.view.buf), n);

@@ -1,4 +1,4 @@
-// What every binding file needs: array types, row views, and the check for Ctrl-C.
+// Shared by all bindings: array types, row views, and the check for Ctrl-C.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -1,5 +1,5 @@
-// Matrix products and linear systems through function pointers, filled in once at import from the BLAS and
-// LAPACK that SciPy ships, so that nothing is linked and the C++ tests can plug in naive ones.
+// Matrix products and linear systems through function pointers. They are set once at import to SciPy's BLAS
+// and LAPACK, so nothing is linked and the C++ tests can plug in naive versions.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace maxmargin {
 
-// The Fortran interface: column-major, every argument a pointer.
+// The Fortran interface: column-major, all arguments are pointers.
 template <class T>
 using Gemm = void (*)(char* transa, char* transb, int* m, int* n, int* k, T* alpha, T* a, int* lda, T* b,
                       int* ldb, T* beta, T* c, int* ldc);
@@ -68,7 +68,7 @@ void add_transposed_product(const T* K, const T* A, T* R, std::size_t n, std::si
                      const_cast<T*>(K), &cols, &one, R, &rows);
 }
 
-// G += XX' for row-major X (n, d), in the triangle that row-major readers see at or below the diagonal.
+// G += XX' for row-major X (n, d); only the triangle at or below the diagonal, in row-major view.
 template <class T>
 void add_row_gram(const T* X, T* G, std::size_t n, std::size_t d) {
     char upper = 'U', transposed = 'T';
@@ -77,8 +77,8 @@ void add_row_gram(const T* X, T* G, std::size_t n, std::size_t d) {
     blas().syrk<T>()(&upper, &transposed, &order, &inner, &one, const_cast<T*>(X), &inner, &one, G, &order);
 }
 
-// G += X'X for row-major X (n, d), in the triangle of G at or above the diagonal by columns, which row-major
-// readers see as the one at or below it.
+// G += X'X for row-major X (n, d); only the triangle at or below the diagonal, in row-major view (above it,
+// in the column-major view of BLAS).
 template <class T>
 void add_gram(const T* X, T* G, std::size_t n, std::size_t d) {
     char upper = 'U', plain = 'N';
@@ -87,7 +87,7 @@ void add_gram(const T* X, T* G, std::size_t n, std::size_t d) {
     blas().syrk<T>()(&upper, &plain, &order, &inner, &one, const_cast<T*>(X), &order, &one, G, &order);
 }
 
-// The solution of A x = b for a symmetric A (n, n), which is overwritten as b is; false where A is singular.
+// Solves A x = b for a symmetric A (n, n), overwriting A and b; false if A is singular.
 inline bool solve_system(double* A, std::size_t n, double* b) {
     int order = int(n), one = 1, info = 0;
     std::vector<int> pivots(n);

@@ -1,4 +1,4 @@
-// Sums of column outputs over the entries of a code: what decoders compare.
+// Sums of column outputs over the entries of a code, which decoders compare.
 #pragma once
 
 #include <algorithm>
@@ -12,12 +12,12 @@
 namespace maxmargin {
 
 // S[g] = sum_t c_gt f_t for each row f of F (n, n_columns) and a code c (n_classes, n_columns) of -1, 0, +1,
-// in doubled precision (Dekker 1971), the columns in their order; and V[g] = sum_t c_gt sign(f_t), exactly.
+// in double-double precision (Dekker 1971), in column order; and V[g] = sum_t c_gt sign(f_t), exactly.
 //
 // In:   F, code
-// Out:  high, low, votes (n, n_classes): the sums S, what rounding them has left out, and V
+// Out:  high, low, votes (n, n_classes): the sums S, their rounding errors, and V
 //
-// Rows above 2^1000 are scaled by a power of two first, for high and low: a sum never overflows.
+// For high and low, rows above 2^1000 are first scaled by a power of two, so a sum never overflows.
 class CodeSums {
   public:
     CodeSums(const std::int8_t* code, std::size_t n_classes, std::size_t n_columns)
@@ -32,8 +32,8 @@ class CodeSums {
     void operator()(const double* F, std::size_t n, double* high, double* low, double* votes,
                     const Poll& poll) const {
         std::vector<Lanes> sums(n_classes_);
-        for (std::size_t first = 0; first < n; first += ROWS) {
-            const std::size_t count = std::min(ROWS, n - first), out = first * n_classes_;
+        for (std::size_t first = 0; first < n; first += ROWS_PER_BLOCK) {
+            const std::size_t count = std::min(ROWS_PER_BLOCK, n - first), out = first * n_classes_;
             add_columns(F + first * n_columns_, count, sums);
             for (std::size_t i = 0; i < count; ++i)
                 for (std::size_t g = 0; g < n_classes_; ++g) {
@@ -48,18 +48,18 @@ class CodeSums {
     }
 
   private:
-    static constexpr std::size_t ROWS = 32;  // side by side, so that loops vectorise and sums stay in cache
+    static constexpr std::size_t ROWS_PER_BLOCK = 32;  // so that loops vectorise and sums stay in cache
 
     struct Entry {
         std::size_t g;
         double sign;
     };
     struct Lanes {
-        double high[ROWS], low[ROWS], votes[ROWS];
+        double high[ROWS_PER_BLOCK], low[ROWS_PER_BLOCK], votes[ROWS_PER_BLOCK];
     };
 
     void add_columns(const double* F, std::size_t count, std::vector<Lanes>& sums) const {
-        double scale[ROWS], f[ROWS] = {}, sign[ROWS] = {};
+        double scale[ROWS_PER_BLOCK], f[ROWS_PER_BLOCK] = {}, sign[ROWS_PER_BLOCK] = {};
         for (std::size_t i = 0; i < count; ++i) scale[i] = scale_of(F + i * n_columns_);
         sums.assign(n_classes_, Lanes{});
         for (std::size_t t = 0; t < n_columns_; ++t) {
@@ -75,7 +75,7 @@ class CodeSums {
 
     static void add(double c, const double* __restrict f, const double* __restrict sign,
                     Lanes& __restrict s) {
-        for (std::size_t i = 0; i < ROWS; ++i) {
+        for (std::size_t i = 0; i < ROWS_PER_BLOCK; ++i) {
             const double term = c * f[i], total = s.high[i] + term, carried = total - s.high[i];
             s.low[i] += (s.high[i] - (total - carried)) + (term - carried);
             s.high[i] = total;

@@ -1,5 +1,5 @@
-// A 64-bit fingerprint of each row that depends on its non-zero values only: dense and CSR, float32 and
-// float64, and any order of the stored entries give the same one.
+// A 64-bit fingerprint of each row that depends only on its non-zero values: it is the same for dense and
+// CSR, for float32 and float64, and for any order of the stored entries.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Data that are whole numbers times one step: pixels, counts, indicators. Their products are exact in
-// integers.
+// Data that are integer multiples of one step: pixels, counts, indicators. Their products are exact in
+// integer arithmetic.
 #pragma once
 
 #include <algorithm>
@@ -12,26 +12,27 @@
 
 namespace maxmargin {
 
-// A squared distance between codes, at most 4 d of these squared, fits into 32 bits.
+// The largest code for which a squared distance, at most 4 d times its square, fits into 32 bits.
 inline double largest_allowed_code(std::size_t d) {
     return std::min(32767.0, std::floor(std::sqrt(double(1 << 29) / double(std::max<std::size_t>(d, 1)))));
 }
 
-// The first row with an entry that is no allowed multiple of the step; set.size if there is none.
+// The first row with an entry that is not an allowed multiple of the step; set.size if there is none.
 template <class T>
 std::size_t first_off_grid(const RowSet<T>& set, double step, int n_threads, const Poll& poll) {
-    constexpr std::size_t ROWS = 256;
+    constexpr std::size_t ROWS_PER_TASK = 256;
     const double most = largest_allowed_code(set.n_cols());
     std::atomic<std::size_t> first{set.size};
     const auto body = [&](std::size_t task) {
-        for (std::size_t i = task * ROWS; i < std::min(first.load(), (task + 1) * ROWS); ++i) {
+        for (std::size_t i = task * ROWS_PER_TASK; i < std::min(first.load(), (task + 1) * ROWS_PER_TASK);
+             ++i) {
             const std::span<const T> x = set.values(i);
             if (simd().of<T>().largest_code(x.data(), step, x.size()) <= most) continue;
             for (std::size_t known = first.load(); i < known && !first.compare_exchange_weak(known, i);) {
             }
         }
     };
-    Pool::instance().run((set.size + ROWS - 1) / ROWS, n_threads, body, poll);
+    Pool::instance().run((set.size + ROWS_PER_TASK - 1) / ROWS_PER_TASK, n_threads, body, poll);
     return first.load();
 }
 
@@ -40,8 +41,8 @@ bool on_grid(const RowSet<T>& set, double step, int n_threads, const Poll& poll)
     return step > 0.0 && first_off_grid(set, step, n_threads, poll) == set.size;
 }
 
-// The coarsest step for a few magnitudes in order: the largest of them divided by 1, 2, 3, ...; 0 if there is
-// none. Anything will do for none at all.
+// The coarsest step for some sorted magnitudes: the largest of them divided by 1, 2, 3, ...; 0 if there is
+// none. Any step is valid for an empty list.
 template <class T>
 double common_step(const std::vector<T>& sizes, std::size_t d) {
     if (sizes.empty()) return 1.0;
@@ -53,8 +54,8 @@ double common_step(const std::vector<T>& sizes, std::size_t d) {
     return 0.0;
 }
 
-// The step of all rows, 0 if there is none. A row that is off the present one joins those from which the next
-// is found, a fraction of it: real numbers are given up on after one row.
+// The common step of all rows, 0 if there is none. A row that is off the current step is added to those from
+// which the next, finer step is computed. For arbitrary real numbers the search ends after one row.
 template <class T>
 double grid_step(const RowSet<T>& set, int n_threads, const Poll& poll) {
     constexpr int ATTEMPTS = 16;  // 2^15 is the finest fraction

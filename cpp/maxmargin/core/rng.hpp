@@ -7,7 +7,7 @@
 
 namespace maxmargin {
 
-// A bijection of 64-bit words in which every input bit moves every output bit (the splitmix64 finaliser).
+// A bijection of 64-bit words in which every input bit affects every output bit (splitmix64 finaliser).
 inline std::uint64_t mix(std::uint64_t x) {
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
     x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;

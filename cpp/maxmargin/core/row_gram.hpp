@@ -1,4 +1,4 @@
-// (X - 1 centre')' diag(weight) (X - 1 centre') for chosen rows: the matrix of a Newton step.
+// (X - 1 centre')' diag(weight) (X - 1 centre') for selected rows: the matrix of a Newton step.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace maxmargin {
 
 inline constexpr std::size_t GRAM_TILE = 128;
 
-// Adds rows index[from..to) of a dense matrix, gathered tile by tile, by BLAS in the matrix's own precision.
+// Adds rows index[from..to) of a dense matrix: gathers them tile by tile and calls BLAS in their precision.
 template <class T>
 void add_rows_gram(const DenseRows<T>& X, const std::int64_t* index, const double* weight,
                    const double* centre, std::size_t from, std::size_t to, T* G) {
@@ -23,7 +23,7 @@ void add_rows_gram(const DenseRows<T>& X, const std::int64_t* index, const doubl
         const std::size_t n = std::min(GRAM_TILE, to - start);
         for (std::size_t i = 0; i < n; ++i) {
             const T* x = X.row(std::size_t(index[start + i]));
-            if (start + i + AHEAD < to) X.prefetch(std::size_t(index[start + i + AHEAD]));
+            if (start + i + ROWS_PREFETCHED < to) X.prefetch(std::size_t(index[start + i + ROWS_PREFETCHED]));
             const double root = std::sqrt(weight[start + i]);
             for (std::size_t k = 0; k < X.n_cols; ++k)
                 tile[i * X.n_cols + k] = T(root * (double(x[k]) - centre[k]));
@@ -32,7 +32,7 @@ void add_rows_gram(const DenseRows<T>& X, const std::int64_t* index, const doubl
     }
 }
 
-// Sparse rows stay where they are, and sparse.
+// Sparse rows are used in place, without becoming dense.
 template <class T, class Index>
 void add_rows_gram(const CsrRows<T, Index>& X, const std::int64_t* index, const double* weight, const double*,
                    std::size_t from, std::size_t to, double* G) {
@@ -44,8 +44,8 @@ void add_rows_gram(const CsrRows<T, Index>& X, const std::int64_t* index, const 
         });
 }
 
-// What of the centre's square is still to be taken off: nothing for dense rows, all for sparse ones, whose
-// centre must be their weighted mean (or 0).
+// Subtracts the square of the centre where that is still to be done: not for dense rows, but for sparse ones,
+// whose centre must be their weighted mean (or 0).
 template <class T>
 double still_off(const DenseRows<T>&, double) {
     return 0.0;
@@ -64,9 +64,9 @@ struct GramValue<DenseRows<T>> {
     using type = T;
 };
 
-// out (d, d), filled on both sides of the diagonal. Weights are divided by the largest, so that float does
-// not overflow. The rows are split into parts fixed by the problem, each with a matrix of its own (few of
-// them when d is large), added in order; a part is added in slices, so that a cancel is seen between them.
+// Fills out (d, d) on both sides of the diagonal. Weights are divided by the largest, so that float does not
+// overflow. The problem determines how the rows are split into parts, each with its own matrix (few if d is
+// large), which are added in order. A part is added in slices, and cancellation is checked between slices.
 template <class Rows>
 void rows_gram(const Rows& X, const std::int64_t* index, const double* weight, std::size_t n,
                const double* centre, double* out, int n_threads, const Poll& poll) {

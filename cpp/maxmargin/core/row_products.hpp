@@ -1,4 +1,4 @@
-// Products of chosen rows with dense vectors, in double, split into blocks fixed by the problem.
+// Products of selected rows with dense vectors, in double; the problem determines the split into blocks.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,8 @@ void rows_dot(const Rows& X, const std::int64_t* index, std::size_t n, const dou
                          [&](std::size_t block) {
                              const std::size_t end = std::min(n, (block + 1) * size);
                              for (std::size_t i = block * size; i < end; ++i) {
-                                 if (i + AHEAD < end) X.prefetch(std::size_t(index[i + AHEAD]));
+                                 if (i + ROWS_PREFETCHED < end)
+                                     X.prefetch(std::size_t(index[i + ROWS_PREFETCHED]));
                                  for (std::size_t t = 0; t < n_vectors; ++t)
                                      out[i * n_vectors + t] = X.dot(std::size_t(index[i]), W + t * X.n_cols);
                              }
@@ -33,7 +34,7 @@ void rows_dot(const Rows& X, const std::int64_t* index, std::size_t n, const dou
                          poll);
 }
 
-// out = sum_i u_i X[index_i]; rows with u_i = 0 are not touched. Blocks are summed apart and added in order.
+// out = sum_i u_i X[index_i]; rows with u_i = 0 are skipped. Blocks are summed separately and added in order.
 template <class Rows>
 void rows_sum(const Rows& X, const std::int64_t* index, std::size_t n, const double* u, double* out,
               int n_threads, const Poll& poll) {
@@ -44,7 +45,8 @@ void rows_sum(const Rows& X, const std::int64_t* index, std::size_t n, const dou
         [&](std::size_t block) {
             const std::size_t end = std::min(n, (block + 1) * size);
             for (std::size_t i = block * size; i < end; ++i) {
-                if (i + AHEAD < end && u[i + AHEAD] != 0.0) X.prefetch(std::size_t(index[i + AHEAD]));
+                if (i + ROWS_PREFETCHED < end && u[i + ROWS_PREFETCHED] != 0.0)
+                    X.prefetch(std::size_t(index[i + ROWS_PREFETCHED]));
                 if (u[i] == 0.0) continue;
                 X.add_to(std::size_t(index[i]), u[i], partial.data() + block * d);
             }
@@ -63,7 +65,8 @@ void rows_sqnorm(const Rows& X, const std::int64_t* index, std::size_t n, double
                          [&](std::size_t block) {
                              const std::size_t end = std::min(n, (block + 1) * size);
                              for (std::size_t i = block * size; i < end; ++i) {
-                                 if (i + AHEAD < end) X.prefetch(std::size_t(index[i + AHEAD]));
+                                 if (i + ROWS_PREFETCHED < end)
+                                     X.prefetch(std::size_t(index[i + ROWS_PREFETCHED]));
                                  out[i] = X.sqnorm(std::size_t(index[i]));
                              }
                          },

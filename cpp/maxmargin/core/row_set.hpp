@@ -1,4 +1,4 @@
-// Some rows of a dense or CSR matrix, what is known about them, and packing them into a dense tile.
+// A selection of rows of a dense or CSR matrix, their statistics, and packing them into a dense tile.
 #pragma once
 
 #include <algorithm>
@@ -17,9 +17,9 @@ namespace maxmargin {
 template <class T>
 struct RowSet {
     std::variant<DenseRows<T>, CsrRows<T, std::int32_t>, CsrRows<T, std::int64_t>> rows;
-    const std::int64_t* subset = nullptr;  // which rows; all of them when null
+    const std::int64_t* subset = nullptr;  // the selected rows; all if null
     std::size_t size = 0;
-    const double* sqnorms = nullptr;  // of every row of the matrix (less the centre), when already known
+    const double* sqnorms = nullptr;  // of every row of the matrix, about the centre, if known
 
     std::size_t index(std::size_t i) const { return subset ? std::size_t(subset[i]) : i; }
     std::size_t n_cols() const {
@@ -27,7 +27,7 @@ struct RowSet {
     }
     const DenseRows<T>* dense() const { return std::get_if<DenseRows<T>>(&rows); }
 
-    // The very same rows in the same order; false where that is not plain to see.
+    // True if both are certainly the same rows in the same order.
     bool is(const RowSet& other) const {
         if (rows.index() != other.rows.index() || size != other.size || subset || other.subset) return false;
         return std::visit(
@@ -39,7 +39,7 @@ struct RowSet {
             },
             rows);
     }
-    // share of the entries that is stored
+    // the share of stored entries
     double density() const {
         return std::visit(
             [](const auto& r) {
@@ -68,8 +68,8 @@ struct RowSet {
     }
 };
 
-// Rows first .. first+count-1 as a dense row-major tile, less the centre when there is one. The rows
-// themselves where they already lie that way, else a copy in buffer.
+// Rows first .. first+count-1 as a dense row-major tile, with any centre subtracted. Returns the rows
+// themselves if they already have this layout, else a copy in buffer.
 template <class T>
 const T* pack(const RowSet<T>& set, std::size_t first, std::size_t count, const double* centre,
               std::vector<T>& buffer) {
@@ -91,15 +91,15 @@ const T* pack(const RowSet<T>& set, std::size_t first, std::size_t count, const 
     return buffer.data();
 }
 
-// ||x_i - centre||^2 for one row of the set, known or computed from the row as pack() would round it.
+// ||x_i - centre||^2 for one row, either known or computed from the row rounded as in pack().
 template <class T>
 double centred_sqnorm(const RowSet<T>& set, std::size_t i, const double* centre, std::vector<T>& buffer) {
     if (set.sqnorms || !centre) return set.sqnorm(i);
     return simd().of<T>().sqnorm(pack(set, i, 1, centre, buffer), set.n_cols());
 }
 
-// The mean of up to 256 evenly spaced rows, where subtracting it makes the squared norms at least ten times
-// smaller; empty where it does not, because then the copy it costs buys no accuracy.
+// The mean of up to 256 evenly spaced rows if subtracting it makes the squared norms at least ten times
+// smaller; otherwise empty, because the extra copy would not improve accuracy.
 template <class T>
 std::vector<double> useful_centre(const RowSet<T>& set) {
     const DenseRows<T>* dense = set.dense();

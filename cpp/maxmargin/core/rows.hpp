@@ -1,4 +1,4 @@
-// Rows of a data matrix, dense or CSR, behind one set of names, so that each algorithm is written once.
+// Rows of a dense or CSR data matrix behind one interface, so that each algorithm is written once.
 #pragma once
 
 #include <algorithm>
@@ -10,9 +10,9 @@
 
 namespace maxmargin {
 
-inline constexpr std::size_t AHEAD = 6;  // rows in any order are asked for so many rows before they are read
+inline constexpr std::size_t ROWS_PREFETCHED = 6;  // how far ahead rows in arbitrary order are prefetched
 
-// Ask for the memory of n values, as far as a few cache lines: the processor itself goes on from there.
+// Prefetches n values, at most a few cache lines: the hardware prefetcher continues from there.
 template <class T>
 void prefetch(const T* first, std::size_t n) {
 #if defined(__GNUC__) || defined(__clang__)
@@ -34,7 +34,7 @@ struct DenseRows {
     void add_to(std::size_t i, double a, double* w) const { simd().of<T>().axpy(a, row(i), w, n_cols); }
     double sqnorm(std::size_t i) const { return simd().of<T>().sqnorm(row(i), n_cols); }
 
-    // visit(column, value) for the entries that are not zero, in column order
+    // Calls visit(column, value) for the non-zero entries, in column order.
     template <class F>
     void for_each(std::size_t i, F&& visit) const {
         const T* x = row(i);
@@ -59,7 +59,7 @@ struct CsrRows {
         maxmargin::prefetch(indices + indptr[i], n);
     }
     double dot(std::size_t i, const double* w) const {
-        // Four sums, because one would wait for each addition to end.
+        // Four sums, because a single one would be limited by the latency of an addition.
         double s0 = 0.0, s1 = 0.0, s2 = 0.0, s3 = 0.0;
         const T* x = data + indptr[i];
         const Index* k = indices + indptr[i];

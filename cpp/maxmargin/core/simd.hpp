@@ -7,55 +7,55 @@
 
 namespace maxmargin {
 
-// When the expansion x2 + z2 - 2 <x,z> of a squared distance is not to be trusted: see simd/maps.inc.
+// When not to trust the expansion x2 + z2 - 2 <x,z> of a squared distance: see simd/maps.inc.
 template <class T>
 struct ExpansionLimits {
-    T noise;      // error of the expansion, relative to x2 + z2
-    T far_norms;  // x2 + z2 beyond which that error shows in the kernel value
-    T near;       // distances below which the kernel value is worth a second look
+    T noise;      // relative error of the expansion, compared with x2 + z2
+    T far_norms;  // x2 + z2 above which this error affects the kernel value
+    T near;       // distances below which the kernel value must be recomputed
 };
 
-// What products of numbers In are summed in: themselves, but for codes, whole numbers that stand for
-// multiples of a step.
+// The type in which products of In are summed: In itself, except for codes, integers that stand for multiples
+// of a step.
 using Code = std::int16_t;
 template <class In>
 using PanelSum = std::conditional_t<std::is_same_v<In, Code>, std::int32_t, In>;
 
-// Rows are multiplied in panels: this many rows z side by side, feature by feature; codes in pairs of
-// features, so theirs are even in number.
+// Rows are multiplied in panels: this many rows z are interleaved, feature by feature. Codes are interleaved
+// in pairs of features, so their number of features is even.
 template <class In>
 inline constexpr std::size_t panel_width = 64 / sizeof(PanelSum<In>);
-inline constexpr std::size_t panel_rows = 12;  // and at most so many rows x meet them at once
+inline constexpr std::size_t panel_rows = 12;  // maximum number of rows x multiplied with a panel at a time
 
-// out[i][j] = start[i][j] + <x_i, z_j> for n <= panel_rows rows x and m rows z, over d features of each: all
-// of them, or a slice that stays in the first-level cache while many rows x meet it.
+// out[i][j] = start[i][j] + <x_i, z_j> for n <= panel_rows rows x and m rows z, over d features: all of
+// them, or a slice that stays in the L1 cache while many rows x are multiplied with it.
 template <class In, class Out = PanelSum<In>>
 struct PanelTask {
     const In* x;
     std::size_t x_stride, n;
     const In* panels;
     std::size_t m, d;
-    const PanelSum<In>* start;  // sums over earlier features, (panel_rows, panel_width) of one panel, or null
+    const PanelSum<In>* start;  // sums over earlier features, (panel_rows, panel_width) per panel, or null
     Out* out;
     std::size_t stride;
 };
 
-// ... or e^(-scale distance) from there. z2 is as long as the panels are wide.
+// The same, followed by e^(-scale distance). z2 is padded to whole panels.
 template <class T>
 struct RbfTask {
     const double* x2;
     const T* z2;
     ExpansionLimits<T> limits;
     double scale;
-    bool plain;  // known beforehand: no norms beyond limits.far_norms, no value near the smallest number
+    bool plain;  // known in advance: no norms above limits.far_norms, no value near underflow
 };
 
-// What becomes of products p of codes: scale p, scale t or e^(-scale t) for t = x2 + z2 - 2 p.
+// The map of products p of codes: scale p, scale t or e^(-scale t) for t = x2 + z2 - 2 p.
 enum class CodeMap { product, distance, rbf };
 struct CodeTask {
     CodeMap map;
     double scale;
-    const std::int32_t *x2, *z2;  // exact squared norms, the latter as long as the panels are wide
+    const std::int32_t *x2, *z2;  // exact squared norms; z2 is padded to whole panels
 };
 
 // R (n, c) += K A for row-major K (n, m) and few columns c of A, each column contiguous.
@@ -85,7 +85,7 @@ struct SmoTask {
 struct SmoEnd {
     std::size_t steps;
     double violation;  // the largest g_i - g_j over i that may grow and j that may fall
-    bool stalled;      // the next step would be shorter than rounding
+    bool stalled;      // the next step would be smaller than rounding
 };
 
 // Loops over one value type T (float or double). Sums are always kept in double.
@@ -98,7 +98,7 @@ struct SimdOps {
     double (*sqdist)(const T* x, const T* z, std::size_t n);                    // sum_k (x[k] - z[k])^2
     double (*l1dist)(const T* x, const T* z, std::size_t n);                    // sum_k |x[k] - z[k]|
     void (*subtract)(const T* x, const double* centre, T* out, std::size_t n);  // out = x - centre
-    // p = x2 + z2 - 2 p; -1 where the expansion is distrusted, true if anywhere
+    // p = x2 + z2 - 2 p, or -1 where the expansion is not trusted; true if there is any -1
     bool (*expand)(T* p, T x2, const T* z2, ExpansionLimits<T>, std::size_t n);
 
     void (*exp)(const T* x, T* out, std::size_t n);                 // out = e^x
@@ -112,7 +112,7 @@ struct SimdOps {
     void (*add_thin_product)(const ThinProduct<T>& product);
     SmoEnd (*smo)(const SmoTask<T>& task);
 
-    // round(x / step), and the largest of its magnitudes; infinite if an x is not that multiple of the step
+    // round(x / step); returns the largest magnitude, or infinity if some x is not a multiple of the step
     void (*to_codes)(const T* x, double step, Code* out, std::size_t n);
     double (*largest_code)(const T* x, double step, std::size_t n);
     void (*panel_values)(const PanelTask<Code, T>& task, const CodeTask& codes);
@@ -133,7 +133,7 @@ struct Simd {
     }
 };
 
-// The best table this machine can run; MAXMARGIN_SIMD=baseline|avx2|avx512 asks for a lower one.
+// The best table this machine supports; MAXMARGIN_SIMD=baseline|avx2|avx512 selects a lower one.
 const Simd& simd();
 
 }  // namespace maxmargin

@@ -1,5 +1,5 @@
-// A small thread pool. Work is split into numbered tasks fixed by the problem, never by the number of
-// threads, so results do not depend on how many threads there are.
+// A small thread pool. The problem, never the number of threads, determines how work is split into numbered
+// tasks, so results do not depend on the number of threads.
 #pragma once
 
 #include <pthread.h>
@@ -16,21 +16,21 @@
 
 namespace maxmargin {
 
-// Called between tasks on the calling thread; throws to cancel what is running.
+// Called between tasks on the calling thread; it throws to cancel the remaining work.
 using Poll = std::function<void()>;
 
 class Pool {
   public:
-    // The one pool of this process. A forked child has none of its parent's threads: it starts anew with an
-    // empty pool, and the parent's is left behind untouched.
+    // The pool of this process. A forked child has none of its parent's threads: it starts with a new, empty
+    // pool and does not touch the parent's.
     static Pool& instance() {
         static const bool registered = (pthread_atfork(nullptr, nullptr, [] { current() = new Pool; }), true);
         (void)registered;
         return *current();
     }
 
-    // body(task) for task = 0 .. n_tasks-1, on up to n_threads threads, the caller's included. The first
-    // exception thrown by body or poll stops the rest and is rethrown here.
+    // Calls body(task) for task = 0 .. n_tasks-1 on up to n_threads threads, including the caller's. The
+    // first exception thrown by body or poll stops the remaining tasks and is rethrown here.
     void run(std::size_t n_tasks, int n_threads, const std::function<void(std::size_t)>& body,
              const Poll& poll) {
         Job job(n_tasks, body);
@@ -66,7 +66,7 @@ class Pool {
         }
     };
 
-    // Leaked on purpose: joining threads while the interpreter shuts down, or in a forked child, can hang.
+    // Leaked deliberately: joining threads during interpreter shutdown, or in a forked child, can hang.
     static Pool*& current() {
         static Pool* pool = new Pool;
         return pool;

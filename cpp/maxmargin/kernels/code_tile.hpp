@@ -1,5 +1,5 @@
-// A tile of kernel values between rows on one grid, from exact products of their codes: no centre, no
-// cancellation, and 1 for equal rows without a second look.
+// A tile of kernel values between rows on a common grid, from exact products of their codes: no centre, no
+// cancellation, and exactly 1 for equal rows without recomputing them.
 #pragma once
 
 #include <cmath>
@@ -35,14 +35,14 @@ class CodeTile {
     }
 
   private:
-    // Tiles come in an order in which the rows z often stay the same.
+    // Consecutive tiles often have the same rows z.
     void take_z(std::size_t first, std::size_t m) {
         if (first == z_first_ && !panels_.empty()) return;
         z_first_ = first;
         pack(Z_, first, m, z_, z2_);
         z2_.resize(m + panel_width<Code>, 0);
         panels_.resize(packed_size<Code>(m, d_));
-        // a pair of codes moves as one number
+        // a pair of codes is copied as one number
         pack_panels(reinterpret_cast<const Pair*>(z_.data()), m, d_ / 2,
                     reinterpret_cast<Pair*>(panels_.data()));
     }

@@ -1,5 +1,5 @@
-// A tile of kernel values between packed rows: products in panels, then the map while they are in registers
-// or in cache.
+// A tile of kernel values between packed rows: products in panels, then the map while they are still in
+// registers or in cache.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,7 @@ namespace maxmargin {
 template <class T>
 class DenseTile {
   public:
-    // x_sizes, z_sizes: for each row of the sets its squared norm about the centre, where distances are asked
-    // for
+    // x_sizes, z_sizes: the squared norm of each row about the centre, needed for distances only
     DenseTile(const Kernel& kernel, const RowSet<T>& X, const RowSet<T>& Z, const double* x_sizes,
               const double* z_sizes, const double* centre)
         : kernel_(kernel),
@@ -39,7 +38,7 @@ class DenseTile {
     }
 
   private:
-    // Tiles come in an order in which the rows z often stay the same.
+    // Consecutive tiles often have the same rows z.
     void take_z(std::size_t first, std::size_t m) {
         if (first == z_first_ && z_) return;
         z_first_ = first;
@@ -78,7 +77,7 @@ class DenseTile {
         }
     }
 
-    // Products of row i with the rows j.. of the tile become values of the kernels other than rbf.
+    // Turns products of row i with the rows j.. of the tile into values of kernels other than rbf.
     void finish(std::size_t i, std::size_t j, std::size_t count, T* row) {
         if (!kernel_.of_squared_distance())
             kernel_.map(row, count);
@@ -86,7 +85,7 @@ class DenseTile {
             recompute(i, z_first_ + j, count, row);
     }
 
-    // The marked values, from the rows as they were given: the packed ones have been rounded once more.
+    // Recomputes marked values from the original rows, because packing rounds them again.
     void recompute(std::size_t i, std::size_t z_first, std::size_t count, T* row) {
         const DenseRows<T>*x = X_.dense(), *z = Z_.dense();
         for (std::size_t j = 0; j < count; ++j) {

@@ -1,5 +1,5 @@
-// A matrix whose rows come in groups, each with columns of its own: what a code of few entries makes of the
-// coefficients of support vectors. Its product with tiles of kernel values.
+// The product of kernel tiles with a matrix whose rows form groups with different non-zero columns, such as
+// the coefficients of support vectors under a sparse code.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 namespace maxmargin {
 
-// Rows starts[g] .. starts[g+1]-1 are 0 but in the columns columns[column_starts[g]] ..; what they hold there
-// is in values, group after group, row by row.
+// Rows starts[g] .. starts[g+1]-1 are 0 except in the columns columns[column_starts[g]] ..; `values` holds
+// their entries there, group by group, row by row.
 template <class T>
 struct GroupedMatrix {
     const std::int64_t *starts, *column_starts, *columns;
@@ -20,8 +20,8 @@ struct GroupedMatrix {
     std::size_t n_groups, n_columns;
 };
 
-// R += K A for tiles K, with A in panels. The panels of few rows stay in the first cache, and sums in single
-// precision stay short.
+// R += K A for tiles K, with A in panels. Panels have few rows, so that they stay in the L1 cache and sums in
+// single precision stay short.
 template <class T>
 class GroupedProduct {
   public:
@@ -43,7 +43,8 @@ class GroupedProduct {
         }
     }
 
-    // R (n, n_columns) += K A[first : first + m] for row-major K (n, m), the rows of A being those of a tile
+    // R (n, n_columns) += K A[first : first + m] for row-major K (n, m), where the rows of A belong to one
+    // tile
     void add(const T* K, std::size_t n, std::size_t m, std::size_t first, T* R) const {
         std::vector<T> sums(panel_rows * widest_);
         auto part = std::lower_bound(parts_.begin(), parts_.end(), first,

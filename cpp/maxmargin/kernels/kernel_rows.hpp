@@ -1,4 +1,4 @@
-// Kernel rows among the rows of one matrix, computed as they are asked for.
+// Kernel rows among the rows of one matrix, computed on demand.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace maxmargin {
 
-// What does not change from one block of kernel rows to the next.
+// The data that all blocks of kernel rows share.
 template <class T>
 struct KernelRows {
     using Which = std::span<const std::int64_t>;
@@ -34,7 +34,7 @@ struct KernelRows {
     }
 };
 
-// The kernel rows of a column of few samples: row i lies at place i, and known[i] says that it is there.
+// The kernel rows of a small column: row i is stored at position i, and is valid if known[i].
 template <class T>
 struct RowStore {
     const KernelRows<T>& source;
@@ -44,7 +44,7 @@ struct RowStore {
     int n_threads;
     const Poll& poll;
 
-    // The places of the rows of these samples, which are their own.
+    // The positions of the rows of these samples, which equal the sample numbers.
     std::vector<std::int64_t> operator()(const std::vector<std::int64_t>& wanted) const {
         std::vector<std::int64_t> missing, which;
         for (const std::int64_t i : wanted)

@@ -1,4 +1,4 @@
-// The tiles of kernel_tiles.hpp: which kind, of what size, in which order.
+// Implementation of kernel_tiles.hpp: the kind, size and order of tiles.
 #include "maxmargin/kernels/kernel_tiles.hpp"
 
 #include <algorithm>
@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::size_t FEW_COLUMNS = 32, FEW_FEATURES = 64;
 
-// The rows z of a tile are packed once for many rows x, which stay in the second-level cache meanwhile. A
-// task is not to take much longer than 20 ms.
+// The rows z of a tile are packed once for many rows x, which stay in the L2 cache. A task should not take
+// much longer than 20 ms.
 TileShape dense_tile_shape(std::size_t d, std::size_t value_size, KernelKind kind) {
     constexpr std::size_t X_BYTES = 256 << 10, MULTIPLY_ADDS = 400'000'000;
     if (kind == KernelKind::laplacian) {
@@ -32,10 +32,10 @@ TileShape sparse_tile_shape(std::size_t d, double x_density, double z_density) {
     return {std::size_t(std::clamp(5e6 / work_per_row, 4.0, 1024.0)), 512};
 }
 
-// The same number of tiles, all of about one size: a small last tile would leave a thread idle.
+// The same number of tiles with nearly equal sizes: a small last tile would leave a thread idle.
 std::size_t even_share(std::size_t n, std::size_t at_most) {
     const std::size_t tiles = (n + at_most - 1) / at_most;
-    constexpr std::size_t ROUND = 48;  // whole panels, and whole groups of rows that meet them
+    constexpr std::size_t ROUND = 48;  // whole panels, and whole groups of rows multiplied with them
     return tiles == 0 ? at_most : std::min(at_most, ((n + tiles - 1) / tiles + ROUND - 1) / ROUND * ROUND);
 }
 
@@ -56,10 +56,10 @@ KernelTiles<T>::KernelTiles(Kernel kernel, RowSet<T> X, RowSet<T> Z, const doubl
       centre_(kernel.of_squared_distance() ? centre : nullptr),
       step_(kernel.kind == KernelKind::laplacian ? 0.0 : step) {
     const double x_density = X_.density(), z_density = Z_.density(), met = x_density * z_density;
-    // A meeting of two entries costs as much as 45-60 multiply-adds in panels, or 7-9 of an L1 distance,
+    // A match of two stored entries costs as much as 45-60 multiply-adds in panels, or 7-9 of an L1 distance,
     // at 784 features, and 2-3 times that at 20,000, where the index leaves the cache (measured on Zen 3,
     // float, densities 0.02 to 0.3 and 0.001 to 0.1): so dense for MNIST (0.19), sparse for text (0.001).
-    // Next to codes it costs 44, and two rows that never meet cost 225.
+    // Compared with codes it costs 44, and a pair of rows without a match costs 225.
     sparse_ = kernel.kind == KernelKind::laplacian ? met < 0.1
               : step_ > 0.0                        ? double(X_.n_cols()) * (1.0 - 44.0 * met) > 225.0
                                                    : met < 0.015;
@@ -89,18 +89,18 @@ void KernelTiles<T>::block(T* K, int n_threads, const Poll& poll) {
     if (mirrored) mirror(K, n_threads, poll);
 }
 
-// Packing the rows z pays off when many rows x meet them, so the few rows that are asked for are the z; but
-// for so few features that transposing a tile takes longer.
+// Packing the rows z pays off if many rows x use them, so the few requested rows become the z, unless there
+// are so few features that transposing a tile takes longer.
 template <class T>
 void KernelTiles<T>::fill(T* rows, std::size_t stride, const std::int64_t* slots, int n_threads,
                           const Poll& poll) {
     if (!sparse_ && X_.n_cols() <= std::min(FEW_FEATURES, Z_.size)) {
         KernelTiles turned(kernel_, Z_, X_, centre_, step_);
-        turned.shape_.x_rows = 2 * panel_rows;  // a tile stays in the cache until it is copied
+        turned.shape_.x_rows = 2 * panel_rows;  // so that a tile stays in the cache until it is copied
         return turned.fill_turned(rows, stride, slots, n_threads, poll);
     }
     run_tiles(n_threads, poll, [&](const T* K, std::size_t n, std::size_t m, std::size_t i, std::size_t j) {
-        constexpr std::size_t SIDE = 16;  // columns at a time, so that lines of the tile are read once
+        constexpr std::size_t SIDE = 16;  // columns at a time, so that cache lines are read once
         for (std::size_t first = 0; first < m; first += SIDE)
             for (std::size_t c = first; c < std::min(m, first + SIDE); ++c) {
                 T* out = rows + std::size_t(slots[j + c]) * stride + i;
@@ -130,7 +130,7 @@ void KernelTiles<T>::matmul(const GroupedMatrix<T>& A, T* R, int n_threads, cons
     sum_tiles(A.n_columns, R, n_threads, poll, add);
 }
 
-// use(K (n, m), n, m, i, j) for every tile, whose first row x is i and first row z is j
+// Calls use(K (n, m), n, m, i, j) for every tile; its first row x is i, its first row z is j.
 template <class T>
 template <class Use>
 void KernelTiles<T>::run_tiles(int n_threads, const Poll& poll, const Use& use) {
@@ -147,7 +147,7 @@ void KernelTiles<T>::run_tiles(int n_threads, const Poll& poll, const Use& use) 
     Pool::instance().run(down * n_z_tiles(), n_threads, body, poll);
 }
 
-// Row i of K into row slots[i] of `rows`
+// Writes row i of K to row slots[i] of `rows`.
 template <class T>
 void KernelTiles<T>::fill_turned(T* rows, std::size_t stride, const std::int64_t* slots, int n_threads,
                                  const Poll& poll) {
@@ -157,8 +157,8 @@ void KernelTiles<T>::fill_turned(T* rows, std::size_t stride, const std::int64_t
     });
 }
 
-// R (X.size, c) = the sum over tiles of add(K (n, m), n, m, first row z, rows of R). Where X has few
-// tiles, several tiles across are computed at once, into sums of their own that are added in order.
+// R (X.size, c) = the sum over tiles of add(K (n, m), n, m, first row z, rows of R). If X has few tiles,
+// several tiles along Z are computed in parallel, into separate sums that are added in order.
 template <class T>
 template <class Add>
 void KernelTiles<T>::sum_tiles(std::size_t c, T* R, int n_threads, const Poll& poll, const Add& add) {
@@ -183,7 +183,7 @@ void KernelTiles<T>::sum_tiles(std::size_t c, T* R, int n_threads, const Poll& p
     }
 }
 
-// K[i][j] = K[j][i] for i < j, in squares that fit into the first-level cache
+// K[i][j] = K[j][i] for i < j, in squares that fit into the L1 cache
 template <class T>
 void KernelTiles<T>::mirror(T* K, int n_threads, const Poll& poll) const {
     constexpr std::size_t SIDE = 32;
@@ -198,7 +198,7 @@ void KernelTiles<T>::mirror(T* K, int n_threads, const Poll& poll) const {
     Pool::instance().run((n + SIDE - 1) / SIDE, n_threads, body, poll);
 }
 
-// The sizes of all rows, once per call rather than once per tile.
+// The squared norms or L1 norms of all rows, computed once per call rather than once per tile.
 template <class T>
 void KernelTiles<T>::measure(int n_threads, const Poll& poll) {
     if (kernel_.of_product() || step_ > 0.0) return;
@@ -208,16 +208,16 @@ void KernelTiles<T>::measure(int n_threads, const Poll& poll) {
 template <class T>
 void KernelTiles<T>::measure(const RowSet<T>& set, std::vector<double>& sizes, int n_threads,
                              const Poll& poll) {
-    constexpr std::size_t ROWS = 512;
+    constexpr std::size_t ROWS_PER_TASK = 512;
     sizes.resize(set.size);
     const auto body = [&](std::size_t task) {
         std::vector<T> buffer;
-        for (std::size_t i = task * ROWS; i < std::min(set.size, (task + 1) * ROWS); ++i)
+        for (std::size_t i = task * ROWS_PER_TASK; i < std::min(set.size, (task + 1) * ROWS_PER_TASK); ++i)
             sizes[i] = kernel_.kind != KernelKind::laplacian ? centred_sqnorm(set, i, centre_, buffer)
                        : sparse_                             ? set.l1norm(i)
                                                              : 0.0;
     };
-    Pool::instance().run((set.size + ROWS - 1) / ROWS, n_threads, body, poll);
+    Pool::instance().run((set.size + ROWS_PER_TASK - 1) / ROWS_PER_TASK, n_threads, body, poll);
 }
 
 template <class T>
@@ -236,7 +236,7 @@ void KernelTiles<T>::add_tile(std::size_t i, std::size_t j, const Add& add, T* s
     add(lease->values.data(), n, m, j, sums);
 }
 
-// BLAS is slow where A has few columns. Our own loop wants each of them in one piece.
+// BLAS is slow if A has few columns. Our own loop needs each column contiguous.
 template <class T>
 void KernelTiles<T>::transpose(const T* A, std::size_t c) {
     if (c > FEW_COLUMNS) return;
@@ -245,7 +245,7 @@ void KernelTiles<T>::transpose(const T* A, std::size_t c) {
         for (std::size_t k = 0; k < c; ++k) columns_[k * Z_.size + j] = A[j * c + k];
 }
 
-// One scratch per thread at work, kept from task to task.
+// One scratch object per running thread, reused from task to task.
 template <class T>
 typename KernelTiles<T>::Lease KernelTiles<T>::scratch() {
     std::unique_ptr<Scratch> taken;

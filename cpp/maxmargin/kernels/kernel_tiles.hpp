@@ -1,6 +1,6 @@
 // Kernel values between two sets of rows, and their product with a matrix, tile by tile.
 //
-// Tiles depend on the shapes alone, never on the number of threads, so results do not either.
+// Tiles depend only on the shapes, never on the number of threads, so neither do results.
 #pragma once
 
 #include <cstdint>
@@ -27,21 +27,21 @@ class KernelTiles {
     KernelTiles(Kernel kernel, RowSet<T> X, RowSet<T> Z, const double* centre, double step = 0.0);
     ~KernelTiles();
 
-    // K (X.size, Z.size), row-major. Where X is Z, tiles above the diagonal are copied from below it: half
-    // the work, but for so few features that copying takes as long.
+    // K (X.size, Z.size), row-major. If X is Z, tiles above the diagonal are copied from below it, which
+    // halves the work, unless there are so few features that copying takes as long.
     void block(T* K, int n_threads, const Poll& poll);
 
-    // Column j of K into row slots[j] of `rows`, whose rows are `stride` apart.
+    // Writes column j of K to row slots[j] of `rows`, whose rows are `stride` apart.
     void fill(T* rows, std::size_t stride, const std::int64_t* slots, int n_threads, const Poll& poll);
 
-    // R (X.size, c) = K A for A (Z.size, c), with no more of K in memory than one tile per thread.
+    // R (X.size, c) = K A for A (Z.size, c), with at most one tile of K per thread in memory.
     void matmul(const T* A, std::size_t c, T* R, int n_threads, const Poll& poll);
 
-    // The same for an A in groups of rows: only the columns that a group has are multiplied.
+    // The same for a grouped A: only the non-zero columns of each group are multiplied.
     void matmul(const GroupedMatrix<T>& A, T* R, int n_threads, const Poll& poll);
 
   private:
-    struct Scratch;  // a tile and room for its values
+    struct Scratch;  // a tile and a buffer for its values
     struct Return {
         KernelTiles* tiles;
         void operator()(Scratch* used) const;

@@ -1,4 +1,4 @@
-// The kernels: which number of two rows each one needs, and the map from that number to its value.
+// The kernels: each is a function of a product or distance of two rows.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace maxmargin {
 
-// squared_distance is rbf before its map: what the median heuristic looks at.
+// squared_distance is rbf without its map, for the median heuristic.
 enum class KernelKind { linear, polynomial, rbf, sigmoid, laplacian, squared_distance };
 
 struct Kernel {
@@ -23,7 +23,7 @@ struct Kernel {
         return kind == KernelKind::rbf || kind == KernelKind::squared_distance;
     }
 
-    // Products, squared distances (rbf) or L1 distances (laplacian) become kernel values, in place.
+    // Turns products, squared distances (rbf) or L1 distances (laplacian) into kernel values, in place.
     template <class T>
     void map(T* t, std::size_t n) const {
         const SimdOps<T>& ops = simd().of<T>();
@@ -42,8 +42,8 @@ struct Kernel {
     }
 
     // When to distrust x2 + z2 - 2 <x,z> over d features. The worst error of a product is d/2 eps |x| |z|;
-    // the usual one is a few eps, and it shows once gamma times it passes the tolerance. A kernel value under
-    // e^-20 is too small to matter then. (A squared distance has gamma 0: its error never shows.)
+    // the usual one is a few eps, and it matters once gamma times it exceeds the tolerance. A kernel value
+    // below e^-20 is too small to matter. (A squared distance has gamma 0, so its error never matters.)
     template <class T>
     ExpansionLimits<T> limits(std::size_t d) const {
         constexpr T eps = std::numeric_limits<T>::epsilon();

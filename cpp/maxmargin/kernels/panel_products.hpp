@@ -1,4 +1,4 @@
-// A tile of products between rows x and packed rows z, in an order that keeps what is read again in cache.
+// A tile of products between rows x and packed rows z, in a cache-friendly order.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ struct PanelTile {
     std::size_t m, d;
 };
 
-// The m rows of a dense tile in panels, as PanelTask takes them; the last is filled up with zeros.
+// Packs the m rows of a dense tile into panels for PanelTask; the last panel is padded with zeros.
 template <class T>
 void pack_panels(const T* rows, std::size_t m, std::size_t d, T* out) {
     constexpr std::size_t WIDTH = panel_width<T>;
@@ -34,16 +34,19 @@ std::size_t packed_size(std::size_t m, std::size_t d) {
     return (m + panel_width<T> - 1) / panel_width<T> * panel_width<T> * d;
 }
 
-// Some panels of z at a time, or a slice of one, stay in the first-level cache while all x pass by.
-// add(task) adds a slice to the sums it was given, last(task, i, j) makes rows i.. and columns j.. of out.
+// A few panels of z, or a slice of one, stay in the L1 cache while all x are multiplied with them. add(task)
+// adds a slice to the given sums; last(task, i, j) computes rows i.. and columns j.. of out.
 template <class In, class Out, class Add, class Last>
 void walk_panels(const PanelTile<In>& tile, std::vector<PanelSum<In>>& sums, Out* out, std::size_t stride,
                  Add&& add, Last&& last) {
     constexpr std::size_t WIDTH = panel_width<In>, FEATURE = sizeof(In) * WIDTH;
-    constexpr std::size_t MOST = 16384 / FEATURE, ROOM = 20480 / FEATURE;  // of a slice, of panels
-    const std::size_t d = tile.d, slices = std::max<std::size_t>((d + MOST - 1) / MOST, 1);
+    constexpr std::size_t MAX_SLICE_FEATURES = 16384 / FEATURE,
+                          MAX_PANEL_FEATURES = 20480 / FEATURE;  // of a slice, of panels
+    const std::size_t d = tile.d,
+                      slices = std::max<std::size_t>((d + MAX_SLICE_FEATURES - 1) / MAX_SLICE_FEATURES, 1);
     const std::size_t slice = ((d + slices - 1) / slices + 1) / 2 * 2;  // pairs of codes stay together
-    const std::size_t chunk = std::max<std::size_t>(ROOM / std::max<std::size_t>(d, 1), 1) * WIDTH;
+    const std::size_t chunk =
+        std::max<std::size_t>(MAX_PANEL_FEATURES / std::max<std::size_t>(d, 1), 1) * WIDTH;
     if (slices > 1) sums.resize((tile.n + panel_rows) * WIDTH);
     for (std::size_t j = 0; j < tile.m; j += chunk)
         for (std::size_t s = 0; s < slices; ++s)

@@ -9,7 +9,7 @@
 
 namespace maxmargin {
 
-// For each column the entries of a block of rows: what a row of the other side meets.
+// For each column, the entries of a block of rows.
 class ColumnIndex {
   public:
     template <class T>
@@ -40,8 +40,7 @@ class ColumnIndex {
     std::vector<Entry> entries_;
 };
 
-// What the two rows have in common in one column: summed over columns, <x,z>, or ||x|| + ||z|| - ||x - z|| in
-// L1.
+// The contribution of one column to <x,z>, or to ||x|| + ||z|| - ||x - z|| in L1.
 inline double common_product(double x, double z) { return x * z; }
 inline double common_l1(double x, double z) {
     return (x < 0.0) == (z < 0.0) ? 2.0 * std::min(std::abs(x), std::abs(z)) : 0.0;
@@ -51,8 +50,7 @@ inline double common_l1(double x, double z) {
 template <class T>
 class SparseTile {
   public:
-    // x_sizes, z_sizes: for each row of the sets its squared norm or its L1 norm, where distances are asked
-    // for
+    // x_sizes, z_sizes: the squared norm or L1 norm of each row of the sets, needed for distances only
     SparseTile(const Kernel& kernel, const RowSet<T>& X, const RowSet<T>& Z, const double* x_sizes,
                const double* z_sizes)
         : kernel_(kernel), X_(X), Z_(Z), x_sizes_(x_sizes), z_sizes_(z_sizes) {}
@@ -98,7 +96,7 @@ class SparseTile {
         }
     }
 
-    // x - z is formed in a dense row of zeros, summed, and wiped entry by entry.
+    // Writes x - z into a dense row of zeros, sums it, and clears it entry by entry.
     double exact_distance(std::size_t i, std::size_t j) {
         double* t = difference_.data();
         double sum = 0.0;

@@ -1,4 +1,4 @@
-// Kernel rows that are held in memory: sums of them, and selections of their entries.
+// Operations on stored kernel rows: linear combinations and selections of entries.
 #pragma once
 
 #include <algorithm>
@@ -22,11 +22,11 @@ struct StoredRows {
 
 using Slots = std::span<const std::int64_t>;
 
-// g[s] -= sum_r change[r] rows[which[r]][s]: kernel rows of samples whose coefficients have changed.
+// g[s] -= sum_r change[r] rows[which[r]][s]: updates gradients after coefficients have changed.
 template <class T>
 void subtract_rows(StoredRows<const T> rows, Slots which, const double* change, std::span<double> g,
                    int n_threads, const Poll& poll) {
-    constexpr std::size_t CHUNK = 1024;  // of g, in the first-level cache
+    constexpr std::size_t CHUNK = 1024;  // of g, to stay in the L1 cache
     const auto body = [&](std::size_t task) {
         const std::size_t start = task * CHUNK, count = std::min(CHUNK, g.size() - start);
         for (std::size_t r = 0; r < which.size(); ++r)
@@ -36,7 +36,7 @@ void subtract_rows(StoredRows<const T> rows, Slots which, const double* change, 
     Pool::instance().run((g.size() + CHUNK - 1) / CHUNK, n_threads, body, poll);
 }
 
-// Row which[r] keeps, of its entries, the first counts[r] of those that `kept` names in ascending order.
+// Row which[r] keeps only its entries kept[0 .. counts[r]-1]; `kept` is ascending.
 template <class T>
 void compact_rows(StoredRows<T> rows, Slots which, const std::int64_t* counts, const std::int64_t* kept,
                   int n_threads, const Poll& poll) {

@@ -23,7 +23,7 @@ struct DualProblem {
 
 struct DualIterate {
     double *a, *w, *bias;  // bias[0] = centre + rho sum_i a_i y_i
-    std::int64_t* order;   // the active samples, ascending; shrunk ones wait behind
+    std::int64_t* order;   // the active samples, ascending, followed by the shrunk ones
     std::int64_t* n_active;
     double* violation;  // largest and smallest projected gradient of the epoch before
 };

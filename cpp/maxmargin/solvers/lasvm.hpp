@@ -1,4 +1,4 @@
-// LaSVM (Bordes, Ertekin, Weston & Bottou, JMLR 2005): an online SMO that holds a set of samples, inserts one
+// LaSVM (Bordes, Ertekin, Weston & Bottou, JMLR 2005): an online SMO that keeps a set of samples, inserts one
 // at a time (PROCESS) and drops those that no longer matter (REPROCESS). It works on the dual of the 1-norm
 // SVM with a free intercept,
 //
@@ -79,7 +79,7 @@ Step pair_step(Held<T>& held, Pair pair, double tau, std::size_t max_support) {
     const double aj = x == room_j ? held.lower(j) : held.a[j] - x;
     const auto before = (held.a[i] != 0.0) + (held.a[j] != 0.0), after = (ai != 0.0) + (aj != 0.0);
     if (std::size_t(*held.n_support + after - before) > max_support) return Step::full;
-    if (ai == held.a[i] && aj == held.a[j]) return Step::none;  // shorter than rounding
+    if (ai == held.a[i] && aj == held.a[j]) return Step::none;  // smaller than rounding
     *held.n_support += after - before;
     held.a[i] = ai;
     held.a[j] = aj;
@@ -87,7 +87,7 @@ Step pair_step(Held<T>& held, Pair pair, double tau, std::size_t max_support) {
     return Step::taken;
 }
 
-// The last slot moves into this one.
+// Removes a slot by moving the last one into it.
 template <class T>
 void drop(Held<T>& held, std::size_t s) {
     const std::size_t last = held.n() - 1;

@@ -27,7 +27,7 @@ struct OnlineBlock {
 struct OnlineRule {
     double alpha;             // f = g / (alpha time); 0: f = g
     std::size_t budget;       // 0: none
-    std::uint64_t seed;       // of who leaves
+    std::uint64_t seed;       // for drawing the support vector to remove
     std::int64_t* column_of;  // (budget): a support vector's column of K
 };
 
@@ -52,7 +52,7 @@ void add_to_outputs(const OnlineBlock<T>& block, std::size_t i, const double* ch
     }
 }
 
-// With a budget, outputs are summed anew: where support vectors left, nothing of them may remain, not even
+// With a budget, outputs are summed afresh: nothing of removed support vectors may remain, not even
 // a rounding error, or an output that is 0 could seem to have a sign.
 template <class T>
 void sum_outputs(const OnlineBlock<T>& block, const OnlineRule& rule, OnlineModel model, std::size_t i) {

@@ -1,5 +1,5 @@
-// Newton steps on the free samples of a face; a sample that meets its bound leaves, the one that violates
-// optimality most joins.
+// Newton steps on the free samples of a face; a sample that reaches its bound is fixed, and the fixed sample
+// that violates optimality most is freed.
 #include "maxmargin/solvers/polish.hpp"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ class Face {
         for (std::size_t k = 0; k < 4 * n_ && step == Step::further && !late(); ++k) step = advance();
         if (step == Step::optimal) {
             renew();
-            step = advance();  // once more, for what the first solution rounded off
+            step = advance();  // again, to correct the rounding of the first solution
         }
         if (step == Step::flat) return false;
         renew();
@@ -84,7 +84,7 @@ class Face {
         for (const std::int64_t i : support) subtract(std::size_t(i), a_[std::size_t(i)]);
     }
 
-    // To the optimum of the face or to its wall.
+    // Moves to the optimum of the face or to its boundary.
     Step advance() {
         moving_.clear();
         for (std::size_t i = 0; i < n_; ++i)
@@ -104,7 +104,7 @@ class Face {
         return wall == m && release(direction_[m]) ? Step::optimal : Step::further;
     }
 
-    // The way to the optimum of the face, and behind it the g there; false where K is flat.
+    // The step to the optimum of the face, followed by g there; false if K is singular.
     bool find_direction() {
         const std::size_t m = moving_.size(), side = m + 1;
         system_.assign(side * side, 0.0);
@@ -132,12 +132,12 @@ class Face {
         }
         double mean = 0.0;
         for (std::size_t k = 0; k < m; ++k) mean += direction_[k] / double(m);
-        for (std::size_t k = 0; k < m; ++k) direction_[k] -= mean;  // sums to 0 beyond the solver's rounding
+        for (std::size_t k = 0; k < m; ++k) direction_[k] -= mean;  // sum 0 despite the solver's rounding
         direction_[m] *= scale;
         return true;
     }
 
-    // How far to go, at most 1, and who meets a wall then: nobody where it is the number of those that move.
+    // The step length, at most 1, and the sample that reaches its bound; the number of free samples if none.
     std::pair<double, std::size_t> room() const {
         std::pair<double, std::size_t> first{1.0, moving_.size()};
         for (std::size_t k = 0; k < moving_.size(); ++k) {
@@ -150,7 +150,7 @@ class Face {
         return first;
     }
 
-    // Between those that may grow and those that may fall.
+    // The midpoint between g of the samples that may grow and of those that may fall.
     double level() const {
         double up = NONE, down = NONE;
         for (std::size_t i = 0; i < n_; ++i) {
@@ -160,7 +160,7 @@ class Face {
         return up > NONE && down > NONE ? 0.5 * (up - down) : 0.0;
     }
 
-    // Free the sample that violates optimality most, or a pair where none is free; true if none does.
+    // Frees the sample that violates optimality most, or a pair if none is free; true if none does.
     bool release(double level) {
         std::pair<double, std::size_t> grow{NONE, n_}, fall{NONE, n_};
         std::size_t n_free = 0;
@@ -187,7 +187,7 @@ class Face {
     std::vector<char> free_, known_;
     std::vector<std::int64_t> moving_;
     double largest_ = 0.0;
-    Samples s_;  // the present point
+    Samples s_;  // the current point
 };
 
 }  // namespace

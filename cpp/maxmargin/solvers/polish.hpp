@@ -17,8 +17,8 @@ struct FaceRows {
     std::function<void(const std::vector<std::int64_t>& which)> fetch;
 };
 
-// Coefficients and gradients of the optimum, or of what late() left time for, replace those of the samples;
-// false, and nothing is changed, where a face is flat or no better point is found.
+// Replaces coefficients and gradients by those of the optimum, or of the best point before late(). Returns
+// false and changes nothing if a face is singular or no better point is found.
 bool polish(const Samples& samples, const FaceRows<float>& rows, const std::function<bool()>& late);
 bool polish(const Samples& samples, const FaceRows<double>& rows, const std::function<bool()>& late);
 

@@ -40,7 +40,7 @@ double bent_zero(Residuals& residuals, double weight, double moment) {
     return weight > 0.0 ? moment / weight : before;
 }
 
-// The largest g of those that may grow and the least of those that may fall.
+// The largest g of the samples that may grow and the smallest of those that may fall.
 struct Ends {
     double up = -std::numeric_limits<double>::infinity(), down = std::numeric_limits<double>::infinity();
 

@@ -27,7 +27,7 @@ struct Look {
 
 using Residuals = std::vector<std::pair<double, double>>;  // y - f and the cost of each sample
 
-// `scratch` is overwritten; whoever looks often hands in the same one.
+// `scratch` is overwritten; reuse it for frequent calls.
 Look look(const Samples& samples, Residuals& scratch);
 
 }  // namespace maxmargin

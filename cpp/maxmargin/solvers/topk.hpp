@@ -101,7 +101,7 @@ class TopKStep {
     // The loss Phi. The k largest t stay in top_, the least of them last; 0 is one of them, for the true
     // class, if it may be.
     double mean_of_largest(std::size_t y) {
-        if (problem_.domain.k <= FEW)
+        if (problem_.domain.k <= MAX_INSERTION_SORTED)
             insert_largest(y);
         else
             select_largest(y);
@@ -192,7 +192,8 @@ class TopKStep {
         return true;
     }
 
-    static constexpr std::size_t FEW = 16;  // numbers that are kept in order one by one
+    static constexpr std::size_t MAX_INSERTION_SORTED =
+        16;  // up to this many numbers are sorted by insertion
     const TopKProblem& problem_;
     TopKMethod method_;
     std::vector<double> t_, u_, sorted_, top_;

@@ -31,7 +31,7 @@ class Descending {
     void sort_beyond(std::size_t p) {
         const std::size_t end = std::min(n_, std::max({p + 1, 2 * n_sorted_, std::size_t(4)}));
         T *first = values_ + n_sorted_, *last = values_ + n_;
-        if (end - n_sorted_ <= FEW) {
+        if (end - n_sorted_ <= MAX_INSERTION_SORTED) {
             select(first, values_ + end, last);
         } else {
             if (end < n_) std::nth_element(first, values_ + end, last, std::greater<T>());
@@ -52,7 +52,7 @@ class Descending {
         }
     }
 
-    static constexpr std::size_t FEW = 16;
+    static constexpr std::size_t MAX_INSERTION_SORTED = 16;
     T* values_;
     std::size_t n_, n_sorted_ = 0;
 };

@@ -1,5 +1,5 @@
-// A round: choose a block of samples, solve it with its kernel matrix in cache, and let the gradients of all
-// samples follow.
+// A round: choose a block of samples, solve it with its kernel matrix in cache, and update the gradients of
+// all samples.
 #include "maxmargin/solvers/working_set.hpp"
 
 #include <algorithm>
@@ -16,8 +16,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Deadline = decltype(Clock::now() + std::chrono::duration<double>());  // may be infinite
 
-// Positions of samples in ascending order: all free ones if that is possible, because they make good what
-// others do, and from either end those that violate optimality most.
+// Positions of the block's samples in ascending order: all free ones if possible, because they compensate for
+// the others, and from both sides those that violate optimality most.
 std::vector<std::int64_t> choose_block(const Samples& s, const RoundRules& rules) {
     std::vector<std::int64_t> block(s.n);
     std::iota(block.begin(), block.end(), 0);
@@ -50,7 +50,7 @@ std::vector<std::int64_t> choose_block(const Samples& s, const RoundRules& rules
     return block;
 }
 
-// The chosen samples' own variables, and how far each has moved.
+// The variables of the chosen samples, and how far each has moved.
 struct Block {
     std::vector<std::int64_t> positions;
     std::vector<double> a, g, lower, upper, change;
@@ -71,7 +71,7 @@ struct Block {
     }
 };
 
-// Pairs until the tolerance or the deadline; between slices the clock is read.
+// Optimises pairs until the tolerance or the deadline, which is checked between slices.
 template <class T>
 void solve_block(Block& block, const T* K, double tolerance, Deadline deadline, const Poll& poll) {
     constexpr std::size_t STEPS_PER_SAMPLE = 100, VALUES_PER_SLICE = 8'000'000;
@@ -86,7 +86,7 @@ void solve_block(Block& block, const T* K, double tolerance, Deadline deadline, 
     }
 }
 
-// What the block's solution changes: its share of the dual value and of the path; false if nothing moved.
+// Applies the solution of a block to the dual value and the path length; false if nothing moved.
 bool note_changes(const Samples& s, Block& block, RoundsEnd& end) {
     bool moved = false;
     double square = 0.0;

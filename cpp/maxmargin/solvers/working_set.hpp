@@ -15,11 +15,11 @@ namespace maxmargin {
 
 struct RoundRules {
     std::size_t block, largest_block;
-    double free_share;  // of a block, up to which free samples fill it
+    double free_share;  // share of a block that free samples may fill
     std::size_t n_rounds;
-    double inner;   // share of the violation to which a block is solved
+    double inner;   // violation left in a block, relative to that of all samples
     double target;  // relative gap to reach
-    double tiny;    // and what counts as zero in it
+    double tiny;    // what counts as zero in it
     double seconds;
 };
 

@@ -1,4 +1,4 @@
-// Comma-separated values as of RFC 4180: a text cut into fields.
+// Splits comma-separated values (RFC 4180) into fields.
 #pragma once
 
 #include <algorithm>
@@ -14,14 +14,14 @@ namespace maxmargin {
 
 enum class FieldEnds { at_delimiter, at_line_end, not_yet, in_error };
 
-// Cuts a text into fields. Blanks around a field are no part of it; a field in quotes may contain delimiters,
+// Splits a text into fields. Blanks around a field are dropped; a field in quotes may contain delimiters,
 // line ends and doubled quotes. A field that reaches the end of the text is complete only if `at_end`.
 struct CsvScanner {
     const char* p;
     const char* end;
     bool at_end;
     char delimiter;
-    const char* bad;  // the first byte that is NUL or no UTF-8, or nullptr
+    const char* bad;  // the first byte that is NUL or not UTF-8, or nullptr
     std::int64_t line;
     std::string_view field{};
     TextError error{};

@@ -1,4 +1,4 @@
-// What is wrong with a text file, and where: parsers say it in this form and never throw.
+// An error in a text file and its position: parsers report it in this form and never throw.
 #pragma once
 
 #include <algorithm>

@@ -26,7 +26,7 @@ inline int utf8_length(const unsigned char* p, const unsigned char* end) {
     return n;
 }
 
-// The first byte of [first, last) that is NUL or no UTF-8, or nullptr. A character cut off by the end counts
+// The first byte of [first, last) that is NUL or not UTF-8, or nullptr. A character cut off by the end counts
 // only where the text ends there for good.
 inline const char* first_bad_byte(const char* first, const char* last, bool at_end) {
     const auto* p = reinterpret_cast<const unsigned char*>(first);

@@ -10,7 +10,7 @@
 
 namespace maxmargin {
 
-// A hash table with open addressing; the words' bytes stand one behind the other.
+// A hash table with open addressing; the bytes of all words are stored contiguously.
 class WordTable {
   public:
     // The word's number; `n_bytes` grows by about what a new word takes, as a string of Python's too.
@@ -45,7 +45,7 @@ class WordTable {
         std::int32_t code = -1;
     };
 
-    // Seeded anew in every process, or a file could be made so that all its words collide.
+    // A new seed in every process, so that no file can be crafted whose words all collide.
     static std::uint64_t hash_of(std::string_view word) {
         static const std::uint64_t seed = std::random_device{}() | std::uint64_t(std::random_device{}())
                                                                        << 32;
