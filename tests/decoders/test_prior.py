@@ -13,12 +13,14 @@ from support.decoder_outputs import FOCUSES, noisy_outputs
 from support.interrupts import interrupt_inside
 from support.reference import prior_decoder_qp, solve_qp
 
+from maxmargin import LinearSVC, load, save
 from maxmargin.codes import Code, one_vs_one
 from maxmargin.decoders import prior_program
 from maxmargin.decoders.learned_weights import sample_focus
 from maxmargin.decoders.prior import PriorDecoder
 from maxmargin.decoders.prior_program import capped_simplex
 from maxmargin.decoders.weighted import WeightedDecoder
+from maxmargin.io.models.tree import encode_model
 
 
 def fitted(F, y, code, weight=None, **parameters):
@@ -193,3 +195,23 @@ def test_ctrl_c_ends_a_fit(monkeypatch):
     interrupt_inside(monkeypatch, prior_program.ProximalNewton, "step", call=3)
     with pytest.raises(KeyboardInterrupt):
         fitted(F, y, code, nu=1e-5, tol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("decoder", "kind"),
+    [
+        (WeightedDecoder(margin=0.2), "WeightedDecoder"),
+        (WeightedDecoder(method="prior", nu=0.1), "PriorDecoder"),
+    ],
+    ids=["lp", "prior"],
+)
+def test_model_files_keep_the_kinds_of_learned_decoders(decoder, kind, tmp_path):
+    code = one_vs_one(3)
+    F, y = noisy_outputs(code, 30, 0)
+    model = LinearSVC(code="one-vs-one", decoder=decoder).fit(F, y)
+    tree, _ = encode_model(model)
+    assert tree["parameters"]["decoder"]["kind"] == tree["fitted"]["decoder_"]["kind"] == kind
+    save(model, tmp_path / "model.mm")
+    loaded = load(tmp_path / "model.mm")
+    assert loaded.decoder == decoder
+    assert_array_equal(loaded.decision_function(F), model.decision_function(F))
