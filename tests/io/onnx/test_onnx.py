@@ -122,7 +122,7 @@ def test_far_from_the_origin_and_single_input(tmp_path):
     [
         (lambda: special()["coupling"](), "decoder 'coupling' cannot be written"),
         (lambda: special()["probabilistic"](), "decoder 'probabilistic' cannot be written"),
-        (lambda: special()["table"](), "table with words .*colour"),
+        (lambda: special()["table"](), "table with categorical columns .*colour"),
         (lambda: mm.KernelSVC(kernel=lambda X, Z: X @ Z.T).fit(*data()), "FromFunction"),
         (lambda: make_pipeline(PolynomialFeatures(), mm.LinearSVC()).fit(*data()), "PolynomialFeatures"),
         (lambda: make_pipeline(StandardScaler()).fit(*data()), "estimators of maxmargin"),

@@ -1,4 +1,4 @@
-"""Models for other runtimes: ``to_onnx``, from primitive operators in double precision."""
+"""``to_onnx``: fitted models as ONNX graphs of primitive operators in double precision."""
 
 from __future__ import annotations
 
@@ -28,17 +28,18 @@ Answer = tuple[str, str, np.dtype, list[Any]]
 def to_onnx(model: Any, path: str | os.PathLike[str] | None = None, *, dtype: str = "float64") -> Any:
     """A fitted model as an ONNX graph of primitive operators.
 
-    The graph has the input ``X`` (n_samples, n_features) and the outputs ``label``, ``scores``, which are
-    those of ``decision_function``, and ``probabilities``, where the model has them and they are a formula. A
-    ``KernelEigenMap`` has the output ``features``. It computes in double precision: scores agree with the
-    model's to the precision that it was trained in.
+    The graph has the input ``X`` (n_samples, n_features) and the outputs ``label``, ``scores`` (as
+    ``decision_function``) and, if the model has them in closed form, ``probabilities``. A ``KernelEigenMap``
+    has the output ``features``. The graph computes in double precision; scores agree with the model's to the
+    precision of the training.
 
     Parameters
     ----------
     model : estimator
-        Of maxmargin, or a ``Pipeline`` of such behind scalers, imputers or a ``TablePreparation`` of numbers.
+        An estimator of maxmargin, or a ``Pipeline`` of scalers, imputers or a ``TablePreparation`` of numeric
+        columns that ends in one.
     path : path, optional
-        Where to write it.
+        Where to write the graph.
     dtype : {"float64", "float32"}, default="float64"
         Type of the input X.
 
@@ -49,8 +50,8 @@ def to_onnx(model: Any, path: str | os.PathLike[str] | None = None, *, dtype: st
     Raises
     ------
     ValueError
-        Where a kernel, a decoder or a step has no formula in ONNX: kernel functions, decoders that iterate,
-        words.
+        If a kernel, a decoder or a step cannot be written with ONNX operators: kernel functions, iterative
+        decoders, categorical columns.
     """
     check_is_fitted(model)
     if dtype not in ("float32", "float64"):
@@ -76,7 +77,7 @@ def _named(graph: Graph, name: str, value: str, kind: np.dtype, shape: list[Any]
 
 
 def _answers(graph: Graph, model: Any, X: str) -> list[Answer]:
-    """Name, value, type and shape of each output."""
+    """The name, value, type and shape of each output."""
     while isinstance(model, Pipeline | PathCV):
         if isinstance(model, PathCV):
             model = model._best()
@@ -89,7 +90,7 @@ def _answers(graph: Graph, model: Any, X: str) -> list[Answer]:
         return [("features", transformed(graph, model, X), real, ["n", model.n_components_])]
     if not isinstance(model, CodedClassifier | CalibratedSVC | OutputCodeClassifier):
         raise ValueError(
-            f"to_onnx takes fitted estimators of maxmargin, and pipelines of such; got {model!r:.200}."
+            f"to_onnx takes fitted estimators of maxmargin, and pipelines of them; got {model!r:.200}."
         )
     inner = model.estimator_ if isinstance(model, CalibratedSVC) else model
     F = _column_outputs(graph, inner, X)
@@ -108,7 +109,9 @@ def _column_outputs(graph: Graph, model: Any, X: str) -> str:
     if isinstance(columns, SharedColumns):
         return column_outputs(graph, columns.estimators[0], X)
     if columns.rows is not None or None in columns.estimators:
-        raise ValueError("columns of a kernel matrix, or that have met no row yet, are not exported.")
+        raise ValueError(
+            "columns of a kernel matrix, and columns without a training row yet, cannot be exported."
+        )
     axis, parts = graph.constant([1], np.int64), []
     for estimator in columns.estimators:
         scores = {name: value for name, value, _, _ in _answers(graph, estimator, X)}["scores"]
@@ -132,7 +135,7 @@ def _label(graph: Graph, classes: np.ndarray, scores: str, shape: list[Any]) -> 
 
 
 def _probabilities(graph: Graph, model: Any, F: str, scores: str) -> str | None:
-    """Those of ``predict_proba``, or None where it has none or they are found by iteration."""
+    """The probabilities of ``predict_proba``; None if the model has none or iterates to find them."""
     n_classes = len(model.classes_)
     calibrator = getattr(model, "calibrator_", None)
     if isinstance(calibrator, CalibratedScores):

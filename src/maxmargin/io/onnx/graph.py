@@ -39,7 +39,7 @@ class Graph:
         return name
 
     def add(self, operator: str, *inputs: Any, name: str | None = None, **attributes: Any) -> str:
-        """The name of what an operator makes of values; a number among them becomes a constant."""
+        """Add an operator on values and return the name of its result; numbers become constants."""
         names = [value if isinstance(value, str) else self.constant(value) for value in inputs]
         output = name or f"v{len(self.nodes)}"
         self.nodes.append(self.onnx.helper.make_node(operator, names, [output], **attributes))
@@ -51,7 +51,7 @@ class Graph:
         return self.add("ReduceSum", value, axes, keepdims=int(keepdims))
 
     def largest(self, value: str, axis: int) -> str:
-        """The maximum over an axis, which stays."""
+        """The maximum over an axis, which is kept with length 1."""
         return self.add("ReduceMax", value, self.constant([axis], np.int64), keepdims=1)
 
     def columns(self, value: str, chosen: Any) -> str:
@@ -99,7 +99,7 @@ def expansion(graph: Graph, kernel: Any, X: str, points: Any, coef: np.ndarray) 
 
 
 def kernel_matrix(graph: Graph, kernel: Any, X: str, Z: np.ndarray) -> str:
-    """``K(X, Z)``; a ``ValueError`` for kernels that are no formula."""
+    """``K(X, Z)``; raises ``ValueError`` for kernels without a formula."""
     if isinstance(kernel, kernels.Sum | kernels.Product):
         parts = [kernel_matrix(graph, part, X, Z) for part in (kernel.left, kernel.right)]
         return graph.add("Add" if isinstance(kernel, kernels.Sum) else "Mul", *parts)
@@ -109,14 +109,14 @@ def kernel_matrix(graph: Graph, kernel: Any, X: str, Z: np.ndarray) -> str:
         return graph.add("Mul", kernel_matrix(graph, kernel.kernel, X, Z), kernel.factor)
     if type(kernel) not in _FORMULAS:
         raise ValueError(
-            f"the kernel {kernel!r} cannot be written with ONNX operators; it can be linear, polynomial, "
+            f"the kernel {kernel!r} cannot be written with ONNX operators; use linear, polynomial, "
             "rbf, sigmoid, laplacian, precomputed, or a sum, product or multiple of these."
         )
     return _FORMULAS[type(kernel)](graph, kernel, X, Z)
 
 
 def _linear(graph: Graph, kernel: Any, X: str, Z: np.ndarray) -> str:
-    """Factors belong into Z: onnxruntime joins a product and a factor after it, which it rounds to single."""
+    """Factors go into Z: onnxruntime fuses a product with a later factor and rounds that to single."""
     return graph.add("MatMul", X, graph.constant(Z.T))
 
 
@@ -133,7 +133,7 @@ def _sigmoid(graph: Graph, kernel: Any, X: str, Z: np.ndarray) -> str:
 
 
 def _rbf(graph: Graph, kernel: Any, X: str, Z: np.ndarray) -> str:
-    """``||x - z||^2 = ||x||^2 - 2 <x, z> + ||z||^2``, around the points' mean, where this loses least."""
+    """``||x - z||^2 = ||x||^2 - 2 <x, z> + ||z||^2``, centred at the points' mean to lose the least."""
     center = Z.mean(axis=0)
     X, Z = graph.add("Sub", X, center), Z - center
     squares = graph.total(graph.add("Mul", X, X), 1)

@@ -16,7 +16,7 @@ TIE_BREAK_WEIGHT = 1e-12  # weight of the margins where scores are equal but for
 
 
 def class_scores(graph: Graph, F: str, code: Code, decoder: Any) -> str:
-    """What ``decision_function`` says: (n, n_classes), or (n,) where a code has one column."""
+    """The scores of ``decision_function``: (n, n_classes), or (n,) for a code with one column."""
     if code.n_classes == 2 and code.n_columns == 1:
         flat = graph.add("Squeeze", F, graph.constant([1], np.int64))
         return graph.add("Mul", flat, float(code.matrix[1, 0]))
@@ -38,7 +38,7 @@ def class_scores(graph: Graph, F: str, code: Code, decoder: Any) -> str:
     if isinstance(decoder, LossBased) and decoder.loss.name in _LOSSES:
         return _with_margins(graph, _minus_losses(graph, F, code, decoder.loss), F, matrix, TIE_BREAK_WEIGHT)
     raise ValueError(
-        f"the decoder {decoder.name!r} cannot be written with ONNX operators; it can be margins, votes, "
+        f"the decoder {decoder.name!r} cannot be written with ONNX operators; use margins, votes, "
         f"hamming, weighted, prior or one of the losses {sorted(_LOSSES)}."
     )
 
@@ -48,7 +48,7 @@ def _times(graph: Graph, F: str, matrix: np.ndarray) -> str:
 
 
 def _with_margins(graph: Graph, scores: str, F: str, matrix: np.ndarray, weight: float) -> str:
-    """Scores plus ``weight s / (1 + |s|)``, for sums of margins s: that decides ties."""
+    """Scores plus ``weight s / (1 + |s|)``, for sums of margins s, which decides ties."""
     sums = _times(graph, F, matrix)
     squashed = graph.add("Div", sums, graph.add("Add", graph.add("Abs", sums), 1.0))
     return graph.add("Add", scores, graph.add("Mul", squashed, weight))
@@ -89,7 +89,7 @@ def _log1p_exp(graph: Graph, x: str) -> str:
 
 
 def calibrated(graph: Graph, scores: str, n_classes: int, calibrator: Any) -> str:
-    """Probabilities (n, n_classes) from what a curve or a softmax makes of the scores."""
+    """Probabilities (n, n_classes) from a calibration curve or a softmax of the scores."""
     if isinstance(calibrator, SoftmaxCalibrator):
         return _softmax(graph, scores, calibrator)
     p = curve(graph, scores, calibrator)
@@ -152,13 +152,13 @@ def normalised(graph: Graph, P: str) -> str:
 
 
 def transformed(graph: Graph, step: Any, X: str) -> str:
-    """What a fitted step makes of X; a ``ValueError`` where ONNX cannot say it."""
+    """X transformed by a fitted step; raises ``ValueError`` for steps that ONNX cannot express."""
     if step is None or (isinstance(step, str) and step == "passthrough"):
         return X
     name = type(step).__name__
     if name not in _STEPS:
         raise ValueError(
-            f"the step {name} cannot be written with ONNX operators; known are {', '.join(sorted(_STEPS))}."
+            f"the step {name} cannot be written with ONNX operators; choose from {', '.join(sorted(_STEPS))}."
         )
     return _STEPS[name](graph, step, X)
 
@@ -205,7 +205,9 @@ def _imputer(graph: Graph, step: Any, X: str) -> str:
     missing = isinstance(step.missing_values, float) and np.isnan(step.missing_values)
     filled = np.asarray(step.statistics_, dtype=np.float64)
     if not missing or not np.isfinite(filled).all() or step.add_indicator:
-        raise ValueError("SimpleImputer can be exported where NaN is missing and every column has a value.")
+        raise ValueError(
+            "SimpleImputer can be exported only if NaN marks missing values and every column has a value."
+        )
     return graph.add("Where", graph.add("IsNaN", X), graph.constant(filled), X)
 
 
@@ -214,12 +216,14 @@ def _eigen(graph: Graph, step: Any, X: str) -> str:
 
 
 def _table(graph: Graph, step: Any, X: str) -> str:
-    """Numbers standardised, gaps filled and marked, in the precision of the table's matrix."""
+    """Numeric columns standardised, missing values filled and marked, in the precision of the matrix."""
     if step.layout_ == "sparse":
         out = graph.add("Div", X, step.scale_)
     elif any(not hasattr(plan, "scale") for plan in step.plans_):
         words = [name for name, kind in step.kinds_.items() if kind == "words"]
-        raise ValueError(f"a table with words cannot be exported to ONNX, which gets a matrix: {words}.")
+        raise ValueError(
+            f"a table with categorical columns cannot be exported to ONNX, whose input is a matrix: {words}."
+        )
     else:
         plans = step.plans_
         gaps = graph.add("IsNaN", X)

@@ -15,7 +15,7 @@ from .text import DataFile, Pieces, feed, long_row_error, text_error
 
 MAX_LABEL_LENGTH = 1000  # characters
 UNLIMITED_ROWS = 1 << 62
-COLUMN_PADDING = 8  # rows; columns a power of two apart would share few lines of the cache
+COLUMN_PADDING = 8  # rows; columns a power of two apart would collide in the cache
 _PARSER_CODES = {"number": 0, "words": 1, "guess": 2, "skip": 3}
 
 
@@ -117,7 +117,7 @@ class CsvSource:
             self._kinds = self._guessed(whole=True)
 
     def _guessed(self, whole: bool) -> list[str]:
-        """The kinds with guesses from all rows, or from those of the first piece."""
+        """The kinds of all columns, guessed from all rows or from the first piece."""
         wanted = [kind if kind == "guess" else "skip" for kind in self._kinds]
         parser = self._parser(wanted)
         nothing = np.empty((0, 0)), np.empty((0, 0), dtype=np.int32)

@@ -17,7 +17,7 @@ UNGUESSED_DELIMITERS = ("|", ":", "~", "^", " ")  # suggested where nothing else
 IF_FIRST_ROW_IS_DATA = "if the first row is data, give the names of the columns ({names})"
 MAX_COLUMNS = 1 << 20
 
-# What a row may do against the rules: the problem, and what to do. "trained ...": the column's kind is fixed.
+# Errors in a row: the problem, and what to do. "trained ...": a trained model has fixed the column's kind.
 CSV_PROBLEMS = {
     "short row": (
         "the row has {count} of {n_columns} fields",
@@ -154,7 +154,7 @@ def read_header(
 
 
 def advice_on_columns(names: Sequence[str]) -> Advice:
-    """What to do if a column is not found: the delimiter may be another one, or the first row data."""
+    """Advice if a column is not found: try another delimiter, or the first row may be data."""
     signs = (*DELIMITERS, *UNGUESSED_DELIMITERS)
     delimiter = next((sign for sign in signs if len(names) == 1 and sign in names[0]), None)
     if delimiter is None:

@@ -1,4 +1,4 @@
-"""What is wrong with a data file: the error, its place, and the argument that would help."""
+"""Errors in data files: the problem, its place, and the argument that would help."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class DataFormatError(ValueError):
         return next(iter(self.arguments), None)
 
     def message(self, spell: Callable[[str, Any], str] = python_argument) -> str:
-        """The error in one sentence, with every argument as ``spell(parameter, value)`` has it."""
+        """The error in one sentence, with every argument spelled by ``spell(parameter, value)``."""
         where = ", ".join(part for part in (self.name, self.place) if part)
         spelled = {parameter: spell(parameter, value) for parameter, value in self.arguments.items()}
         advice = f"; {self.remedy.format(**spelled)}" if self.remedy else ""
@@ -71,7 +71,7 @@ def _rebuilt(state: dict[str, Any]) -> DataFormatError:
 
 
 def similar_names(name: str, names: Sequence[str], what: str = "columns") -> str:
-    """Names like this one, or the first few, to end the sentence that says it was not found."""
+    """Similar names, or the first few names, to end a "not found" message."""
     close = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
     if close:
         return f"did you mean {' or '.join(map(repr, close))}?"

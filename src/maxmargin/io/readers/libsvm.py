@@ -17,7 +17,7 @@ MAX_BLOCK_ENTRIES = 4 << 20
 MAX_INT32 = (1 << 31) - 1
 LABEL = "label"
 
-# What may be wrong with a row: the problem, and what to do.
+# Errors in a row: the problem, and what to do.
 LIBSVM_PROBLEMS = {
     "no label": (
         "{found!r} is where the label should be",

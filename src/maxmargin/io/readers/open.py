@@ -1,4 +1,4 @@
-"""``open_source``: which reader a file gets."""
+"""``open_source``: chooses the reader of a file."""
 
 from __future__ import annotations
 
@@ -45,39 +45,40 @@ def open_source(
     max_bytes: int = Limits.max_bytes,
     max_ratio: float = Limits.max_ratio,
 ) -> Source:
-    """A data file, ready to be read in blocks as often as needed.
+    """Open a data file, to be read in blocks as often as needed.
 
-    Nothing is changed silently: what cannot be read as it stands is a ``DataFormatError`` with file, line and
-    column. Memory does not depend on the length of the file, until ``read_all`` is asked for it whole.
+    Nothing is changed silently: content that cannot be read as it stands raises a ``DataFormatError`` with
+    file, line and column. Memory does not depend on the length of the file, except in ``read_all``.
 
     Parameters
     ----------
     path : str or path
         The file. Text may be compressed by gzip or bzip2.
     target : str or int, optional
-        The column (CSV, Parquet) of the target by name, or by position from 0 and from the end if negative;
-        the name of its array (npz). LIBSVM text begins with it. None: there is no target, and all columns
-        are features; for npz, "y" or "y_train" if there is one.
+        The target column (CSV, Parquet), by name or by position: from 0, or from the end if negative. For
+        npz, the name of its array. In LIBSVM text it is the first entry of a row. None: there is no target
+        and all columns are features; for npz, "y" or "y_train" if it exists.
     format : {"csv", "tsv", "libsvm", "parquet", "npz"}, optional
-        By default that of the name's ending (.csv, .tsv, .libsvm, .svm, .txt, .parquet, .npz, before .gz or
-        .bz2); with other endings the first line tells LIBSVM text from CSV.
+        By default chosen by the file name's ending (.csv, .tsv, .libsvm, .svm, .txt, .parquet, .npz, before
+        .gz or .bz2); with other endings the first line distinguishes LIBSVM text from CSV.
     names : sequence of str, optional
-        Names of all columns of a CSV file, in which case it is taken to have no header.
+        Names of all columns of a CSV file; the file then has no header.
     header : bool, optional
-        Whether the first row has names. By default it has, unless ``names`` are given. A file with
-        neither has columns named "0", "1", ...
+        Whether the first row has the names; True by default unless ``names`` are given. With neither, the
+        columns are named "0", "1", ...
     delimiter : str, optional
-        What separates fields; guessed from the first row among comma, semicolon and tab.
+        The field separator; by default comma, semicolon or tab, guessed from the first row.
     missing : sequence of str
-        Values of text files that are missing ones: NaN in a column of numbers, code -1 in one of words. A
-        label must not be missing.
+        Values that mark missing values in text files: NaN in a numeric column, code -1 in a categorical one.
+        A label must not be missing.
     kinds : mapping from names to {"number", "words"}, optional
-        What columns of a CSV file hold. Others hold numbers if all values that are not missing are numbers,
-        which a pass over the whole file settles. For LIBSVM text, ``{"label": "number"}``.
+        Kinds of columns of a CSV file, numeric or categorical. Other columns are numeric if all their
+        non-missing values are numbers, which takes a pass over the whole file. For LIBSVM text,
+        ``{"label": "number"}``.
     n_features : int, optional
         Width of LIBSVM rows; by default the largest index of the file.
     zero_based : bool
-        LIBSVM indices begin with 0 and not with 1.
+        Whether LIBSVM indices begin with 0 instead of 1.
     data : str, optional
         The array of the features in an npz file, "X" or "X_train" by default. Sparse ones are stored in
         parts: ``X_data``, ``X_indices``, ``X_indptr``, ``X_shape``.
@@ -93,10 +94,10 @@ def open_source(
 
     Notes
     -----
-    CSV is that of RFC 4180: a field in double quotes may contain delimiters, line ends and doubled quotes.
-    Blanks around fields in no quotes are no part of them, blank lines are skipped, lines end in \\n or
+    CSV follows RFC 4180: a field in double quotes may contain delimiters, line ends and doubled quotes.
+    Blanks around unquoted fields are stripped, blank lines are skipped, lines end in \\n or
     \\r\\n, and text is UTF-8. Numbers are decimal (``-1.5e3``), read to the nearest
-    double, and must be finite. A quoted field is a number, or missing, by the same rules as others.
+    double, and must be finite. Quoted fields follow the same rules for numbers and missing values.
 
     Examples
     --------
@@ -131,20 +132,20 @@ def open_source(
 
 
 def _check_rules(names: Any, missing: Any, delimiter: Any, n_features: Any) -> None:
-    """Refuses what would be taken for something else: a string is a sequence of strings."""
+    """Raise for arguments that are easily mistaken, such as a string for a list of strings."""
     for name, value in (("names", names), ("missing", missing)):
         if isinstance(value, str):
             raise ValueError(f"{name} must be a list of strings; got {value!r}.")
     if delimiter is not None and (len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n\0'):
         raise ValueError(
-            f"delimiter must be one ASCII character, no quote and no line end; got {delimiter!r}."
+            f"delimiter must be one ASCII character other than a quote or a line end; got {delimiter!r}."
         )
     if n_features is not None and not 0 <= n_features < 1 << 31:
         raise ValueError(f"n_features must be within 0..2147483647; got {n_features!r}.")
 
 
 def _format(file: DataFile, looks_like_csv: bool) -> str:
-    """The format by the name's ending, or by the first bytes."""
+    """The format, by the file name's ending or by the first bytes."""
     name = Path(file.path.name.lower())
     while name.suffix in (".gz", ".bz2"):
         name = name.with_suffix("")

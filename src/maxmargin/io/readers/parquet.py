@@ -66,7 +66,7 @@ class ParquetSource:
             raise DataFormatError(f"the file cannot be read as Parquet ({error})", name=self._path) from error
 
     def _kind(self, name: str, kind: Any, declared: Kind | None = None) -> Kind:
-        """Of a column of this Arrow type; one that has only nulls is of the declared kind."""
+        """The kind of a column of this Arrow type; a column of nulls has the declared kind."""
         types = self._arrow.types
         if types.is_null(kind) and declared == "words":
             return "words"

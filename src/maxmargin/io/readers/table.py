@@ -1,4 +1,4 @@
-"""What every reader returns: blocks of rows, as named columns or as a matrix, and the target beside them.
+"""The result of every reader: blocks of rows, as named columns or as a matrix, with the target.
 
 A file is read block by block and is in memory as a whole only if ``read_all`` is called. A source can be read
 as often as needed and returns the same blocks each time.
@@ -77,7 +77,7 @@ class Source(Protocol):
 
     @property
     def n_features(self) -> int:
-        """How many features there are: columns, or columns of the matrix."""
+        """The number of features: columns of the table or of the matrix."""
         ...
 
     @property
@@ -133,7 +133,7 @@ def read_all(source: Source) -> Block:
     Returns
     -------
     Block
-        Rows in the order of the file. Joining the blocks takes twice their memory for a moment.
+        Rows in the order of the file. Joining the blocks briefly takes twice their memory.
     """
     whole = getattr(source, "read_all", None)
     return join(source.blocks()) if whole is None else whole()
@@ -147,7 +147,7 @@ def find_target(
 ) -> int | None:
     """Position of the target among the columns: by name, or by position from 0, from the end if negative.
 
-    ``advice`` says what to do if there is no column of this name.
+    ``advice`` is the remedy if there is no column of this name.
     """
     if target is None:
         return None

@@ -25,14 +25,14 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 @dataclass(frozen=True)
 class Limits:
-    """What a file may cost a reader: its longest row, its size, and how much it grows when decompressed."""
+    """Limits on a file: its longest row, its size, and its growth when decompressed."""
 
     max_row_bytes: int = 64 << 20
     max_bytes: int = 1 << 40
     max_ratio: float = 200.0
 
     def check(self, name: str, unpacked: int, packed: int | None = None, place: str = "") -> None:
-        """Raises if so many bytes, compressed to ``packed`` bytes, are beyond the limits."""
+        """Raise if ``unpacked`` bytes, compressed to ``packed`` bytes, exceed the limits."""
         if unpacked > self.max_bytes:
             raise DataFormatError(
                 f"{unpacked:,} bytes are more than the limit of {self.max_bytes:,}",
@@ -81,7 +81,7 @@ class DataFile:
         return status.st_size, status.st_mtime_ns
 
     def check_unchanged(self) -> None:
-        """Raises if the file has changed since it was opened."""
+        """Raise if the file has changed since it was opened."""
         if self._signature() != self._seen:
             raise DataFormatError(
                 "the file has changed since it was opened", name=self.path, remedy="open it again"
@@ -102,7 +102,7 @@ class DataFile:
 
 
 class Pieces:
-    """A window on the text: bytes that a parser has not used stay in front of those that follow."""
+    """A window on the text: bytes that a parser has not consumed stay in front of the following ones."""
 
     def __init__(self, file: DataFile, raw: BinaryIO, stream: Any, skip: int) -> None:
         self._file, self._raw, self._stream = file, raw, stream
@@ -134,11 +134,11 @@ class Pieces:
         return self._n_read - (self._stop - self._start)
 
     def advance(self, n_bytes: int) -> None:
-        """Drops bytes from the front of the window."""
+        """Drop bytes from the front of the window."""
         self._start += n_bytes
 
     def more(self) -> bool:
-        """Reads more text into the window; False if it is as long as a row may be."""
+        """Read more text into the window; False if the window has reached the limit of a row."""
         left = self._stop - self._start
         if left == len(self._buffer):
             limit = self._file.limits.max_row_bytes
@@ -174,9 +174,9 @@ class Pieces:
 
 
 def feed(parser: Any, pieces: Pieces, take: Any) -> str | None:
-    """Passes text to a parser by ``take(text, at_end)`` until its block is full or the text ends.
+    """Pass text to a parser by ``take(text, at_end)`` until its block is full or the text ends.
 
-    Returns the parser's name for what went wrong, or "long" for a row beyond the limit; None if all is well.
+    Returns the parser's name of the error, "long" for a row beyond the limit, or None.
     """
     while True:
         n_bytes = take(pieces.text, pieces.at_end)
@@ -189,7 +189,7 @@ def feed(parser: Any, pieces: Pieces, take: Any) -> str | None:
             return "long"
 
 
-# What may be wrong with any text file: the problem, and what to do.
+# Errors in any text file: the problem, and what to do.
 TEXT_PROBLEMS = {
     "NUL byte": (
         "a NUL byte (byte {byte:,} of the text)",
@@ -215,7 +215,7 @@ def text_error(
     arguments: Mapping[str, Any] | None = None,
     **facts: Any,
 ) -> DataFormatError:
-    """The error that a parser calls ``what``, in the words of ``problems``, which names the ``facts``."""
+    """The error that a parser calls ``what``, with the message from ``problems`` and its ``facts``."""
     problem, remedy = {**TEXT_PROBLEMS, **problems}[what]
     shown = found.decode("utf-8", errors="ignore")
     problem = problem.format(found=shown, hex=found[:1].hex().upper(), **facts)

@@ -321,7 +321,7 @@ class LasvmEpochs:
         state.sample = np.pad(state.sample, (0, larger - room))
 
     def _found_room(self) -> bool:
-        """Whether finishing with the present support vectors leaves room for two more."""
+        """Whether finishing with the current support vectors frees room for two more."""
         self._drop_idle()
         if self.options.finishing:
             self._finish()

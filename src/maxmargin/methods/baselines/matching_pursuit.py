@@ -20,7 +20,7 @@ from ...kernels import KernelData
 from ...solving import Callback, Certificate, SolverResult, State, Status, Stop, drive
 
 Draw = Callable[[int], np.ndarray]
-MIN_LENGTH = {"float64": 1e-10, "float32": 1e-6}  # squared share of a column outside the basis, to count
+MIN_LENGTH = {"float64": 1e-10, "float32": 1e-6}  # squared share of a column that must lie outside the basis
 MAX_STORED_KERNEL_VALUES = 32 << 20  # of a kernel matrix; a larger one is computed anew in every step
 KERNEL_VALUES_PER_BLOCK = 4 << 20  # in memory at a time, where the matrix is not stored
 MIN_GAIN = 1e-15  # as a share of the objective at f = 0
@@ -261,7 +261,7 @@ class Pursuit:
             coef[spans, t] = solve_triangular(R[np.ix_(spans, spans)], self.state.share[t, :b][spans])
         return coef
 
-    # ---- candidates: <column, residual>, ||column||^2, and what of it lies outside the basis ----
+    # ---- candidates: <column, residual>, ||column||^2, and the part of it outside the basis ----
 
     @np.errstate(over="ignore", invalid="ignore")
     def _candidates(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

@@ -16,7 +16,7 @@ from .online_epochs import OnlineProblem, OnlineResult, online, permutations, re
 
 
 class OnlineRule(NamedTuple):
-    """What distinguishes the online methods; a budget of 0 is none."""
+    """What distinguishes the online methods; a budget of 0 means no budget."""
 
     loss: str
     alpha: float = 0.0
@@ -51,7 +51,7 @@ class _OnlineClassifier(KernelClassifier):
             weight,
             loss_from_name(rule.loss),
             rule.alpha,
-            min(rule.budget, n_pool),  # a larger one is no limit
+            min(rule.budget, n_pool),  # a larger budget has no effect
             earlier,
         )
 

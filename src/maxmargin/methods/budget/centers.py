@@ -1,4 +1,4 @@
-"""Support vectors moved off the data: a Gaussian kernel's centres tuned with their coefficients."""
+"""Support vectors moved off the data: centres of a Gaussian kernel, optimised with their coefficients."""
 
 from __future__ import annotations
 
@@ -77,12 +77,12 @@ class MovingCentres:
 
 
 def can_move(kernel: Any) -> bool:
-    """Whether this file has the gradient of the kernel in its centres."""
+    """Whether the gradient with respect to the centres is implemented for this kernel."""
     return isinstance(kernel, RBF)
 
 
 def move_centers(fit: GreedyFit) -> bool:
-    """Some iterations of L-BFGS on the centres; returns whether more are worth it."""
+    """Run some L-BFGS iterations on the centres; return whether more are worthwhile."""
     before = float(fit.fitted.primal.sum())
     points = fit.panel.points
     start = np.asarray(points.toarray() if is_sparse(points) else points, dtype=np.float64)

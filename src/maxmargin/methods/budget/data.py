@@ -50,7 +50,7 @@ class RowsWithSupport:
 
 
 def hold_out(data: WeightedRows, share: float) -> SplitRows:
-    """Move a share of the rows to the end; every class keeps a row to train on."""
+    """Move a share of the rows to the end; every class keeps at least one training row."""
     n = len(data.labels)
     _, first = np.unique(data.labels, return_index=True)
     free = np.setdiff1d(np.arange(n), first)
@@ -63,7 +63,7 @@ def hold_out(data: WeightedRows, share: float) -> SplitRows:
 
 
 def with_support(data: WeightedRows, points: Any, support: np.ndarray | None) -> RowsWithSupport:
-    """The data with these points among its rows: those that it lacks go in front, with weight 0."""
+    """The data with these points among its rows; missing points are added in front with weight 0."""
     X = data.rows.X
     if (there := positions_of(data, points, support)) is not None:
         return RowsWithSupport(data, there, in_x=True)
@@ -80,7 +80,7 @@ def with_support(data: WeightedRows, points: Any, support: np.ndarray | None) ->
 
 
 def positions_of(data: WeightedRows, points: Any, support: np.ndarray | None) -> np.ndarray | None:
-    """Where the points are in the data, if they are the rows ``support`` of X; None if some are missing."""
+    """Positions of the points in the data, if they are rows ``support`` of X; None if some are missing."""
     X = data.rows.X
     if support is None or not _are_rows(X, support, points):
         return None
@@ -90,7 +90,7 @@ def positions_of(data: WeightedRows, points: Any, support: np.ndarray | None) ->
 
 
 def check_same_kind(points: Any, X: Any, precomputed: bool) -> None:
-    """Raise if no kernel value between X and the support vectors of an earlier fit exists."""
+    """Raise if kernel values between X and earlier support vectors cannot be computed."""
     if precomputed:
         fits = points.ndim == 1 and (len(points) == 0 or points.max() < X.shape[0])
     else:
@@ -103,7 +103,7 @@ def check_same_kind(points: Any, X: Any, precomputed: bool) -> None:
 
 
 def _are_rows(X: Any, support: np.ndarray, points: Any) -> bool:
-    """Whether the points are those rows of X."""
+    """Whether the points equal those rows of X."""
     if points.ndim < X.ndim:  # columns of a precomputed kernel
         return True
     if len(support) and (support.max() >= X.shape[0] or support.min() < 0):

@@ -1,6 +1,6 @@
-"""When a budgeted fit ends, and with which status: this file decides both, for both methods.
+"""The stopping rules of a budgeted fit and its final status, for both methods.
 
-The library's own method (``greedy.py``) works in phases, each with a rule below that ends it:
+The library's own method (``greedy.py``) works in phases. Each is ended by a rule below:
 
     growth      the budget is full (``budget_is_full``), candidates are used up
                 (``candidates_are_used_up``), or the loss on the held-out rows no longer falls
@@ -11,8 +11,8 @@ The library's own method (``greedy.py``) works in phases, each with a rule below
 
 The published method (``incremental.py``) asks ``incremental_status`` after each step.
 
-A step of the published method whose coefficients overflow ends it as "failed" (``incremental.py``). Either
-method can be cut short, by ``max_iter``, ``max_seconds`` or a callback ("stopped"): these limits are common
+A step of the published method whose coefficients overflow ends it as "failed" (``incremental.py``). Also,
+``max_iter``, ``max_seconds`` or a callback ("stopped") can end either method early; these limits are common
 to all solvers and belong to ``solving.drive``.
 """
 
@@ -25,7 +25,7 @@ import numpy as np
 from ...solving import Status
 from .path import EVERY_BUDGET_UP_TO
 
-MIN_PROMISE = 1e-3  # decrease of the objective that a candidate must promise, in units of tol times objective
+MIN_PROMISE = 1e-3  # predicted decrease that a candidate needs, in units of tol times objective
 MAX_EMPTY_ROUNDS = 3  # rounds of growth in a row that add no support vector
 MAX_EMPTY_DRAWS = 10  # draws in a row, of the published method, in which no candidate has a loss
 BUDGETS_WITHOUT_PROGRESS = 6  # stated budgets (two doublings) over which the held-out loss must fall
@@ -33,7 +33,7 @@ MIN_PROGRESS = 1e-3  # share of the held-out loss by which it must fall
 MAX_FAILED_SWAPS = 8  # single swaps in a row that do not lower the objective
 SWAPS_TIMES_BUDGET = 5000  # swaps tried, times the budget
 MIN_SWAPS, MAX_SWAPS = 2, 100
-MIN_DECREASE_BY_MOVES = 1e-3  # share of the objective that a round of moves must save
+MIN_DECREASE_BY_MOVES = 1e-3  # relative decrease of the objective that a round of moves must reach
 
 
 def budget_is_full(n_support: int, budget: int) -> bool:
@@ -52,7 +52,7 @@ def candidates_are_used_up(n_empty_rounds: int, n_support: int, n_rows: int) -> 
 
 
 def held_out_loss_has_settled(losses: Sequence[float]) -> bool:
-    """Whether growth ends because these losses, one for each stated budget, have not fallen of late."""
+    """Whether growth ends because these losses, one for each stated budget, no longer fall."""
     if len(losses) <= BUDGETS_WITHOUT_PROGRESS + EVERY_BUDGET_UP_TO:
         return False
     earlier, late = losses[:-BUDGETS_WITHOUT_PROGRESS], losses[-BUDGETS_WITHOUT_PROGRESS:]
@@ -60,7 +60,7 @@ def held_out_loss_has_settled(losses: Sequence[float]) -> bool:
 
 
 def swaps_are_over(n_failed: int, n_swaps: int, budget: int) -> bool:
-    """Whether to stop trying swaps: after many failures, or when enough were tried for this budget."""
+    """Whether to stop swapping: after many failures, or after enough attempts for this budget."""
     most = np.clip(SWAPS_TIMES_BUDGET // budget, MIN_SWAPS, MAX_SWAPS)
     return bool(n_failed >= MAX_FAILED_SWAPS or n_swaps >= most)
 
@@ -71,14 +71,14 @@ def moves_are_over(before: float, after: float) -> bool:
 
 
 def greedy_status(n_support: int, budget: int, relative_gap: float, tol: float) -> Status:
-    """How a fit of the library's own method has ended, once its coefficients are refitted on all rows."""
+    """The status of a fit by the library's own method, after the last refit on all rows."""
     if relative_gap > tol:
         return Status.STALLED
     return Status.BUDGET_FULL if budget_is_full(n_support, budget) else Status.NO_LOSS_LEFT
 
 
 def incremental_status(n_support: int, budget: int, n_candidates: int, n_empty_draws: int) -> Status | None:
-    """How a fit of the published method has ended; None if it goes on."""
+    """The status of a fit by the published method; None if it is not finished."""
     if budget_is_full(n_support, budget):
         return Status.BUDGET_FULL
     return Status.NO_LOSS_LEFT if n_candidates == 0 or n_empty_draws >= MAX_EMPTY_DRAWS else None

@@ -1,4 +1,4 @@
-"""Kernel classifiers under a hard budget of support vectors."""
+"""``SparseKernelClassifier``: a kernel classifier with a hard budget of support vectors."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class SparseKernelClassifier(KernelClassifier):
 
     over the set S, of at most ``budget`` rows, and over the coefficients a. n_t is the weight of the rows
     that take part in column t. There is no intercept. S is found greedily: candidates are scored by the
-    decrease of the objective that they promise on a sample of the data, Newton's method keeps the
+    predicted decrease of the objective on a sample of the data, Newton's method keeps the
     coefficients at the optimum, and swaps improve a full set. ``dual_gap_`` certifies the coefficients for
     the set S that was found; no method can certify S itself.
 
@@ -44,7 +44,7 @@ class SparseKernelClassifier(KernelClassifier):
         The hinge is smoothed, and the width of the smoothing shrinks until the gap of the hinge itself is at
         most ``tol``. The regularised optimum of the perceptron loss is 0, so it needs ``refit=None``.
     selection : {"gain", "random", "perceptron", "loss", "active", "loss-probabilistic"}, default="gain"
-        Which candidates become support vectors: those that promise the largest decrease of the objective;
+        Which candidates become support vectors: those with the largest predicted decrease of the objective;
         any; the first with a loss; the largest loss; the smallest |f|; drawn in proportion to the losses.
         Only "gain" is followed by swaps, and it needs ``refit="newton"``.
     refit : {"newton", None}, default="newton"
@@ -286,7 +286,7 @@ class SparseKernelClassifier(KernelClassifier):
         self._store([result], data)
 
     def _calibrate(self, found: UntrainedOutputs | None, data: WeightedRows) -> None:
-        """Probabilities from outputs on rows of the data that were not trained on, where there are any."""
+        """Calibrate probabilities on outputs for held-out rows, if there are any."""
         self.calibrator_ = None
         if found is None or self._direct_probabilities():
             return
@@ -307,7 +307,7 @@ class SparseKernelClassifier(KernelClassifier):
         """Probabilities of the classes, whose argmax is ``predict``'s answer.
 
         With the log loss and one-vs-rest they are ``1 / (1 + exp(-f))``, divided by their sum for several
-        classes. Otherwise they are calibrated on outputs for rows that were not trained on, see
+        classes. Otherwise they are calibrated on outputs for held-out rows, see
         :class:`~maxmargin.calibration.CalibratedScores`. A decoder with probabilities of its own, such as
         "probabilistic", gives those.
 

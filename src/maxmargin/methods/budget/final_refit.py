@@ -20,13 +20,13 @@ from .reduced_newton import ReducedProblem, Refit, refit
 if TYPE_CHECKING:
     from .greedy import GreedyFit
 
-MIN_ROWS_PER_BLOCK = 256  # whose kernel values are computed in one call, however small the cache
+MIN_ROWS_PER_BLOCK = 256  # rows per kernel call, however small the cache
 MIN_ROWS_TO_CALIBRATE = 1000  # kept apart; with fewer, the rows trained on are used, out of fold
 CALIBRATION_FOLDS = 5  # refits without a fold, where too few rows are kept apart
 
 
 def finish(fit: GreedyFit) -> Status:
-    """Refit on all rows; the rows held out for choosing alpha take part again. Returns how the fit ended."""
+    """Refit on all rows, including those held out for choosing alpha, and return the status of the fit."""
     state, validation = fit.state, fit.sample.validation
     fit.fitted = fit.present()
     if validation.stop - validation.start >= MIN_ROWS_TO_CALIBRATE:
@@ -68,9 +68,9 @@ def _on_all_rows(fit: GreedyFit) -> Refit:
 class StreamedPanel(FeaturePanel):
     """A panel that stores the features of its first rows only: the others' are computed for each product.
 
-    ``kept`` holds features of the first ``n_kept`` rows, and perhaps of some that are not ours. Gram matrices
-    are those of the rows it keeps, scaled to all: a Newton step with them is still a descent step, and the
-    gradient and the gap are exact.
+    ``kept`` holds the features of the first ``n_kept`` rows, and possibly of further rows that are not used.
+    Gram matrices are computed from the stored rows and scaled to all rows: a Newton step with them is still a
+    descent step, and the gradient and the gap are exact.
     """
 
     exact_gram = False
@@ -81,7 +81,7 @@ class StreamedPanel(FeaturePanel):
         self.points, self.size, self._factor = kept.points, kept.size, kept.factor
 
     def _streamed(self) -> Iterator[tuple[slice, np.ndarray]]:
-        """The rows that are not kept, with their kernel values."""
+        """Blocks of the rows that are not stored, with their kernel values."""
         for some in row_blocks(len(self.kernel) - self.n_kept, self.at_once):
             rows = slice(some.start + self.n_kept, some.stop + self.n_kept)
             yield rows, self.kernel.block(rows, self.points)
@@ -107,9 +107,9 @@ class StreamedPanel(FeaturePanel):
         return self.solve_factor(total) + self.kept.tdot(here, b)
 
     def gram(self, which: np.ndarray, weight: np.ndarray, b: int, *, alone: bool = True) -> np.ndarray:
-        """The Gram matrix of those among the rows that are kept, scaled to the weight of all.
+        """The Gram matrix of the stored rows among ``rows``, scaled to the weight of all of them.
 
-        That of the rows themselves where they are no more than are kept.
+        If no more rows are given than are stored, it is exact.
         """
         if len(which) <= self.n_kept:
             return self._gram_of_few(which, weight, b)

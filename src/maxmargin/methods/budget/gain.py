@@ -1,4 +1,4 @@
-"""The choice by gain: candidates that promise the largest decrease of the regularised objective."""
+"""Selection by gain: the candidates with the largest predicted decrease of the regularised objective."""
 
 from __future__ import annotations
 

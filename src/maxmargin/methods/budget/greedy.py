@@ -75,7 +75,7 @@ def greedy(
     """
     with RowPool(problem.kernel.n_threads, stop.cancel) as pool:
         fit = GreedyFit(problem, options, stop.tol, seed, pool, stop.resumed(state))
-        never = replace(stop, tol=-1.0)  # a small gap is not the end
+        never = replace(stop, tol=-1.0)  # a small gap does not end the fit
         status, history = drive(fit.state, fit.step, fit.certify, never, callback)
         return fit.result(status, history), fit.state
 
@@ -134,7 +134,7 @@ class GreedyFit:
         """Work on a sample large enough for so many support vectors; it contains smaller samples."""
         self.state.sampled_for = budget
         options, row_bytes = self.options, self.capacity * self.problem.kernel.dtype.itemsize
-        copies = 3 if options.move else 2  # swaps are undone and places of centres tried
+        copies = 3 if options.move else 2  # undoing swaps and trying centre positions need copies
         limit = options.cache_bytes // (copies * row_bytes)
         self.sample = GrowthSample(
             self.problem, budget, options.n_held_out, options.choose_alpha, limit, options.start
@@ -187,7 +187,7 @@ class GreedyFit:
 
     def step(self) -> Status | None:
         """One round of the present phase."""
-        self.state.best_dual = -np.inf  # each round has a problem of its own
+        self.state.best_dual = -np.inf  # each round solves its own problem
         self.state.round += 1
         if self.state.phase == "finish":
             return finish(self)
@@ -293,7 +293,7 @@ class GreedyFit:
             self._end_choice()
 
     def _end_choice(self) -> None:
-        """The set is chosen: it remains to move it and to refit."""
+        """End the choice of support vectors; moving them and the last refit remain."""
         if self.state.n_swaps or len(self.sample.start):
             refit_path(self)
         self.state.phase = "move" if self.options.move and self.panel.size else "finish"
@@ -305,7 +305,7 @@ class GreedyFit:
             self.state.phase = "finish"
 
     def share_of_weight(self) -> float:
-        """What alpha of the sample becomes on all rows: C = 1 / (n alpha) is what was chosen."""
+        """The factor from alpha on the sample to alpha on all rows, which keeps C = 1 / (n alpha)."""
         n_trained = self.problem.n_samples - self.options.n_held_out
         if self.sample.covers(n_trained):
             return 1.0
@@ -313,7 +313,7 @@ class GreedyFit:
         return float(sampled / self.problem.weight[:n_trained].sum())
 
     def result(self, status: Status, history: tuple[Check, ...]) -> BudgetResult:
-        """The model and its path, whose last point is the model itself if the fit was not cut short."""
+        """The model and its path; the last point is the model itself unless the fit ended early."""
         state = self.state
         coef = state.final_coef if len(state.final_coef) else self.panel.coef(state.V)
         calibration = None

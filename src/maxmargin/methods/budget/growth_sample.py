@@ -43,8 +43,8 @@ class GrowthSample:
         n_grown = min(n, wanted, room - n_validation if n_held_out or n <= room else room - room // 5)
         if n_grown < min(n, budget):
             raise ValueError(
-                f"cache_mb is too small: it holds the features of {max(limit, 0)} rows, and {budget} support "
-                "vectors are chosen among at least as many rows, with some more for validation. Raise "
+                f"cache_mb is too small: it holds the features of {max(limit, 0)} rows, but {budget} support "
+                "vectors need at least as many rows to choose from, and some more for validation. Raise "
                 "cache_mb, or lower the budget."
             )
         held_out = np.arange(n, n + n_validation)
@@ -77,7 +77,7 @@ class GrowthSample:
         return column_costs(self.targets, weight, self.n_trained)
 
     def train_on(self, n_trained: int) -> None:
-        """Train on the rows that were kept apart, too."""
+        """Include the validation rows in the training rows."""
         self.cost = column_costs(self.targets, self.weight, n_trained)
 
     @property
@@ -163,7 +163,7 @@ def better_alpha(
 
 
 def _min_saving(losses: np.ndarray, smaller: np.ndarray) -> float:
-    """What a smaller alpha must save."""
+    """The decrease of the validation loss that a smaller alpha must reach."""
     gain = MIN_SAVING * float(losses.sum())
     if len(losses) >= ROWS_WITHOUT_NOISE:
         return gain

@@ -167,7 +167,7 @@ class Growth:
             self._draw(np.random.default_rng([state.seed, state.n_met, 1]), 0, options.n_candidates)
 
     def step(self) -> Status | None:
-        """One more support vector, where the one selected has a loss, back-fitting, and the next draw."""
+        """Add a support vector if the selected candidate has a loss, back-fit, and draw again."""
         state = self.state
         if state.check_due:
             state.check_due, state.loss_seen[:], state.n_seen[:] = False, 0.0, 0.0
@@ -206,7 +206,7 @@ class Growth:
         return incremental_status(state.n_support, self.options.budget, self.pool.n_left, state.n_empty)
 
     def _grow(self, rng: np.random.Generator) -> bool:
-        """One step of Algorithm 1; false where the scores are not finite."""
+        """One step of Algorithm 1; False if the scores are not finite."""
         problem, state, drawn = self.problem, self.state, self.state.drawn
         targets = self.targets[drawn]
         coef = state.a[:, : state.n_support].T
@@ -217,7 +217,7 @@ class Growth:
         state.loss_seen += candidates.losses.sum(axis=0)
         state.n_seen += np.abs(targets).sum(axis=0)
         state.n_empty = 0 if candidates.update.any() else state.n_empty + 1
-        chosen = self.options.select(candidates, rng) or 0  # if no candidate has a loss, any will do
+        chosen = self.options.select(candidates, rng) or 0  # if no candidate has a loss, any one is taken
         u = candidates.update[chosen]
         _native.add_support(state.n_support, targets[chosen], u, problem, state)
         if u.any():

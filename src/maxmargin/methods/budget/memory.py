@@ -1,4 +1,4 @@
-"""What a fitted model remembers of its training: where its rows are, or a sample of its stream."""
+"""Training data that a fitted model remembers: a reference to its rows, or a sample of its stream."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class TrainingMemory:
         return 0.0 if self.rows is None else float(self.rows.data.weight[self.rows.n_trained :].sum())
 
     def without_rows(self) -> TrainingMemory:
-        """What a pickle or a copy keeps."""
+        """The part that a pickle or a copy keeps."""
         return replace(self, rows=None)
 
     def with_batch(

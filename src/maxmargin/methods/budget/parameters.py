@@ -1,4 +1,4 @@
-"""What the parameters of a budgeted classifier allow: which go together, and when it has probabilities."""
+"""Parameter checks of a budgeted classifier: valid combinations, and when it has probabilities."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .selectors import SELECTORS
 
 
 def check_budget_parameters(model: Any, kernel: Kernel) -> None:
-    """Raise for values out of range and for combinations that no method has."""
+    """Raise for values out of range and for invalid combinations."""
     check_number("budget", model.budget, at_least=1, integer=True)
     check_number("n_candidates", model.n_candidates, at_least=1, integer=True)
     check_number("cache_mb", model.cache_mb, above=0.0)

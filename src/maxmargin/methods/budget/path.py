@@ -55,7 +55,7 @@ def path_table(path: dict[int, PathPoint]) -> dict[str, np.ndarray]:
 class StoredPath:
     """The points of a path in a solver's state, which holds named arrays and numbers only.
 
-    No other code knows under which names they are there: two entries a point, its coefficients and the rest.
+    Only this class knows the names: two entries for each point, its coefficients and the rest.
     """
 
     def __init__(self, state: State) -> None:
@@ -86,7 +86,7 @@ class StoredPath:
         self.state[f"path_values_{point.budget}"] = values
 
     def drop(self, budget: int) -> None:
-        """Forget the point of that budget, if it is stored."""
+        """Remove the point of that budget, if it is stored."""
         self.state.pop(f"path_coef_{budget}", None)
         self.state.pop(f"path_values_{budget}", None)
 

@@ -1,4 +1,4 @@
-"""Models derived from a fitted one: its first support vectors only, or another alpha, refitted."""
+"""Models derived from a fitted one: only its first support vectors, or another alpha; both are refitted."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _restore(small: SparseKernelClassifier, budget: int) -> None:
 
 
 def _calibrate_again(small: SparseKernelClassifier) -> None:
-    """On the held-out rows, where they are remembered; there are no probabilities otherwise."""
+    """Calibrate on the held-out rows if the model remembers them; otherwise drop the probabilities."""
     rows = small._training.rows
     if rows is None:
         small.calibrator_ = None
