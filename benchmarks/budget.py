@@ -1,4 +1,4 @@
-"""SparseKernelClassifier: the published method's overhead, incomes, wrong labels, half a million rows.
+"""SparseKernelClassifier: overhead of the published method, Adult, label noise, half a million rows.
 
 Fits that take more than a few seconds are run once.
 """
@@ -17,7 +17,7 @@ from maxmargin import LinearSVC, SparseKernelClassifier, _native
 
 
 def published(X, y, repeats, budget, quick):
-    """The fit against its own kernel blocks alone, and the kernel values it took."""
+    """The fit against its kernel blocks alone, and the number of kernel values."""
     model = SparseKernelClassifier.as_published(
         budget, alpha=1e-2, gamma=0.01, back_fit=len(y) // budget, n_jobs=2, random_state=0
     )
@@ -51,7 +51,7 @@ def published(X, y, repeats, budget, quick):
     ]
 
 
-# ---- income, forests, wrong labels ----
+# ---- Adult, covtype, label noise ----
 
 
 def incomes(quick):
@@ -72,7 +72,7 @@ def incomes(quick):
 
 
 def forest_fit(n_train, budget, queue):
-    """In a process of its own: seconds, accuracy, and the peak of memory in GiB."""
+    """Seconds, accuracy and peak memory in GiB of a fit in its own process."""
     X, y, X_test, y_test = covtype(n_train)
     model = SparseKernelClassifier(
         budget, gamma=0.1, n_jobs=2, random_state=0

@@ -1,8 +1,8 @@
 """SparseKernelClassifier on ten digits: accuracy at a budget, time against exact SVMs and Nystroem pipelines.
 
-The fit whose ratio has a target is run three times in turn with its peer, the others once. Nystroem pipelines
-are tuned over three values on a tenth of the training rows; that search is a part of their time, as choosing
-alpha is of ours. LinearSVC is left out beyond 300 components, where it takes minutes.
+The fit whose ratio has a target alternates three times with its peer; the others run once. Nystroem pipelines
+are tuned over three values on a tenth of the training rows. Their time includes that search, as ours includes
+choosing alpha. LinearSVC is left out beyond 300 components, where it takes minutes.
 """
 
 import time
@@ -84,7 +84,7 @@ def pair(name, ours, accuracy, peer, peer_seconds, peer_accuracy, quick):
 
 
 def against_exact(fit, model, accuracy, X, y, X_test, y_test, repeats, name):
-    """Fit and prediction against the fastest exact SVM there is, in turn."""
+    """Fit and prediction, alternating with the fastest exact SVM available."""
     exact = IntelSVC(**EXACT)
     fits = [(timed(lambda: exact.fit(X, y))[0], timed(fit)[0]) for _ in range(3)]
     theirs, ours = np.median(fits, axis=0)
@@ -102,7 +102,7 @@ def against_exact(fit, model, accuracy, X, y, X_test, y_test, repeats, name):
 
 
 def subsampled(X, y, X_test, y_test, seconds, accuracy, name):
-    """The exact SVM on as many rows as it can fit in our time."""
+    """The exact SVM on as many rows as it can fit in the same time."""
     n, spent, model = 2000, 0.0, None
     while n <= len(y):
         took, fitted = timed(lambda n=n: SVC(**EXACT).fit(X[:n], y[:n]))

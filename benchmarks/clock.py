@@ -1,4 +1,4 @@
-"""Clock: functions timed in turn, and one row of the table from two times."""
+"""Timing: functions called in turn, and one row of the table from two times."""
 
 import sys
 import time
@@ -9,8 +9,8 @@ import numpy as np
 def interleaved(functions, repeats, rest=0.0):
     """Median seconds of each function, called in turn so that a busy moment hits all of them.
 
-    OpenBLAS's threads spin for a while after a product. ``rest`` seconds before each call wait for them, or
-    the next function in turn would pay for the one before.
+    OpenBLAS's threads spin for a while after a product. Each call waits ``rest`` seconds for them; otherwise
+    it would pay for the function before.
     """
     seconds = [[] for _ in functions]
     for function in functions:
@@ -43,7 +43,7 @@ def row(name, ours, peer, peer_seconds, target=None, *, at_most=False):
 
 
 def score(name, ours, peer, peers, target=None, *, at_most=False, unit=" %"):
-    """One line about a number that is no time; the target, if there is one, bounds the number itself."""
+    """One line about a number other than a time; the target, if any, bounds the number itself."""
     ours, peers = float(ours), None if peers is None else float(peers)
     met = None if target is None else bool(ours <= target if at_most else ours >= target)
     sign = "<=" if at_most else ">="
@@ -60,7 +60,7 @@ def score(name, ours, peer, peers, target=None, *, at_most=False, unit=" %"):
 
 
 def timed(function):
-    """Seconds, and what the function returns."""
+    """Seconds, and the result of the function."""
     start = time.perf_counter()
     result = function()
     return time.perf_counter() - start, result
@@ -71,7 +71,7 @@ def percent(model, X, y):
 
 
 def tell(rows):
-    """Progress: minutes lie between two rows."""
+    """Print rows as progress; there may be minutes between two of them."""
     for line in rows:
         peer = "" if line["peers"] is None else f"; {line['peer']}: {line['peers']:.4g}{line['unit']}"
         print(f"{line['name']}: {line['ours']:.4g}{line['unit']}{peer}", file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""Data for the benchmarks: real sets from MAXMARGIN_DATA, and made ones from a seed."""
+"""Data for the benchmarks: real data sets from MAXMARGIN_DATA, and synthetic ones from a seed."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Learned decoders: their time against that of the columns they weigh, and the constraints they need."""
+"""Learned decoders: their time relative to that of their columns, and the constraints they need."""
 
 import datasets
 import numpy as np
@@ -35,7 +35,7 @@ def without_own_fold(X, y, code):
 
 
 def learned(decoder, F, y, code, repeats):
-    """The median of its seconds, and what it has learned."""
+    """The median seconds of learning, and the learned decoder."""
     runs = [timed(lambda: decoder.fit(F, y, code)) for _ in range(repeats)]
     return float(np.median([seconds for seconds, _ in runs])), runs[-1][1]
 

@@ -32,7 +32,7 @@ def ours(n_components, gamma=GAMMA, seed=0, **options):
 
 
 def mean_errors(X, makers, gamma, n_seeds):
-    """The errors of each maker's features, averaged over seeds; the same block for all with one seed."""
+    """The errors of each maker's features, averaged over seeds; all makers share a block for each seed."""
     found = [
         [errors(X, make(seed).fit_transform(X), gamma, np.random.default_rng(seed)) for make in makers]
         for seed in range(n_seeds)
@@ -85,7 +85,7 @@ def run(repeats=5, quick=False):
     n, S = (2_000, 50) if quick else (60_000, 500)
     data = mnist(n)
     if data is None:
-        print("eigen_map: no mnist.npz in MAXMARGIN_DATA, left out", file=sys.stderr)
+        print("eigen_map: skipped, mnist.npz not found in MAXMARGIN_DATA", file=sys.stderr)
         return []
     X = data[0]
     return tell([*speed_rows(X, S, repeats), *decay_rows(X[: n // 3], S)])

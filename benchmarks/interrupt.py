@@ -1,4 +1,4 @@
-"""How soon Ctrl-C ends a fit: SIGINT from another process, at a random moment of a fit that would go on."""
+"""How soon Ctrl-C ends a fit: SIGINT from another process at a random moment of a running fit."""
 
 import random
 import signal
@@ -9,7 +9,7 @@ from functools import partial
 
 import numpy as np
 
-LIMIT, WORST = 0.2, 1.0
+MAX_MEDIAN_SECONDS, MAX_SECONDS = 0.2, 1.0
 CASES = {  # solver, classes, rows, features, dtype
     "newton, 10 classes": ("newton", 10, 20_000, 500, "float32"),
     "newton, 4 classes, 1,500 features": ("newton", 4, 30_000, 1_500, "float64"),
@@ -25,7 +25,7 @@ CASES = {  # solver, classes, rows, features, dtype
 
 
 def child(name, tries):
-    """Fits again and again, and says so, until each fit has been interrupted."""
+    """Fit repeatedly and report each start, until every fit has been interrupted."""
     from maxmargin import KernelSVC, LagrangianSVC, LinearProgramSVC, LinearSVC
 
     signal.signal(
@@ -58,7 +58,7 @@ def child(name, tries):
 
 
 def delays(name, tries):
-    """Seconds from the signal to the end of the fit, for each try."""
+    """Seconds from the signal to the end of the fit, for each attempt."""
     command = [sys.executable, __file__, name, str(tries)]
     pause, seconds = random.Random(0), []
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
@@ -78,8 +78,8 @@ def run(repeats=5, quick=False):
     for name in CASES:
         seconds = delays(name, 1 if quick else max(20, repeats))
         for what, value, limit in (
-            ("median", float(np.median(seconds)), LIMIT),
-            ("worst", float(seconds.max()), WORST),
+            ("median", float(np.median(seconds)), MAX_MEDIAN_SECONDS),
+            ("worst", float(seconds.max()), MAX_SECONDS),
         ):
             rows.append(
                 {

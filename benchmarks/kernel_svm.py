@@ -1,7 +1,7 @@
-"""KernelSVC against scikit-learn, scikit-learn-intelex and ThunderSVM: time, memory, and what is reached.
+"""KernelSVC against scikit-learn, scikit-learn-intelex and ThunderSVM: time, memory and objective.
 
-Every fit has a process of its own (``svm_worker.py``), so its peak of memory is its own and it can be given
-up. Methods take turns; one whose fit takes more than a minute has one turn. All run on the same two cores. A
+Every fit runs in its own process (``svm_worker.py``), so that its peak memory can be measured and it can be
+stopped. Methods take turns; one whose fit takes over a minute runs once. All run on the same two cores. A
 fit counts as faster only where its dual objective is at least the peer's, less 1e-4 of it.
 """
 
@@ -24,9 +24,9 @@ THUNDER = Path(f"{sys.prefix}-thunder") / "bin" / "python"
 N_CORES = 2
 LIMIT_SECONDS = {"thundersvm": 400}  # for a whole cell
 DEFAULT_LIMIT_SECONDS = 1800
-ONCE_SECONDS = 60.0
-AS_GOOD = 1e-4
-BALANCED = 1e-6  # |y'a| / sum(a) that rounding explains: without y'a = 0 a dual objective bounds nothing
+MAX_SECONDS_TO_REPEAT = 60.0
+DUAL_SLACK = 1e-4
+MAX_IMBALANCE = 1e-6  # |y'a| / sum(a) that rounding explains: without y'a = 0 a dual objective bounds nothing
 N_QUICK_TEST = 500
 QUICK_ROWS = {"letter": 1500, "a9a": 1000, "a9a-csr": 1000, "mnist": 600}
 TITLES = {
@@ -47,7 +47,7 @@ def two_cores():
 
 
 def cell(method, data, dtype, options):
-    """What the worker measured, or ``failure``: why there is nothing."""
+    """The measurements of the worker, or the reason under ``failure``."""
     limit = LIMIT_SECONDS.get(method, DEFAULT_LIMIT_SECONDS)
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), str(N_CORES))
     command = [interpreter(method), WORKER, method, data, dtype, *options]
@@ -83,7 +83,7 @@ def methods(data, quick):
 
 
 def here(method, data, dtype, n_rows):
-    """A cell in this process: where a ratio says little, the seconds that imports take matter more."""
+    """A cell in this process; saves the seconds of imports where ratios mean little."""
     try:
         return svm_worker.cell(method, data, dtype, n_rows, N_QUICK_TEST)
     except ImportError as missing:
@@ -91,7 +91,7 @@ def here(method, data, dtype, n_rows):
 
 
 def quickly(data, alone):
-    """One turn of each method on few rows, the first of them in a process of its own if asked."""
+    """One run of each method on few rows, optionally the first in its own process."""
     n_rows, cells = QUICK_ROWS[data], {}
     for method, dtype in methods(data, quick=True):
         if alone and not cells:
@@ -103,18 +103,18 @@ def quickly(data, alone):
 
 
 def measured(data, n_rounds):
-    """For each method and dtype its medians; what does not change is from the first round."""
+    """The medians of each method and dtype; constant values come from the first round."""
     turns = {key: [] for key in methods(data, quick=False)}
     for number in range(n_rounds):
         for (method, dtype), records in turns.items():
-            if records and records[0].get("fit_seconds", np.inf) > ONCE_SECONDS:
+            if records and records[0].get("fit_seconds", np.inf) > MAX_SECONDS_TO_REPEAT:
                 continue
             records += tell([cell(method, data, dtype, ["--no-certificate"] if number else [])])
     return {key: middle(records) for key, records in turns.items()}
 
 
 def middle(records):
-    """The first record, with the medians of what varies, and how many there were."""
+    """The first record, with medians of the varying values and the number of records."""
     kept = [record for record in records if "failure" not in record] or records
     varying = [key for key in kept[0] if key.endswith(("_seconds", "_mb", "bare_share"))]
     varying = [key for key in varying if all(record.get(key) is not None for record in kept)]
@@ -126,15 +126,15 @@ def middle(records):
 
 
 def against(name, ours, peer, fit_target, predict_target):
-    """Rows of one comparison. Where the peer gave up its limit stands for its time."""
+    """Rows of one comparison. If the peer was stopped, its time limit stands for its time."""
     title = f"{TITLES[peer['method']]}, {peer['dtype']}"
     if "failure" in peer:
         if "limit" not in peer:
             return []
-        line = row(f"{name}: fit", ours["fit_seconds"], f"{title}, not done", peer["limit"], fit_target)
-        return [line | {"met": line["met"] or None}]  # its time is longer than the limit, by what is unknown
-    least = peer["dual"] - AS_GOOD * abs(peer["dual"])
-    reached = ours["dual"] >= least and ours["imbalance"] <= BALANCED
+        line = row(f"{name}: fit", ours["fit_seconds"], f"{title}, not finished", peer["limit"], fit_target)
+        return [line | {"met": line["met"] or None}]  # its time exceeds the limit by an unknown amount
+    least = peer["dual"] - DUAL_SLACK * abs(peer["dual"])
+    reached = ours["dual"] >= least and ours["imbalance"] <= MAX_IMBALANCE
     fit = row(f"{name}: fit", ours["fit_seconds"], title, peer["fit_seconds"], fit_target)
     return [
         fit | {"met": None if fit["met"] is None else fit["met"] and reached},
@@ -144,7 +144,7 @@ def against(name, ours, peer, fit_target, predict_target):
 
 
 def by_itself(name, ours, problem, quick):
-    """Rows that compare a fit with the bare products it needs, and with the memory it asked for."""
+    """Rows that compare a fit with the bare products it needs, and with its memory limit."""
     rows = []
     if "bare_predict_seconds" in ours:
         bare = ours["bare_predict_seconds"]
@@ -164,7 +164,7 @@ def by_itself(name, ours, problem, quick):
 
 
 def lighter(name, ours, peer, quick):
-    """The row that compares what two fits need beyond the data they are given."""
+    """The row that compares the memory of two fits beyond their input."""
     if "fit_mb" not in peer:
         return []
     mb, most = peer["fit_mb"], None if quick else peer["fit_mb"]

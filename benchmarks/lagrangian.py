@@ -15,7 +15,7 @@ from sklearn.svm import LinearSVC as PeerSVC
 
 from maxmargin import KernelSVC, LagrangianSVC
 
-GOAL = 1e-3
+RELATIVE_GAP = 1e-3
 PEERS = [
     *({"dual": False, "tol": tol} for tol in (1e-3, 1e-2, 3e-2, 1e-1, 1.0)),
     *({"dual": True, "tol": 1e-12, "max_iter": epochs} for epochs in (16, 8, 4, 2, 1)),
@@ -23,7 +23,7 @@ PEERS = [
 
 
 def made(n, d, dtype=np.float64, seed=0):
-    """Normal rows in two classes, divided by a plane and by noise."""
+    """Normal rows in two classes, separated by a plane, with label noise."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, d), dtype=dtype)
     score = X @ (rng.standard_normal(d) / np.sqrt(d)).astype(dtype) + 0.1
@@ -31,7 +31,7 @@ def made(n, d, dtype=np.float64, seed=0):
 
 
 def ours(**parameters):
-    return LagrangianSVC(tol=GOAL, n_jobs=2, random_state=0, **parameters)
+    return LagrangianSVC(tol=RELATIVE_GAP, n_jobs=2, random_state=0, **parameters)
 
 
 def peers(**parameters):
@@ -45,14 +45,18 @@ def objective(model, X, y):
 
 
 def fastest_peer(X, y, goal):
-    """The settings of the fastest fit that reaches the goal; looser ones are tried until one does not."""
+    """Settings of the fastest fit that reaches the target; looser ones are tried until one fails."""
     reached, given_up = [], set()
     for settings in PEERS:
         if settings["dual"] in given_up:
             continue
         seconds, model = timed(lambda settings=settings: peers(**settings).fit(X, y))
         reached_of = objective(model, X, y) / goal
-        print(f"{settings}: {seconds:.2f} s, {reached_of:.4f} of the goal", file=sys.stderr, flush=True)
+        print(
+            f"{settings}: {seconds:.2f} s, objective {reached_of:.4f} times the target",
+            file=sys.stderr,
+            flush=True,
+        )
         if objective(model, X, y) <= goal:
             reached.append((seconds, settings))
         else:
@@ -61,7 +65,7 @@ def fastest_peer(X, y, goal):
 
 
 def memory(X, y):
-    """What a fit adds to the resident memory at its peak, as a multiple of the input."""
+    """The peak memory that a fit adds, as a multiple of the input."""
     reset_peak()
     before = resident_mb()
     ours().fit(X, y)
@@ -73,7 +77,7 @@ def many_rows(n, d, repeats):
     name = f"LagrangianSVC, linear, {n:,} x {d}"
     growth = memory(X, y)
     model = ours().fit(X, y)
-    settings = fastest_peer(X, y, objective(model, X, y) * (1 + GOAL))
+    settings = fastest_peer(X, y, objective(model, X, y) * (1 + RELATIVE_GAP))
     mine, theirs = interleaved([lambda: ours().fit(X, y), lambda: peers(**settings).fit(X, y)], repeats)
     told = ", ".join(f"{key}={value}" for key, value in settings.items())
     return [
@@ -83,7 +87,7 @@ def many_rows(n, d, repeats):
 
 
 def versus_iteration(n, d, repeats, **parameters):
-    """Newton's method, and the published iteration as the peer."""
+    """Newton's method against the published iteration."""
     X, y = made(n, d, seed=1)
     newton, iteration = ours(**parameters), ours(solver="lagrangian", **parameters)
     mine, theirs = interleaved([lambda: newton.fit(X, y), lambda: iteration.fit(X, y)], repeats)
@@ -93,9 +97,9 @@ def versus_iteration(n, d, repeats, **parameters):
 
 
 def versus_working_sets(n, d, repeats):
-    """The kernel SVM with the same loss and a free intercept, by working sets."""
+    """Against KernelSVC with the same loss and a free intercept, solved by working sets."""
     X, y = made(n, d, seed=2)
-    fits = [ours(kernel="rbf"), KernelSVC(loss="squared-hinge", tol=GOAL, n_jobs=2)]
+    fits = [ours(kernel="rbf"), KernelSVC(loss="squared-hinge", tol=RELATIVE_GAP, n_jobs=2)]
     mine, theirs = interleaved([lambda model=model: model.fit(X, y) for model in fits], repeats)
     return [row(f"LagrangianSVC, rbf, {n:,} x {d}", mine, "our KernelSVC, squared hinge", theirs)]
 

@@ -1,7 +1,7 @@
 """``maxmargin train`` on files of any length: the share of the solver in the time, and the memory.
 
-Each training is a process of its own, whose highest resident memory the system tells. By itself
-(``python benchmarks/large_file.py --gb 10``) it writes a file of that size and trains on it, both ways.
+Each training runs in its own process, whose peak resident memory the system reports. Run as a script
+(``python benchmarks/large_file.py --gb 10``), it writes a file of that size and trains on it in both ways.
 """
 
 import argparse
@@ -15,14 +15,14 @@ from pathlib import Path
 import numpy as np
 from clock import score, tell
 
-SOLVER_SHARE, MOST_MB = 70.0, 1024.0
+SOLVER_SHARE, MAX_MB = 70.0, 1024.0
 N_COLUMNS, PIECE = 30, 20_000
-BYTES_A_ROW = 243  # nearly
-WAYS = {"a sample": (), "a stream": ("--stream",)}
+BYTES_PER_ROW = 243  # approximately
+OPTIONS_BY_METHOD = {"a sample": (), "a stream": ("--stream",)}
 
 
 def write_csv(path, n_rows):
-    """Two classes that curved surfaces part; the same lines again and again in another order of labels."""
+    """Two classes with a curved boundary; the same lines are repeated with labels in another order."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((PIECE, N_COLUMNS))
     lines = [",".join(f"{v:.5f}" for v in values) for values in X]
@@ -37,7 +37,7 @@ def write_csv(path, n_rows):
 
 
 def trained(path, *options):
-    """The record of a training in a process of its own, its seconds, and its peak in MiB."""
+    """The record of a training in its own process, its seconds, and its peak memory in MiB."""
     command = [sys.executable, "-c", CHILD, "train", str(path), "--target", "y", "--json", "--quiet"]
     command += ["--out", str(path.with_suffix(".mm")), *map(str, options)]
     start = time.perf_counter()
@@ -47,8 +47,8 @@ def trained(path, *options):
     return json.loads(document), seconds, int(peak) / (1 << 20 if sys.platform == "darwin" else 1 << 10)
 
 
-# The peak of a process is that of its whole life, so it is the child that asks: after a fork it would begin
-# with the parent's where the system counts it so.
+# The peak covers the whole life of a process, so the child reports its own: after a fork, some systems would
+# start it at the parent's.
 CHILD = """
 import resource, sys
 from maxmargin.cli import main
@@ -61,21 +61,21 @@ sys.exit(code)
 
 
 def measured(path, n_rows, recipe, quick=False):
-    """Rows about both ways with one file."""
+    """Rows about both methods on one file."""
     rows = []
     size = path.stat().st_size / 2**30
-    for way, options in WAYS.items():
+    for way, options in OPTIONS_BY_METHOD.items():
         record, seconds, peak = trained(path, *recipe, *options)
         kept, right = record["data"]["n_rows_kept"], 100 * record["validation"]["accuracy"]
         used = f"{kept:,} rows kept, " if not options else ""
         name = f"maxmargin train by {way}, {n_rows:,} x {N_COLUMNS} CSV of {size:.2g} GiB"
-        told = f"{name} ({used}{seconds:.0f} s, {right:.2f} % right): peak"
-        rows.append(score(told, peak, "", None, None if quick else MOST_MB, at_most=True, unit=" MiB"))
+        label = f"{name} ({used}{seconds:.0f} s, {right:.2f} % correct): peak"
+        rows.append(score(label, peak, "", None, None if quick else MAX_MB, at_most=True, unit=" MiB"))
     return tell(rows)
 
 
 def solver_share(path, n_rows, recipe, quick):
-    """Of the whole time of a process that trains, start and reading included."""
+    """The solver's share of the whole time of a training process, start-up and reading included."""
     record, seconds, _ = trained(path, *recipe)
     share = 100 * record["seconds"]["solver"] / seconds
     name = f"maxmargin train, {n_rows:,} x {N_COLUMNS} CSV: time in the solver, of {seconds:.1f} s"
@@ -95,10 +95,10 @@ def run(repeats, quick):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--gb", type=float, default=1.0, help="size of the file, in GB")
-    parser.add_argument("--folder", type=Path, help="where there is room for it; else a temporary one")
+    parser.add_argument("--folder", type=Path, help="folder for the file; a temporary one by default")
     parser.add_argument("--options", nargs=argparse.REMAINDER, default=[], help="further, for train")
     given = parser.parse_args()
-    n_rows = max(PIECE, int(given.gb * 1e9 / BYTES_A_ROW))
+    n_rows = max(PIECE, int(given.gb * 1e9 / BYTES_PER_ROW))
     with tempfile.TemporaryDirectory(dir=given.folder) as folder:
         path = write_csv(Path(folder) / "rows.csv", n_rows)
         for line in measured(path, n_rows, tuple(given.options)):

@@ -2,8 +2,8 @@
 
 Ours runs to a relative gap of 1e-3. The peer has no such rule, so it is given the fewest epochs (within a
 tenth) that bring its objective down to ours; it is not charged for the search. A peer that takes more than
-ten seconds and half as much again as ours without getting there is left at that: its ratio is then a lower
-bound, and says so.
+ten seconds and 1.5 times as long as ours without reaching the objective is stopped: its ratio is then a lower
+bound, and its label says so.
 """
 
 import time
@@ -16,7 +16,7 @@ from sklearn.svm import LinearSVC as PeerSVC
 
 from maxmargin import LinearSVC
 
-PATIENCE = 1.5
+MAX_PEER_TIMES_OURS = 1.5
 LOSSES = {"hinge": ("hinge", 1.0), "squared-hinge": ("squared_hinge", 2.0)}  # the peer's has no 1/2
 
 
@@ -25,7 +25,7 @@ def ours(loss, C):
 
 
 def peers(loss, max_iter, C):
-    # tol is out of reach, so that max_iter decides
+    # tol is unreachable, so that max_iter decides
     return PeerSVC(
         C=C,
         loss=LOSSES[loss][0],
@@ -38,7 +38,7 @@ def peers(loss, max_iter, C):
 
 
 def objective(coef, X, y, loss, C):
-    """The objective of our parametrisation, summed over the one-vs-rest columns."""
+    """The objective in our parametrisation, summed over the one-vs-rest columns."""
     classes = np.unique(y)
     targets = np.where(y[:, None] == (classes if len(coef) > 1 else classes[1:]), 1.0, -1.0)
     shortfall = np.maximum(0.0, 1.0 - targets * (X @ coef.T))
@@ -76,11 +76,11 @@ def compare(name, X, y, loss, repeats, quick=False, C=1.0):
     seconds = time.perf_counter() - start
     goal = objective(model.coef_, X, y, loss, C)
     epochs, tried, spent = epochs_needed(
-        X, y, loss, C, goal, seconds if quick else max(PATIENCE * seconds, 10.0)
+        X, y, loss, C, goal, seconds if quick else max(MAX_PEER_TIMES_OURS * seconds, 10.0)
     )
     label = f"LinearSVC {loss}, {name}, C={C:g}, by {model.solver_}, gap {model.dual_gap_:.1e}"
     if epochs is None:
-        return row(label, seconds, f"scikit-learn, {tried} epochs (not there yet)", spent, 1.0)
+        return row(label, seconds, f"scikit-learn, {tried} epochs (objective not reached)", spent, 1.0)
     mine, theirs = interleaved(
         [lambda: ours(loss, C).fit(X, y), lambda: peers(loss, epochs, C).fit(X, y)], max(repeats, 1)
     )

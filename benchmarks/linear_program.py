@@ -2,8 +2,8 @@
 
 The whole program is given in the textbook's form (w+, w-, b, xi) and, as the best that can be done by hand,
 as its dual, which has one row for each feature. Simplex and interior points are both tried; the faster one is
-the peer. It runs once, since it takes a minute or more, between runs of ours; a peer that is stopped by the
-limit of time makes the ratio a lower bound, and its name says so.
+the peer. It takes a minute or more, so it runs once, between runs of ours. If the time limit stops a peer,
+the ratio is a lower bound and its label says so.
 """
 
 import time
@@ -15,12 +15,12 @@ from scipy import sparse
 
 from maxmargin import LinearProgramSVC
 
-LIMIT = 300.0  # seconds of a peer
+MAX_PEER_SECONDS = 300.0  # seconds of a peer
 SOLVERS = ("simplex", "ipm")
 
 
 def made(n, d, informative=20, seed=0):
-    """Two classes that differ along some of the features, with noise: the optimum uses about those."""
+    """Two noisy classes that differ along some of the features; the optimum uses about those."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d))
     w = np.zeros(d)
@@ -60,7 +60,7 @@ def highs(program, solver):
     solve = highspy.Highs()
     solve.silent()
     solve.setOptionValue("solver", solver)
-    solve.setOptionValue("time_limit", LIMIT)
+    solve.setOptionValue("time_limit", MAX_PEER_SECONDS)
     solve.passModel(lp)
     start = time.perf_counter()
     solve.run()
@@ -99,7 +99,7 @@ def compare(n, d, C, repeats):
 
 
 def wide(n, d, C, repeats, limit=None):
-    """A program that is never held whole; its cost grows with the features that C lets in."""
+    """A program that is never stored whole; its cost grows with the features that C admits."""
     X, y = made(n, d)
     tries = [fit(X, y, C) for _ in range(max(1, repeats // 2))]
     seconds, model = float(np.median([t for t, _ in tries])), tries[0][1]

@@ -1,6 +1,6 @@
-"""Memory of this process: what is resident, and the highest since a moment that one chooses.
+"""Memory of this process: the resident set, and its peak since a chosen moment.
 
-``ru_maxrss`` starts at what the process was forked from and never falls, so Linux is asked for better.
+``ru_maxrss`` starts at the parent's value and never falls, so Linux's own counters are used where they exist.
 """
 
 import resource
@@ -20,16 +20,16 @@ def _field_mb(name):
 
 
 def resident_mb():
-    """What is resident now."""
+    """The current resident set."""
     return _field_mb("VmRSS")
 
 
 def reset_peak():
-    """Count the peak from now on; where the system cannot, it stays that of the whole process."""
+    """Reset the peak; where the system cannot, it stays that of the whole process."""
     if CLEAR.exists():
         CLEAR.write_text("5")
 
 
 def peak_mb():
-    """The most that was resident."""
+    """The peak of the resident set."""
     return _field_mb("VmHWM")

@@ -30,7 +30,7 @@ def accuracies(split, share):
 
 
 def run(repeats, quick):
-    """No row to judge, and the table of the guide; ``repeats`` is about times, and there are none here."""
+    """The table of the guide, and no timed rows; ``repeats`` is not used."""
     n_splits, flipped = (1, (0.2,)) if quick else (5, (0.0, 0.1, 0.2, 0.3))
     found = {share: np.mean([accuracies(s, share) for s in range(n_splits)], axis=0) for share in flipped}
     lines = [

@@ -1,8 +1,8 @@
 """OutputCodeClassifier around an SVM, against scikit-learn's around its own, on one code matrix.
 
 Letter with a dense random code of 60 columns, which is drawn before the clock starts. Both have two workers:
-ours threads in one fit, scikit-learn processes with a column each. Beside it stands our estimator around
-scikit-learn's SVC, with a clone for each column as any other classifier has.
+ours uses threads in one fit, scikit-learn's processes with a column each. A second row has our estimator
+around scikit-learn's SVC, with a clone for each column as for any other classifier.
 """
 
 import numpy as np
@@ -18,14 +18,14 @@ C, GAMMA, TARGET = 10.0, 0.1, 3.0
 
 
 class Dictated(np.random.RandomState):
-    """A random state whose draws are a given code, in the form in which the peer makes its own."""
+    """A random state whose draws reproduce a given code in the peer's own construction."""
 
     def __init__(self, matrix):
         super().__init__(0)
         self.matrix = matrix
 
     def uniform(self, size):
-        """The code, scaled to what is above one half for +1 and below for -1."""
+        """The code, scaled to values above one half for +1 and below it for -1."""
         assert size == self.matrix.shape
         return (self.matrix + 1) / 2.0
 

@@ -12,23 +12,23 @@ from maxmargin import KernelSVC, PathCV, SparseKernelClassifier
 from maxmargin.kernels.bandwidth import median_gamma
 
 N_JOBS = 2
-TURNS = 3  # of minutes each, however often others are repeated
+MAX_REPEATS = 3  # each takes minutes
 
 
 def gammas(X, n):
-    """n of them around the median heuristic, a factor of 2 apart."""
+    """n gammas around the median heuristic, a factor of 2 apart."""
     return median_gamma(X, np.random.default_rng(0)) * 2.0 ** (np.arange(n) - n // 2)
 
 
 def told(text):
-    """Progress: minutes lie between two of these."""
+    """Print progress; there may be minutes between two lines."""
     print(text, file=sys.stderr, flush=True)
 
 
 def compared(name, searches, peer, turns, target):
-    """Median times of whole searches in turn, and whether ours has found as good a point.
+    """Median times of whole searches in turn, and whether ours found a point that is as good.
 
-    ``searches`` are ours and the peer's, ``turns`` how often each of them runs.
+    ``searches`` are ours and the peer's, ``turns`` is how often each of them runs.
     """
     seconds = []
     for turn in range(turns):
@@ -78,5 +78,5 @@ def budgeted(X, y, cv, turns, quick):
 def run(repeats, quick):
     X, y = zero_or_not()
     X, y = (X[:400], y[:400]) if quick else (X, y)
-    cv, turns = StratifiedKFold(2 if quick else 5), 1 if quick else TURNS
+    cv, turns = StratifiedKFold(2 if quick else 5), 1 if quick else MAX_REPEATS
     return [*exact(X, y, cv, turns, quick), *budgeted(X, y, cv, turns, quick)]

@@ -16,7 +16,7 @@ from clock import interleaved, row
 from maxmargin import io
 from maxmargin.cli import main
 
-SHARE = 0.8  # of the throughput on arrays
+MIN_SPEED_RATIO = 0.8  # relative to the throughput on arrays
 N_ROWS, N_FEATURES, TIMES = 25_000, 30, 20
 CASES = {  # file; model
     "CSV, 200 support vectors": ("all.csv", ["--budget", 200, "--set", "alpha=1e-4"]),
@@ -26,7 +26,7 @@ CASES = {  # file; model
 
 
 def _write(folder, name, times, n_train=4000):
-    """A file whose rows are the same again and again, and a small one to train on."""
+    """Write a file of repeated rows, and a small one to train on."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((N_ROWS, N_FEATURES))
     y = np.where(np.sin(X[:, 0]) + X[:, 1] * X[:, 2] > 0, "yes", "no")
@@ -62,7 +62,7 @@ def _measured(title, repeats, quick):
         command = partial(_command, "predict", model, data, "--out", out)
         ours, arrays = interleaved([command, partial(fitted.predict, rows)], repeats)
     what = f"maxmargin predict, {block.n_rows:,} x {N_FEATURES} {title}"
-    return row(what, ours, "model.predict on arrays", arrays, SHARE)
+    return row(what, ours, "model.predict on arrays", arrays, MIN_SPEED_RATIO)
 
 
 def run(repeats, quick):

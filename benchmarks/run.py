@@ -1,8 +1,8 @@
-"""Runs every benchmark of this folder and writes one table, as Markdown and as JSON.
+"""Run every benchmark of this folder and write one table, as Markdown and as JSON.
 
 A benchmark is a module with ``run(repeats, quick) -> rows`` (rows as ``clock.row`` makes them) and, where
-something fits no column, ``notes(quick) -> sentences``. It is found by being here. Where it has more to tell
-it returns ``rows, tables``: for each title a list of lines, dicts from the names of columns.
+something fits no column, ``notes(quick) -> sentences``. Being in this folder registers it. It may also return
+``rows, tables``, where tables map each title to a list of lines, dicts keyed by column names.
 """
 
 import argparse
@@ -33,7 +33,7 @@ def benchmarks(only):
 
 
 def cpu_model():
-    """The processor's name where Linux tells it, else what Python knows."""
+    """The processor's name as Linux reports it, else as Python does."""
     info = Path("/proc/cpuinfo")
     lines = info.read_text().splitlines() if info.exists() else []
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
@@ -41,7 +41,7 @@ def cpu_model():
 
 
 def machine():
-    """What the numbers depend on."""
+    """The machine and versions that the numbers depend on."""
     return {
         "date": date.today().isoformat(),
         "cpu": cpu_model(),
@@ -57,7 +57,7 @@ def machine():
 
 @contextlib.contextmanager
 def silenced(name):
-    """Progress is kept, and printed only where the benchmark of this name breaks."""
+    """Capture progress, and print it only if the benchmark of this name fails."""
     progress = io.StringIO()
     try:
         with contextlib.redirect_stderr(progress):
@@ -68,7 +68,7 @@ def silenced(name):
 
 
 def met_of(rows):
-    """How many targets hold, of how many there are."""
+    """The number of targets met, and of all targets."""
     verdicts = [r["met"] for r in rows if r["met"] is not None]
     return f"{sum(verdicts)} of {len(verdicts)}"
 
@@ -106,9 +106,9 @@ def markdown(facts, rows, notes, tables, quick):
         "",
         "; ".join(f"{key}: {value}" for key, value in facts.items()),
         "",
-        "Times are medians of runs in turn. A target with >= is how many times as fast as the peer we are to",
-        "be; one with <= bounds our time as a multiple of the peer's. Targets with a unit bound the number.",
-        *(["Quick: small inputs and few repeats, so the ratios say little."] if quick else []),
+        "Times are medians of interleaved runs. A target with >= is the required speed-up over the peer; one",
+        "with <= bounds our time as a multiple of the peer's. Targets with a unit bound the number itself.",
+        *(["Quick run: small inputs and few repeats, so the ratios mean little."] if quick else []),
         "",
         "| measurement | ours | peer | peer's | ratio | target | met |",
         "|---|---|---|---|---|---|---|",
@@ -133,7 +133,7 @@ def main():
     repeats = options.repeats or (1 if options.quick else 5)
     modules = benchmarks(options.only)
     watched = silenced if options.quick else contextlib.nullcontext
-    # Notes first: one of them measures the growth of memory, which needs a process that has used little.
+    # Notes come first: one of them measures memory growth, which needs a process that has used little so far.
     notes, outcomes = [], []
     for module in modules:
         if hasattr(module, "notes"):

@@ -1,4 +1,4 @@
-"""How soon things start: the command line's help, and imports beside scikit-learn's own, in new processes."""
+"""Start-up time: the command line's help, and imports against scikit-learn's, in new processes."""
 
 import subprocess
 import sys

@@ -12,7 +12,7 @@ import hashlib
 
 import numpy as np
 
-BLOCK = 1 << 24  # kernel values held at a time
+KERNEL_VALUES_PER_BLOCK = 1 << 24  # in memory at a time
 
 
 def certificate(X, y, columns, C, gamma):
@@ -55,7 +55,7 @@ def identical(X, labels):
 
 def outputs(X, Z, c, gamma):
     """``K(X, Z) @ c.T``, some rows at a time."""
-    step, sqnorms = max(1, BLOCK // max(1, len(Z))), np.einsum("ij,ij->i", Z, Z)
+    step, sqnorms = max(1, KERNEL_VALUES_PER_BLOCK // max(1, len(Z))), np.einsum("ij,ij->i", Z, Z)
     f = np.empty((len(X), len(c)))
     for start in range(0, len(X), step):
         some = X[start : start + step]

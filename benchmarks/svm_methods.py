@@ -1,7 +1,7 @@
 """The SVMs that are compared: how each is made, and how its coefficients are read.
 
-Each in its own way decides when it is done: scikit-learn, its twin by Intel and ThunderSVM at a violation of
-1e-3, their default, and we at a duality gap of 1e-3. What is reached is measured the same way for all.
+Each has its own stopping rule: scikit-learn, Intel's version of it and ThunderSVM stop at a violation of
+1e-3, their default; ours stops at a duality gap of 1e-3. The objective is measured in one way for all.
 """
 
 from collections.abc import Callable
@@ -87,7 +87,7 @@ def thunder_rows(X):
 
 
 def thunder_labels(X, y):
-    """Its wheel hands labels of sparse rows over as integers and reads them as floats: so in floats' bits."""
+    """Labels as the bits of floats: for sparse rows ThunderSVM's wheel reads integer labels as floats."""
     return y.astype(np.float32).view(np.int32) if sparse.issparse(X) else y
 
 

@@ -1,4 +1,4 @@
-"""The problems of the kernel SVM's speed table: data, C and gamma, and by how much we are to be faster."""
+"""The problems of the kernel SVM's speed table: data, C and gamma, and the required speed-ups."""
 
 import os
 from collections.abc import Callable
@@ -38,7 +38,7 @@ class Problem:
 
 
 def covtype_50000():
-    """50,000 rows; 20,000 of the others to test on, which is minutes of scikit-learn's time already."""
+    """50,000 training rows and 20,000 test rows, which take scikit-learn minutes."""
     X, y, X_test, y_test = datasets.covtype(50_000)
     return X, y, X_test[:20_000], y_test[:20_000]
 

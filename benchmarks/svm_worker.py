@@ -1,9 +1,9 @@
-"""One cell of the kernel SVM's table, in a process of its own: one fit, measured, as one line of JSON.
+"""One cell of the kernel SVM's table, in its own process: one measured fit, as one line of JSON.
 
     python benchmarks/svm_worker.py maxmargin letter float32
     .venv-thunder/bin/python benchmarks/svm_worker.py thundersvm letter float32 --rows 1500
 
-Only the method's own library is imported, so that an environment without maxmargin will do for a peer.
+Only the method's own library is imported, so that a peer can run in an environment without maxmargin.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from svm_problems import PROBLEMS
 SLOW_SECONDS = 10.0  # a prediction that takes longer is measured once
 SHORT_SECONDS = 0.5
 REST_SECONDS = 0.05
-WARM_UP = 300  # rows of a first fit, which loads libraries and starts threads
+WARM_UP_ROWS = 300  # rows of a first fit, which loads libraries and starts threads
 
 
 def megabytes(X):
@@ -52,17 +52,17 @@ def values_per_second(X):
     """How many products of two rows of X BLAS computes in a second, undisturbed."""
     X = dense(X[:8192])
     products = bare_products(X, X[:2048])
-    # The least: a disturbed one would flatter us.
+    # The fastest run: a disturbed one would flatter us.
     seconds = min(rested(products) for _ in range(6))
     return len(X) * len(X[:2048]) / seconds
 
 
 def fitted(method, problem, X, y):
-    """A fitted model, and what its fit took."""
+    """A fitted model, and the time and memory of its fit."""
     labels = method.labels(X, y)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        method.make(problem.C, problem.gamma).fit(X[:WARM_UP], labels[:WARM_UP])
+        method.make(problem.C, problem.gamma).fit(X[:WARM_UP_ROWS], labels[:WARM_UP_ROWS])
         model = method.make(problem.C, problem.gamma)
         reset_peak()
         before = resident_mb()
@@ -73,9 +73,9 @@ def fitted(method, problem, X, y):
 
 
 def predicted(model, X, y, bare=None):
-    """Seconds of a prediction and of bare products in turn with it, and how many answers are right.
+    """Seconds of a prediction, of bare products in turn with it, and the accuracy.
 
-    A median of ours, but the least of the bare ones: a disturbed one would flatter us.
+    Ours is a median, the bare products' a minimum: a disturbed run of those would flatter us.
     """
     first, answers = timed(lambda: model.predict(X))
     facts = {"predict_seconds": first, "accuracy": 100.0 * float(np.mean(answers == y))}
@@ -90,13 +90,13 @@ def predicted(model, X, y, bare=None):
 
 
 def rested(function):
-    """Seconds of a function, after a pause in which the threads of the one before go to sleep."""
+    """Seconds of a function, after a pause in which earlier threads go to sleep."""
     time.sleep(REST_SECONDS)
     return timed(function)[0]
 
 
 def our_facts(model, X, fit_seconds):
-    """What only our model tells: its own gap, its cache, and the bare products that its fit needed."""
+    """Values that only our model reports: its gap, its cache, and the bare products of its fit."""
     values = sum(checks[-1].kernel_values for checks in model.history_)
     bare_seconds = values / values_per_second(X)
     return {
@@ -132,8 +132,8 @@ def main():
     parser.add_argument("method", choices=METHODS)
     parser.add_argument("data", choices=PROBLEMS)
     parser.add_argument("dtype", choices=["float32", "float64"])
-    parser.add_argument("--rows", type=int, help="fit the first so many rows only")
-    parser.add_argument("--test-rows", type=int, help="predict the first so many rows only")
+    parser.add_argument("--rows", type=int, help="fit only this many of the first rows")
+    parser.add_argument("--test-rows", type=int, help="predict only this many of the first rows")
     parser.add_argument("--no-certificate", action="store_true", help="times and memory only")
     given = parser.parse_args()
     facts = cell(given.method, given.data, given.dtype, given.rows, given.test_rows, not given.no_certificate)

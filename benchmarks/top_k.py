@@ -1,9 +1,9 @@
 """The top-k SVM to a relative gap of 1e-3: against block QP, Frank-Wolfe, and LIBLINEAR's Crammer-Singer.
 
-All have one thread, no intercept and C = 1, that is alpha = 1/n; seconds are those of the processor, so that
-a machine that does other things as well tells the same. Rivals run in turn with ours. Block QP and LIBLINEAR
-are left where they take more than ``PATIENCE`` times ours, Frank-Wolfe after ``LIMIT`` seconds of the wall
-clock: such a ratio is a lower bound, and says so.
+All use one thread, no intercept and C = 1, that is alpha = 1/n. Seconds are processor time, so that other
+load on the machine does not matter. Peers run in turn with ours. Block QP and LIBLINEAR are stopped after
+``MAX_PEER_TIMES_OURS`` times our time, Frank-Wolfe after ``MAX_FRANK_WOLFE_SECONDS`` of wall-clock time. Such
+a ratio is a lower bound, and its label says so.
 """
 
 import time
@@ -17,27 +17,27 @@ from top_k_references import block_programs, fitted
 from top_k_sets import FILES, load
 
 TOL, K, C = 1e-3, 3, 1.0
-PATIENCE, LIMIT = 6.0, 120.0
+MAX_PEER_TIMES_OURS, MAX_FRANK_WOLFE_SECONDS = 6.0, 120.0
 
 
 def ours(X, y, k, solver="auto", limit=3600.0):
-    """Seconds, and what the fit says of its end."""
+    """Seconds, and how the fit ended."""
     model, seconds = fitted(X, y, k, C, solver=solver, tol=TOL, limit=limit)
     return seconds, _words(model.n_iter_, "steps", model.dual_gap_)
 
 
 def block_qp(X, y, k, most):
-    """The same for a QP solver per block."""
+    """The same for block-coordinate ascent with a QP solver."""
     moments = block_programs(X, y, k, C, tol=TOL, limit=most)
     if not moments:
-        return most, "not one epoch"
+        return most, "no epoch finished"
     return moments[-1].seconds if moments[-1].gap <= TOL else most, _words(
         moments[-1].epochs, "epochs", moments[-1].gap
     )
 
 
 def _words(n, what, gap):
-    return f"{n} {what}" if gap <= TOL else f"{n} {what}, not there yet: gap {gap:.1e}"
+    return f"{n} {what}" if gap <= TOL else f"{n} {what}, not converged: gap {gap:.1e}"
 
 
 def liblinear(X, y, tol):
@@ -55,7 +55,7 @@ def liblinear(X, y, tol):
 
 
 def first_tol(X, y, goal, most):
-    """The first of 0.1, 0.01, ... with which LIBLINEAR's objective is at the goal; whether it is."""
+    """The first tol of 0.1, 0.01, ... with which LIBLINEAR reaches the target; whether one does."""
     tol = 0.1
     while True:
         seconds, objective = liblinear(X, y, tol)
@@ -65,18 +65,18 @@ def first_tol(X, y, goal, most):
 
 
 def in_turn(functions, repeats):
-    """Median seconds of each, and the last words."""
+    """Median seconds of each, and how the last run ended."""
     rounds = [[function() for function in functions] for _ in range(repeats)]
     return [(float(np.median([s for s, _ in column])), column[-1][1]) for column in zip(*rounds)]
 
 
 def against_methods(name, X, y, repeats):
     """Two rows: block QP and Frank-Wolfe."""
-    most = PATIENCE * max(ours(X, y, K)[0], 0.05)
+    most = MAX_PEER_TIMES_OURS * max(ours(X, y, K)[0], 0.05)
     functions = [
         lambda: ours(X, y, K),
         lambda: block_qp(X, y, K, most),
-        lambda: ours(X, y, K, "frank-wolfe", LIMIT),
+        lambda: ours(X, y, K, "frank-wolfe", MAX_FRANK_WOLFE_SECONDS),
     ]
     (mine, end), (qp, qp_end), (wolfe, wolfe_end) = in_turn(functions, repeats)
     label = f"top-{K} SVM, {name} {X.shape[0]:,} x {X.shape[1]:,}, {end}"
@@ -90,15 +90,15 @@ def against_liblinear(name, X, y, repeats):
     """One row, k = 1."""
     model, seconds = fitted(X, y, 1, C, tol=TOL)
     goal = (1.0 + TOL) * model.objective_
-    tol, reached = first_tol(X, y, goal, PATIENCE * seconds)
+    tol, reached = first_tol(X, y, goal, MAX_PEER_TIMES_OURS * seconds)
     functions = [lambda: ours(X, y, 1), lambda: liblinear(X, y, tol)]
     (mine, end), (peer, _) = in_turn(functions, repeats)
-    words = f"scikit-learn crammer_singer, tol {tol:.0e}" + ("" if reached else ", not there yet")
+    words = f"scikit-learn crammer_singer, tol {tol:.0e}" + ("" if reached else ", objective not reached")
     return [row(f"top-1 SVM, {name}, {end}", mine, words, peer, 1.0)]
 
 
 def run(repeats=3, quick=False):
-    """All sets there are."""
+    """Rows for all data sets that are available."""
     rows = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)

@@ -1,21 +1,21 @@
 """What an epoch of the top-k SVM costs as samples, features and classes grow by a factor of 16 each.
 
-Made data whose labels are noise, so that every sample moves in every epoch. Seconds are those of the
-processor for one thread, of epochs 2 to 4 of a fit: what 4 epochs take more than 1.
+The data are synthetic with random labels, so that every sample moves in every epoch. Seconds are processor
+time on one thread for epochs 2 to 4: the time of 4 epochs minus that of 1.
 """
 
 import numpy as np
 from clock import score, tell
 from top_k_references import fitted
 
-BASE = {"samples": 1_000, "features": 64, "classes": 16}
-QUICK = {"samples": 256, "features": 16, "classes": 8}
+FULL_SIZES = {"samples": 1_000, "features": 64, "classes": 16}
+QUICK_SIZES = {"samples": 256, "features": 16, "classes": 8}
 FACTORS = (1, 4, 16)
-MOST = 1.1  # exponent: 1, and what a logarithm adds over this range
+MAX_EXPONENT = 1.1  # 1 plus what a logarithm adds over this range
 
 
 def epoch_seconds(samples, features, classes, solver, repeats):
-    """The median over repeats."""
+    """Seconds of an epoch: the median over repeats."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(samples, features)) / np.sqrt(features)
     y = rng.permutation(np.arange(samples) % classes)
@@ -29,7 +29,7 @@ def epoch_seconds(samples, features, classes, solver, repeats):
 
 def run(repeats=3, quick=False):
     """The exponent between the ends, for both kinds of step."""
-    base, rows, tables = QUICK if quick else BASE, [], {}
+    base, rows, tables = QUICK_SIZES if quick else FULL_SIZES, [], {}
     for solver in ("dual-ascent", "frank-wolfe"):
         for what in base:
             sizes = [base[what] * factor for factor in FACTORS]
@@ -38,7 +38,7 @@ def run(repeats=3, quick=False):
             ]
             exponent = np.log(seconds[-1] / seconds[0]) / np.log(FACTORS[-1])
             label = f"{solver}: exponent of an epoch's cost in the number of {what}"
-            rows += tell([score(label, float(exponent), "linear", 1.0, MOST, at_most=True, unit="")])
+            rows += tell([score(label, float(exponent), "linear", 1.0, MAX_EXPONENT, at_most=True, unit="")])
             tables.setdefault("Seconds of an epoch", []).extend(
                 {"solver": solver, "grows": what, "size": size, "seconds": f"{s:.3g}"}
                 for size, s in zip(sizes, seconds)

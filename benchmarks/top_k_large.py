@@ -1,6 +1,6 @@
 """The top-k SVM on many rows: MNIST against scikit-learn's one-vs-rest, and 1,000 classes within 4 GiB.
 
-Seconds are those of the processor, for one thread.
+Seconds are processor time on one thread.
 """
 
 import json
@@ -16,13 +16,13 @@ from memory import peak_mb
 from sklearn.svm import LinearSVC
 from top_k_references import fitted
 
-LARGE = (100_000, 10_000, 1_000)  # samples, features, classes
-SMALL = (400, 200, 20)
+FULL_SIZES = (100_000, 10_000, 1_000)  # samples, features, classes
+QUICK_SIZES = (400, 200, 20)
 EPOCHS = 2
 
 
 def against_one_vs_rest(n):
-    """One turn of each: they take minutes."""
+    """One run of each, since they take minutes."""
     digits = mnist(n)
     if digits is None:
         return []
@@ -41,7 +41,7 @@ def against_one_vs_rest(n):
 
 
 def sparse_rows(n, d, m):
-    """50 words a row, and as its class the one whose random direction it is most along."""
+    """Rows with 50 entries; the class is the random direction with the largest product."""
     X, _ = text_like(n, d, density=50.0 / d)
     directions = np.random.default_rng(1).normal(size=(d, m))
     y = [np.argmax(X[i : i + 5_000] @ directions, axis=1) for i in range(0, n, 5_000)]
@@ -49,14 +49,14 @@ def sparse_rows(n, d, m):
 
 
 def worker(n, d, m):
-    """In a process of its own: what the fit took."""
+    """Run in its own process: seconds and gap of the fit."""
     X, y = sparse_rows(n, d, m)
     model, seconds = fitted(X, y, 5, 1.0, epochs=EPOCHS)
     return {"mb": peak_mb(), "seconds": seconds, "gap": model.dual_gap_, "classes": len(model.classes_)}
 
 
 def within_memory(n, d, m):
-    """Peak of the whole process, Python and the data included."""
+    """Peak memory of the whole process, Python and the data included."""
     command = [sys.executable, __file__, *map(str, (n, d, m))]
     done = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
     label = (
@@ -67,8 +67,10 @@ def within_memory(n, d, m):
 
 
 def run(repeats=1, quick=False):
-    """Both."""
-    return against_one_vs_rest(300 if quick else 60_000) + within_memory(*(SMALL if quick else LARGE))
+    """Rows of both comparisons."""
+    return against_one_vs_rest(300 if quick else 60_000) + within_memory(
+        *(QUICK_SIZES if quick else FULL_SIZES)
+    )
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""What the top-k SVM is compared with: a QP solver for every block, and the narrower domain of Lapin et al.
+"""References for the top-k SVM: a QP solver for every block, and the narrower domain of Lapin et al.
 
-Both are references, not methods to use. Seconds are those of the processor, for one thread.
+Neither is meant for use. Seconds are processor time on one thread.
 """
 
 import time
@@ -31,7 +31,7 @@ class Moment:
 
     @property
     def gap(self):
-        """Relative to the primal, as ``dual_gap_``."""
+        """The gap relative to the primal, as ``dual_gap_``."""
         return (self.primal - self.dual) / self.primal
 
 
@@ -53,7 +53,7 @@ def fitted(
         random_state=seed,
     )
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # an end before tol is told by its gap
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the gap shows an early end
         start = time.process_time()
         model.fit(X, y)
         return model, time.process_time() - start
@@ -97,7 +97,7 @@ class BlockProgram:
         )
 
     def __call__(self, a):
-        """u, of which what is below 0 by rounding is 0."""
+        """u, with entries below 0 by rounding set to 0."""
         self.solver.update(c=np.append(-a, 0.0))
         self.solver.solve()
         return np.maximum(self.solver.result.x[: self.size], 0.0)
@@ -106,8 +106,8 @@ class BlockProgram:
 def block_programs(X, y, k, C, *, tol=1e-3, epochs=100_000, limit=3600.0, seed=0):
     """Block-coordinate ascent with a QP solver for every block: a ``Moment`` for each epoch.
 
-    Certificates are not counted in the seconds. It ends at the tolerance, or after ``limit`` seconds of an
-    epoch that was not ended, which then has no moment of its own.
+    The seconds exclude certificates. It ends at the tolerance or after ``limit`` seconds; an unfinished epoch
+    has no ``Moment``.
     """
     labels = np.unique(y, return_inverse=True)[1].astype(np.int64)
     n, m = len(y), int(labels.max()) + 1

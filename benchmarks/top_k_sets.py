@@ -1,6 +1,6 @@
-"""The four sets of many classes for the top-k SVM, from MAXMARGIN_DATA, scaled so that C = 1 is a fair start.
+"""Four data sets with many classes for the top-k SVM, from MAXMARGIN_DATA, scaled to suit C = 1.
 
-Rows have a mean square length of 1 over those to learn from; those of flowers all have length 1.
+Training rows have a mean squared length of 1; rows of flowers all have length 1.
 """
 
 import os
@@ -15,10 +15,10 @@ N_SPLITS = {"flowers": 3, "letter": 1, "isolet": 1, "leaves100": 3}
 
 
 def load(name, number=0):
-    """Rows and labels to learn from, in a random order, and rows and labels to judge by; None without data.
+    """Training rows and labels in random order, and test rows and labels; None without data.
 
-    ``number`` is that of the split, below ``N_SPLITS[name]``: flowers have the three of the data, of
-    leaves100 a quarter of each species is drawn, letter and isolet have the customary one.
+    ``number`` is the split, below ``N_SPLITS[name]``: flowers have three predefined splits, leaves100 draws a
+    quarter of each species, letter and isolet have the customary split.
     """
     path = Path(os.environ.get("MAXMARGIN_DATA", "")) / f"{FILES[name]}.npz"
     if not path.is_file():

@@ -1,4 +1,4 @@
-"""What ``make demo`` runs: certified SVMs, linear and with a kernel, beside scikit-learn's, on its data."""
+"""The program of ``make demo``: certified linear and kernel SVMs beside scikit-learn's, on its data sets."""
 
 import time
 import warnings
@@ -19,7 +19,7 @@ BUDGETS = (200, 100, 50, 25, 10)
 
 
 def models(n_classes):
-    """Pairs of a name and a model; with two classes every code is the same single column."""
+    """Names and models; with two classes every code is the same single column."""
     codes = ("one-vs-rest", "one-vs-one") if n_classes > 2 else ("one-vs-rest",)
     for loss in ("hinge", "squared-hinge"):
         for code in codes:
@@ -30,7 +30,7 @@ def models(n_classes):
 
 
 def held_out(load):
-    """Standardised training and test parts, a quarter being the test."""
+    """Standardised training and test rows; a quarter are test rows."""
     X, y = load(return_X_y=True)
     X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.25, stratify=y, random_state=0)
     scaler = StandardScaler().fit(X_train)
@@ -41,7 +41,7 @@ def measure(model, X_train, X_test, y_train, y_test):
     """Accuracy on the held-out part, support vectors, gap and seconds of the fit, as text."""
     start = time.perf_counter()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # the gap column says it, where there is one
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the gap column shows it
         model.fit(X_train, y_train)
     seconds = time.perf_counter() - start
     return (*scores(model, X_test, y_test), f"{seconds:.3f}")
@@ -70,7 +70,7 @@ def budget_rows():
 
 
 def print_table(rows):
-    """Columns as wide as their widest entry, words to the left and numbers to the right."""
+    """Print columns as wide as their widest entry, text to the left and numbers to the right."""
     widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
     for row in rows:
         cells = [c.ljust(w) if k < 2 else c.rjust(w) for k, (c, w) in enumerate(zip(row, widths))]
@@ -85,11 +85,11 @@ def main():
         rows += [(name, title, *measure(model, *data)) for title, model in models(n_classes)]
     print("Linear SVMs\n")
     print_table(rows)
-    print("\nKernel SVMs under a budget of support vectors, which the ten classes share, and without one\n")
+    print("\nKernel SVMs with and without a budget of support vectors, which the ten classes share\n")
     print_table([HEADER, *budget_rows()])
     print(
-        "\ngap: the most by which the objective can exceed its minimum, relative to it; under a budget, for"
-        "\n     the support vectors that were chosen. '-': not given. Accuracy is that on a held-out quarter."
+        "\ngap: relative upper bound on how far the objective is above its minimum; under a budget, for the"
+        "\n     chosen support vectors. '-': not reported. Accuracy is measured on a held-out quarter."
     )
 
 

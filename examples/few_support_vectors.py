@@ -1,7 +1,7 @@
-"""The README's picture: ten digits, accuracy against support vectors, one budgeted fit beside the exact SVM.
+"""The README's plot: accuracy on ten digits against support vectors, one budgeted fit and the exact SVM.
 
-MNIST comes from ``mnist.npz`` in the folder that MAXMARGIN_DATA names; ``--quick`` takes scikit-learn's small
-digits instead. ``python examples/few_support_vectors.py picture.png`` takes two minutes on two cores.
+MNIST is read from ``mnist.npz`` in the folder MAXMARGIN_DATA; ``--quick`` uses scikit-learn's small digits
+instead. ``python examples/few_support_vectors.py picture.png`` takes two minutes on two cores.
 """
 
 import os
@@ -50,7 +50,7 @@ def measured(X, X_test, y, y_test, budgets):
 
 
 def draw(whole, accuracies, budgets, path):
-    """Accuracy against support vectors, these on a logarithmic axis."""
+    """Plot accuracy against support vectors on a logarithmic axis."""
     figure, ax = pyplot.subplots(figsize=(7, 3.2), layout="constrained")
     ax.plot(
         budgets,
@@ -80,14 +80,14 @@ def draw(whole, accuracies, budgets, path):
 
 
 def main(path, quick=False):
-    """Measure, draw, and print what was drawn."""
+    """Measure, plot, and print the plotted numbers."""
     budgets = BUDGETS[:4] if quick else BUDGETS
     whole, accuracies, seconds = measured(*(digits() if quick else mnist()), budgets)
     draw(whole, accuracies, budgets, path)
     print(f"exact: {whole[1]:.2f} % with {whole[0]:,} support vectors, {whole[2]:.1f} s")
     for b, accuracy in zip(budgets, accuracies):
         print(f"budget {b:5}: {accuracy:.2f} %")
-    print(f"one fit of {max(budgets)}: {seconds:.1f} s; picture in {path}")
+    print(f"one fit of {max(budgets)}: {seconds:.1f} s; plot written to {path}")
 
 
 if __name__ == "__main__":

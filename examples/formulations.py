@@ -1,4 +1,4 @@
-"""Eight formulations of a linear classifier on one set of points, and four with a kernel, as one picture.
+"""Eight formulations of a linear classifier on one set of points, and four with a kernel, in one figure.
 
 Lines are f = 0 and the margins f = -1, +1. A ring shows how hard a point pulls at the function: its area is
 the slope of its loss. A weight written as 0 is exactly 0.
@@ -78,12 +78,12 @@ def points(n=110, seed=3):
     X = rng.normal(scale=(0.75, 0.9), size=(len(y), 2))
     X[:, 0] += 1.1 * y + 0.25 * (X[:, 1] ** 2 - 0.8)
     X[:, 1] += 0.35 * y
-    X[-8:] = (4.6, -1.6) + 0.3 * X[-8:]  # on the right side, and far away: a squared loss minds
+    X[-8:] = (4.6, -1.6) + 0.3 * X[-8:]  # correct and far away: only a squared loss penalises it
     return X, y
 
 
 def pull(loss, margins):
-    """Minus the slope of the loss; at the kink of the hinge one half."""
+    """Minus the slope of the loss; one half at the kink of the hinge."""
     if loss == SQUARED:
         return np.abs(1.0 - margins)
     if loss == SQUARED_HINGE:
@@ -92,7 +92,7 @@ def pull(loss, margins):
 
 
 def what_matters(model, strength):
-    """Points with a pull, and weights or coefficients that are not zero, in a line."""
+    """One line: the number of points with a pull, and the non-zero weights or coefficients."""
     n = int((strength > 1e-6).sum())
     coef = getattr(model, "coef_", None)
     if coef is None:
@@ -127,7 +127,7 @@ def draw(panel, model, X, y, loss):
 
 
 def main():
-    """Fit, print a line for each, draw."""
+    """Fit every formulation, print a line for each, and draw."""
     X, y = points()
     figure, panels = plt.subplots(3, 4, figsize=(15.0, 11.6))
     print(f"{'formulation':28s} {'objective':>10s} {'gap':>8s}  what matters")

@@ -1,7 +1,7 @@
-"""Splice sites in DNA with a kernel on strings: 100 sequences decide where a full SVM keeps most of them.
+"""Splice sites in DNA with a string kernel: 100 support vectors where a full SVM keeps most sequences.
 
 The data, 3,190 sequences of 60 bases (UCI, splice-junction gene sequences), are in ``splice_seq.npz`` in the
-folder that the environment variable MAXMARGIN_DATA names.
+folder named by the environment variable MAXMARGIN_DATA.
 """
 
 import os
@@ -15,15 +15,15 @@ from sklearn.svm import SVC
 from maxmargin import SparseKernelClassifier
 
 HEADER = ("model", "accuracy", "support vectors", "gap", "seconds")
-ONES = np.array([i.bit_count() for i in range(1 << 16)], dtype=np.uint8)
+BIT_COUNTS = np.array([i.bit_count() for i in range(1 << 16)], dtype=np.uint8)
 
 
 def same_words(X, Z):
-    """How many words of one, two or three letters two sequences have at the same places, as a share.
+    """The share of words of one, two or three letters that two sequences have at the same positions.
 
     The count is a product of indicators, one for each word and place, so this is a kernel (after Raetsch and
     Sonnenburg's weighted degree kernel). X and Z are arrays of strings of 60 letters; the result has one row
-    for each entry of X. A base that was not read (N, D, S or R in the data) equals no other.
+    for each entry of X. An unread base (N, D, S or R in the data) matches no other.
     """
     same = np.zeros((len(X), len(Z)), dtype=np.uint64)  # bit p: the letters at place p are the same
     for letter in "ACGT":
@@ -34,14 +34,14 @@ def same_words(X, Z):
 
 
 def places(sequences, letter):
-    """The places at which a sequence has that letter, as the bits of one number for each sequence."""
+    """For each sequence, the positions of that letter as the bits of one number."""
     letters = np.array(sequences, dtype="U60").view(np.uint32).reshape(-1, 60)
     return (letters == ord(letter)) @ (np.uint64(1) << np.arange(60, dtype=np.uint64))
 
 
 def n_ones(numbers):
-    """How many bits of each are 1."""
-    return ONES[numbers.view(np.uint16)].reshape(*numbers.shape, 4).sum(axis=2, dtype=np.uint8)
+    """The number of 1 bits in each number."""
+    return BIT_COUNTS[numbers.view(np.uint16)].reshape(*numbers.shape, 4).sum(axis=2, dtype=np.uint8)
 
 
 def load():
@@ -54,7 +54,7 @@ def load():
 
 
 def timed(fit):
-    """What it returns, and the seconds it took."""
+    """The result of the function, and its seconds."""
     start = time.perf_counter()
     return fit(), time.perf_counter() - start
 
@@ -67,7 +67,7 @@ def line(name, model, accuracy, seconds):
 def main():
     data = load()
     if data is None:
-        print("splice_seq.npz is missing; set MAXMARGIN_DATA to the folder that it is in.")
+        print("splice_seq.npz not found; set MAXMARGIN_DATA to the folder that contains it.")
         return
     X, X_test, y, y_test = train_test_split(*data, test_size=0.25, stratify=data[1], random_state=0)
     model, seconds = timed(lambda: SparseKernelClassifier(100, kernel=same_words, random_state=0).fit(X, y))
