@@ -321,7 +321,7 @@ def test_it_is_a_scikit_learn_classifier():
         ({"cv": 2.5}, "cv must be"),
         ({"cv": "five"}, "cv must be"),
         ({"cv": [(np.arange(100), np.arange(100, 200))]}, "row 0 is in no test set"),
-        ({"cv": [(np.arange(99), np.arange(100, 200))]}, "does not train on all others"),
+        ({"cv": [(np.arange(99), np.arange(100, 200))]}, "does not train on all the others"),
         ({"cv": 2 * [(np.arange(100), np.arange(100, 200))]}, "holds out a row again"),
         ({"estimator": LinearSVC()}, r"estimator must be a KernelSVC; got LinearSVC\(\)"),
         ({"estimator": make_pipeline(StandardScaler(), KernelSVC())}, "Put a scaler before CalibratedSVC"),
