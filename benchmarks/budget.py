@@ -63,7 +63,7 @@ def incomes(quick):
     for budget, move, target in ((25, False, 84.8), (100, False, 85.1), (10, True, 84.9)):
         if quick and budget == 100:
             continue
-        n = 4000 if quick else X.shape[0]
+        n = 1000 if quick else X.shape[0]
         model = SparseKernelClassifier(budget, move_centers=move, n_jobs=2, random_state=0)
         seconds, model = timed(lambda n=n, model=model: model.fit(X[:n], y[:n]))
         name = f"Adult, B = {budget}{', moved centres' if move else ''} ({seconds:.1f} s): accuracy"
@@ -86,7 +86,7 @@ def forest_fit(n_train, budget, queue):
 def forests(quick):
     if covtype(10) is None:
         return []
-    budget, sizes = (100, (2_000, 8_000)) if quick else (1000, (50_000, 500_000))
+    budget, sizes = (30, (500, 1_000)) if quick else (1000, (50_000, 500_000))
     context, results = multiprocessing.get_context("spawn"), []
     for size in sizes:
         queue = context.Queue()
@@ -119,7 +119,7 @@ def wrong_labels(n_train, quick):
     X_test, y_test = mnist_test()
     y, y_test = (y == 8).astype(int), (y_test == 8).astype(int)
     flips = np.random.default_rng(0).random(len(y))
-    rows, ours, theirs, budget = [], [], [], 50 if quick else 1000
+    rows, ours, theirs, budget = [], [], [], 20 if quick else 1000
     for share, allowed in ((0.0, None), (0.1, 0.5), (0.3, 1.5)):
         noisy = np.where(flips < share, 1 - y, y)
         model = SparseKernelClassifier(budget, n_jobs=2, random_state=0).fit(X, noisy)
@@ -143,7 +143,7 @@ def wrong_labels(n_train, quick):
 def run(repeats=5, quick=False):
     if mnist(1) is None:
         return []
-    n = 2_000 if quick else 60_000
+    n = 800 if quick else 60_000
     X, y = mnist(n)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # peers that stop early

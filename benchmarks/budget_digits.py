@@ -118,4 +118,4 @@ def run(repeats=5, quick=False):
         return []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # peers that stop early
-        return digits(2_000 if quick else 60_000, (50, 100) if quick else tuple(ACCURACY), repeats, quick)
+        return digits(800 if quick else 60_000, (20, 40) if quick else tuple(ACCURACY), repeats, quick)

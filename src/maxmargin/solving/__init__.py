@@ -12,7 +12,7 @@ because an uninterrupted fit has no certificate there. Solves that only compute 
 
 from .columns import solve_columns
 from .drive import Callback, Certificate, drive
-from .gap_series import gap_series, largest_gap
+from .gap_series import GapSeries, gap_series, largest_gap
 from .indefinite import NOT_ROUNDING, is_indefinite, most_important, without_bound, without_bound_words
 from .journal import Journal, JournalEntry, JournalPart
 from .result import FLOAT_EPS, Check, SolverResult, State, Status, Stop, relative_gap, worst_status
@@ -25,6 +25,7 @@ __all__ = [
     "Callback",
     "Certificate",
     "Check",
+    "GapSeries",
     "Journal",
     "JournalEntry",
     "JournalPart",

@@ -14,6 +14,7 @@ models of smaller budgets, ``memory`` what later calls need.
 """
 
 from .estimator import SparseKernelClassifier
+from .memory import Reservoir, TrainingMemory
 from .truncation import with_alpha
 
-__all__ = ["SparseKernelClassifier", "with_alpha"]
+__all__ = ["Reservoir", "SparseKernelClassifier", "TrainingMemory", "with_alpha"]

@@ -1,6 +1,6 @@
 """``OutputCodeClassifier``: any code and decoder around any binary classifier."""
 
-from .columns import SharedColumns
+from .columns import ClonedColumns, SharedColumns
 from .estimator import OutputCodeClassifier
 
-__all__ = ["OutputCodeClassifier", "SharedColumns"]
+__all__ = ["ClonedColumns", "OutputCodeClassifier", "SharedColumns"]
