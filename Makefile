@@ -42,11 +42,11 @@ demo: $(STAMPS)/package  ## train on data sets that come with scikit-learn, prin
 	@$(VENV)/bin/python examples/demo.py
 	@echo && $(VENV)/bin/python -m maxmargin demo --folder build/demo
 
-# The checks that need one core each run beside the compiler; the tests have all cores.
+# The checks that need one core each run beside the compiler, quick benchmarks beside the tests.
 test:  ## lint, check types, run every test and every benchmark on small inputs
 	@$(MAKE) --no-print-directory $(STAMPS)/tools
 	@$(MAKE) --no-print-directory -j2 lint types cpp-test
-	@$(MAKE) --no-print-directory bench-quick unit-test
+	@$(MAKE) --no-print-directory -j2 bench-quick unit-test
 
 lint: $(STAMPS)/tools
 	$(call stage,lint,$(VENV)/bin/clang-format --dry-run -Werror $(CPP) && $(VENV)/bin/ruff format --check --quiet . \

@@ -9,9 +9,11 @@ from maxmargin.io.models import names
 from maxmargin.io.models.tree import KINDS
 
 
-def test_every_kind_of_a_file_has_a_class():
+def test_every_kind_of_a_file_has_a_class_of_its_own():
     assert set(names.CLASSES) == set(KINDS)
-    assert {names.class_of(kind).__name__ for kind in KINDS} <= set(names.CLASSES)
+    classes = {names.class_of(kind) for kind in KINDS}
+    assert len(classes) == len(KINDS)
+    assert all(isinstance(found, type) for found in classes)
 
 
 @pytest.mark.parametrize("kind", KINDS)
