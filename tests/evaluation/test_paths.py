@@ -29,7 +29,7 @@ def test_budgets_are_those_of_one_fit(rings):
     np.testing.assert_allclose([p.error for p in path.points], 1 - model.budget_path_["score"], rtol=1e-12)
     assert path.chosen.budget == model.choose_budget()
     assert sum(p.chosen for p in path.points) == 1
-    assert "60 rows" in path.notes[0]
+    assert "60 held-out rows" in path.notes[0]
     first = path.points[0]
     assert first.error_interval == share_interval(round(first.error * 60), 60)
     assert path.n_rows == 240

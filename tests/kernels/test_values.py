@@ -94,7 +94,7 @@ def test_values_that_are_not_finite_are_refused(machine, kernel):
         with_kernel(machine, kernel).fit(*load_iris(return_X_y=True))
 
 
-@pytest.mark.parametrize("n", [150, 2100])
+@pytest.mark.parametrize("n", [150, 3000])
 @pytest.mark.parametrize(("degree", "gamma"), [(200, 1e3), (2.5, 10.0)])
 def test_compiled_kernels_that_overflow_are_refused(n, degree, gamma):
     X, y = make_classification(n, 5, random_state=0)

@@ -397,7 +397,7 @@ def test_pickle_and_refusals():
         PathCV().predict(X)
     refused = [
         (PathCV(rule="largest"), "rule must be one of"),
-        (PathCV(Cs=[1], alphas=[1]), "one of Cs and alphas"),
+        (PathCV(Cs=[1], alphas=[1]), "either Cs or alphas"),
         (PathCV(Cs=[0.0]), "Cs must be a list"),
         (PathCV(gammas="some"), "gammas must be a list"),
         (PathCV(LinearSVC(), gammas=[1.0]), "no parameter gamma"),

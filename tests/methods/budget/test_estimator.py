@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
@@ -14,6 +14,7 @@ from sklearn.datasets import load_digits, make_moons
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
 from support.budget_optimum import best
+from support.properties import examples
 from support.reference import svm_primal
 
 from maxmargin import KernelMatchingPursuit, KernelPerceptron, LaSVM, SparseKernelClassifier
@@ -54,7 +55,7 @@ def objective_of(model, X, y, weight=None):
 # ---- the budget ----
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+@examples(10, 25, suppress_health_check=[HealthCheck.too_slow])
 @given(
     n=st.integers(8, 30),
     excess=st.integers(-30, 5),
