@@ -24,6 +24,9 @@ PACKAGE := pyproject.toml CMakeLists.txt README.md LICENSE $(shell find src cpp 
 CPP := $(shell find cpp -name '*.hpp' -o -name '*.cpp' -o -name '*.inc')
 NATIVE_TESTS := $(addprefix tests/,_native/test_simd.py _native/test_threads.py kernels/test_kernels.py _native/test_grid.py test_losses.py data/test_rows.py methods/linear/test_hinge_round.py methods/linear/test_solvers.py methods/baselines/test_online.py methods/baselines/test_greedy.py methods/budget/test_incremental.py decoders/test_decoders.py base/test_kernel_classifier.py methods/all_pairs/test_all_pairs.py io/readers/test_any_bytes.py io/readers/test_csv_errors.py)
 
+# Processes that share the cores leave BLAS one thread each: its threads wait by spinning.
+ALONE := OPENBLAS_NUM_THREADS=1
+
 # $(call quietly,name,command): the command's output goes to a log, and to the screen only if it fails.
 quietly = @mkdir -p $(LOGS) && { $(2); } > $(LOGS)/$(1).log 2>&1 || { cat $(LOGS)/$(1).log; exit 1; }
 
@@ -60,7 +63,7 @@ cpp-test: $(STAMPS)/package
 
 unit-test: $(STAMPS)/package
 	@echo "pytest: a few minutes; $(LOGS)/pytest.log grows meanwhile"
-	$(call stage,pytest,$(VENV)/bin/python -m pytest --quiet --numprocesses $(WORKERS) --dist worksteal)
+	$(call stage,pytest,$(ALONE) $(VENV)/bin/python -m pytest --quiet --numprocesses $(WORKERS) --dist worksteal)
 	@tail -n 1 $(LOGS)/pytest.log
 
 # The properties that make test tries on the same examples every time, on new ones.
@@ -73,7 +76,7 @@ bench: $(STAMPS)/package $(STAMPS)/peers $(STAMPS)/thunder  ## the speed table: 
 
 # Seconds instead of minutes: that every benchmark runs is checked by make test, how fast it is by make bench.
 bench-quick: $(STAMPS)/package
-	$(call stage,bench-quick,$(VENV)/bin/python benchmarks/run.py --quick --output build/bench)
+	$(call stage,bench-quick,$(ALONE) $(VENV)/bin/python benchmarks/run.py --quick --output build/bench)
 
 # A paper's status is 1 where a number is not what its expected.toml says, 77 where its data are missing.
 papers: $(STAMPS)/package  ## reproduce the papers: benchmarks/papers/*/results, half an hour
@@ -87,6 +90,7 @@ papers-quick: $(STAMPS)/package  ## the same on few rows, a minute; reports in b
 
 # Long proofs whose quick variants are among the tests: each script of tests/soak ends with 0 if all went well.
 soak: $(STAMPS)/package  ## mutated model files by the thousand, processes killed while they save or train; minutes
+	@MAXMARGIN_HYPOTHESIS=fuzz $(VENV)/bin/python -m pytest -q -n $(WORKERS) tests/base/test_contract.py -k scikit_learn
 	@status=0; for script in tests/soak/*.py; do \
 	  echo "$$script:"; $(VENV)/bin/python $$script || status=1; done; exit $$status
 

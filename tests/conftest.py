@@ -36,6 +36,11 @@ def pytest_terminal_summary(terminalreporter, config):
         terminalreporter.write_line("\n".join(files))
 
 
+def pytest_collection_modifyitems(items):
+    """Tests that take seconds come first, so that no worker is left with one of them at the end."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+
+
 @pytest.fixture(scope="session")
 def dataset():
     """A function ``dataset(name) -> mapping of arrays``; skips the test where the data set is not here."""

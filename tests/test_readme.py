@@ -25,6 +25,7 @@ def blocks(page):
     return [(text.count("\n", 0, m.start(2)) + 1, m.group(1), m.group(2)) for m in BLOCK.finditer(text)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", [p for p in PAGES if blocks(p)], ids=lambda p: str(p.relative_to(ROOT)))
 def test_blocks_of_a_page_run_one_after_another(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)

@@ -298,6 +298,7 @@ def test_a_file_that_cannot_be_written_stops_no_fit(monkeypatch, tmp_path):
     assert model.status_ == "converged"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_kill_9_loses_no_bit():
     """The quick variant of the soak: a few kills at random moments."""

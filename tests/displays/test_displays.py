@@ -66,6 +66,7 @@ def points(line):
 # ---- all of them ----
 
 
+@pytest.mark.slow
 def test_matplotlib_is_imported_only_for_a_picture():
     program = "import sys, maxmargin, maxmargin.displays; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

@@ -49,6 +49,7 @@ def measured(*what):
         return [json.loads(process.communicate()[0]) for process in started]
 
 
+@pytest.mark.slow
 def test_a_path_takes_one_fit_the_stated_cache_and_its_models():
     fit, along, search = measured("fit", "path", "search")
     assert along["models"] > 4.0 * fit["models"]  # there is something to count

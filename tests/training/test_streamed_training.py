@@ -143,6 +143,7 @@ def test_a_file_that_grows_while_it_is_read_is_refused():
         train(growing, parameters=SMALL, stream=True)
 
 
+@pytest.mark.slow
 def test_a_stream_takes_the_same_memory_for_any_file():
     script = RISING.replace(
         'model="least-squares", refit=False, memory_mb=64',
@@ -177,6 +178,7 @@ def test_ctrl_c_in_a_stream_prints_how_to_resume(capsys, tmp_path, monkeypatch):
     assert not list(tmp_path.glob("m.mm.*"))
 
 
+@pytest.mark.slow
 def test_kills_lose_no_bit_of_a_training():
     """The quick variant of the soak."""
     script = Path(__file__).parents[1] / "soak" / "killed_training.py"

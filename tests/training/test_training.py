@@ -189,6 +189,7 @@ def test_a_sample_is_told(monkeypatch):
     assert (trained.model.predict(pd.DataFrame(table)) == y).mean() > 0.93
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_file():
     told = subprocess.run([sys.executable, "-c", RISING], capture_output=True, text=True, check=True).stdout
     peaks, kept = np.array([line.split() for line in told.splitlines()], dtype=int).T

@@ -382,6 +382,7 @@ def test_mutated_files_are_refused_or_predict():
     assert "forged: predicts" in counts
 
 
+@pytest.mark.slow
 def test_files_of_killed_processes_are_whole():
     assert "file" in killed_while_saving.run(10)
 
@@ -405,6 +406,7 @@ HARMLESS = ("builtins.id", "object.__getattr__", "object.__setattr__", "sys._get
 NEVER = ("pickle.", "os.system", "os.exec", "os.posix_spawn", "subprocess.", "socket.connect")
 
 
+@pytest.mark.slow
 def test_loading_executes_no_code_from_a_file(path, tmp_path):
     X, y = data()
     save(mm.CalibratedSVC(mm.KernelSVC(), cv=3).fit(X, WORDS[y]), path)

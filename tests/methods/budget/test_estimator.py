@@ -55,6 +55,7 @@ def objective_of(model, X, y, weight=None):
 # ---- the budget ----
 
 
+@pytest.mark.slow
 @examples(10, 25, suppress_health_check=[HealthCheck.too_slow])
 @given(
     n=st.integers(8, 30),
@@ -645,6 +646,7 @@ def test_other_kernels_end_with_an_honest_status(kernel, alpha):
         assert model.objective_ < 0.5
 
 
+@pytest.mark.slow
 def test_objects_with_a_callable_kernel(dataset):
     """DNA sequences as strings, compared letter by letter."""
     splice = dataset("splice_seq")

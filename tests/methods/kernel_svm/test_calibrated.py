@@ -348,6 +348,7 @@ def test_a_fit_that_failed_leaves_nothing_to_predict_with():
             method(X)
 
 
+@pytest.mark.slow
 def test_folds_that_do_not_converge_are_told():
     X, y = noisy(2000, 2)
     with pytest.warns(ConvergenceWarning) as told:

@@ -31,6 +31,7 @@ class Grumbler(GaussianNB):
         return super().fit(X, y)
 
 
+@pytest.mark.slow
 def test_every_backend_gives_the_same_bits():
     X, y = noisy()
     inner = make_pipeline(StandardScaler(), RandomForestClassifier(3))
