@@ -13,7 +13,7 @@ void bind_all_pairs(nb::module_& m) {
     m.def(
         "pairs_step",
         [](In<double, 1> t, double u, Out<double, 1> p) {
-            need(t.shape(0) == p.shape(0), "one number a class");
+            need(t.shape(0) == p.shape(0), "one number per class is needed");
             pairs_step(t.data(), u, t.shape(0), p.data());
         },
         "t"_a.noconvert(), "u"_a, "p"_a.noconvert());
@@ -25,11 +25,8 @@ void bind_all_pairs(nb::module_& m) {
             need(K.shape(0) == n && K.shape(1) == n && cost.shape(0) == n && a.shape(0) == n &&
                      a.shape(1) == n_classes && F.shape(0) == n_classes && F.shape(1) == n,
                  "samples and classes");
-            for (std::size_t i = 0; i < n; ++i)
-                need(labels.data()[i] >= 0 && std::size_t(labels.data()[i]) < n_classes,
-                     "a class that is none");
-            for (std::size_t s = 0; s < order.shape(0); ++s)
-                need(order.data()[s] >= 0 && std::size_t(order.data()[s]) < n, "a sample that is none");
+            need_below(labels, n_classes, "labels");
+            need_below(order, n, "order");
             const PairsProblem problem{K.data(), n, n_classes, labels.data(), cost.data(), weight};
             nb::gil_scoped_release released;
             pairs_sweep(problem, {a.data(), F.data(), bias.data()}, order.data(), order.shape(0),

@@ -17,12 +17,6 @@ using Counts = Out<std::int64_t, 1>;
 using Numbers = Out<double, 1>;
 using Cancel = In<std::uint8_t, 1>;
 
-static void need_below(const std::int64_t* values, std::size_t n, std::size_t end, const char* what) {
-    for (std::size_t i = 0; i < n; ++i)
-        if (values[i] < 0 || std::size_t(values[i]) >= end)
-            throw std::out_of_range(std::string(what) + " names what does not exist");
-}
-
 template <class T>
 static void bind_online(nb::module_& m) {
     m.def(
@@ -37,11 +31,11 @@ static void bind_online(nb::module_& m) {
                  "the samples of a block");
             need(time.shape(0) == n_targets && sqnorm.shape(0) == n_targets &&
                      suffered.shape(0) == n_targets && seen.shape(0) == n_targets,
-                 "one number a target");
+                 "one number per target is needed");
             need(column_of.shape(0) == budget && n_support.shape(0) == 1 && n_updates.shape(0) == 1 &&
                      std::size_t(*n_support.data()) <= budget,
                  "the support vectors");
-            need_below(pool.data(), n, coef.shape(0), "pool");
+            need_below(pool, coef.shape(0), "pool");
             need_below(slots.data(), std::size_t(*n_support.data()), coef.shape(0), "slots");
             need_below(column_of.data(), std::size_t(*n_support.data()), K.shape(1), "column_of");
             const OnlineBlock<T> block{
@@ -66,8 +60,9 @@ static Held<T> held_of(const Out<T, 2>& K, const Out<double, 2>& numbers, const 
                        const Counts& counts) {
     const std::size_t room = K.shape(0);
     need(K.shape(1) == room && numbers.shape(0) == 4 && numbers.shape(1) == room && sample.shape(0) == room &&
-             counts.shape(0) == 2 && counts.data()[0] >= 0 && std::size_t(counts.data()[0]) <= room,
-         "the samples held");
+             counts.shape(0) == 2 && 0 <= counts.data()[1] && counts.data()[1] <= counts.data()[0] &&
+             std::size_t(counts.data()[0]) <= room,
+         "K and the numbers of the samples held must have equal room");
     double* of = numbers.data();
     return {K.data(),         room, of, of + room, of + 2 * room, of + 3 * room, sample.data(), counts.data(),
             counts.data() + 1};
@@ -79,7 +74,8 @@ static Selection selection_of(std::string_view name) {
     if (name == "random") return Selection::random;
     if (name == "active") return Selection::active;
     if (name == "gradient") return Selection::gradient;
-    throw std::invalid_argument("no selection is called '" + std::string(name) + "'.");
+    throw std::invalid_argument("selection must be 'random', 'active' or 'gradient'; got '" +
+                                std::string(name) + "'.");
 }
 
 template <class T>
@@ -91,7 +87,7 @@ static void bind_lasvm(nb::module_& m) {
            Out<double, 2> numbers, Counts sample, Counts counts, Cancel cancel) {
             Held<T> held = held_of<T>(K, numbers, sample, counts);
             const std::size_t n = block_sample.shape(0);
-            need(group > 0 && held.n() + (n + group - 1) / group <= held.stride, "room for the block");
+            need(group > 0 && held.n() + n / group + (n % group != 0) <= held.stride, "room for the block");
             need(Kb.shape(0) == n && Kb.shape(1) == held.n() + n && block_y.shape(0) == n &&
                      block_cost.shape(0) == n,
                  "the samples of a block");

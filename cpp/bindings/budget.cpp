@@ -28,7 +28,7 @@ void bind(nb::module_& m) {
             const std::size_t n = K.shape(0), n_columns = targets.shape(1);
             need(targets.shape(0) == n && a.shape(0) == n_columns && scale.shape(0) == n_columns &&
                      t.shape(0) == n_columns && a.shape(1) >= K.shape(1),
-                 "samples, support vectors and columns");
+                 "one target per sample and column, and room for all support vectors are needed");
             const DenseRows<T> rows{K.data(), n, K.shape(1)};
             nb::gil_scoped_release released;
             visit_loss(loss, [&](auto named) {
@@ -53,7 +53,7 @@ void bind_budget(nb::module_& m) {
             const std::size_t n_columns = a.shape(0);
             need(y.shape(0) == n_columns && u.shape(0) == n_columns && scale.shape(0) == n_columns &&
                      t.shape(0) == n_columns && j < a.shape(1),
-                 "columns and a support vector");
+                 "one number per column is needed, and room for the support vector");
             for (std::size_t c = 0; c < n_columns; ++c)
                 add_support(j, y.data()[c], u.data()[c], alpha, column(a, scale, t, c));
         },

@@ -20,7 +20,7 @@ static Samples samples_of(const Variables& a, const Variables& g, const Bounds& 
     const std::size_t n = a.shape(0);
     need(g.shape(0) == n && lower.shape(0) == n && upper.shape(0) == n && y.shape(0) == n &&
              cost.shape(0) == n,
-         "one number a sample");
+         "one number per sample is needed");
     return {n, a.data(), g.data(), lower.data(), upper.data(), y.data(), cost.data(), squared};
 }
 
@@ -33,9 +33,10 @@ static std::vector<std::int64_t> call_fetch(const nb::callable& fetch,
     const nb::object answer =
         fetch(nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>>(copy->data(), {copy->size()}, owner));
     const auto found = nb::cast<In<std::int64_t, 1>>(answer);
-    need(found.shape(0) == wanted.size(), "a block and the slots of its rows");
+    need(found.shape(0) == wanted.size(), "one slot per row of the block is needed");
     std::vector<std::int64_t> slots(found.data(), found.data() + found.shape(0));
-    for (const std::int64_t slot : slots) need(slot >= 0 && std::size_t(slot) < n_rows, "a row that is none");
+    for (const std::int64_t slot : slots)
+        need(slot >= 0 && std::size_t(slot) < n_rows, "a row number is out of range");
     return slots;
 }
 
@@ -43,10 +44,11 @@ template <class T>
 static void check_rounds(const Samples& samples, std::size_t row_length, const Out<T, 1>& scratch,
                          const RoundRules& rules) {
     need(samples.n <= row_length, "samples and their rows");
-    need(scratch.shape(0) >= rules.largest_block * rules.largest_block, "room for a block");
+    need(rules.largest_block > 0 && scratch.shape(0) / rules.largest_block >= rules.largest_block,
+         "room for a block");
     need(2 <= rules.block && rules.block <= rules.largest_block && 0.0 < rules.free_share &&
              rules.free_share < 1.0,
-         "a block's size");
+         "a block needs 2 to largest_block samples, and a free share in (0, 1)");
 }
 
 template <class T>
@@ -58,7 +60,7 @@ static void bind(nb::module_& m) {
             const std::size_t n = a.shape(0);
             need(n > 0 && K.shape(0) == n && K.shape(1) == n && g.shape(0) == n && lower.shape(0) == n &&
                      upper.shape(0) == n,
-                 "a block");
+                 "K must be square, with one row per sample of the block");
             SmoEnd end;
             {
                 nb::gil_scoped_release release;
@@ -73,10 +75,11 @@ static void bind(nb::module_& m) {
         "subtract_rows",
         [](In<T, 2> rows, In<std::int64_t, 1> which, In<double, 1> change, Out<double, 1> g, int n_threads,
            In<std::uint8_t, 1> cancel) {
-            need(change.shape(0) == which.shape(0) && g.shape(0) <= rows.shape(1), "rows and their changes");
+            need(change.shape(0) == which.shape(0) && g.shape(0) <= rows.shape(1),
+                 "one change per row is needed, and rows at least as long as g");
             for (std::size_t r = 0; r < which.shape(0); ++r)
                 need(which.data()[r] >= 0 && std::size_t(which.data()[r]) < rows.shape(0),
-                     "a row that is none");
+                     "a row number is out of range");
             nb::gil_scoped_release release;
             subtract_rows<T>({rows.data(), rows.shape(1)}, slots_of(which), change.data(),
                              {g.data(), g.shape(0)}, n_threads, python_poll(cancel));
@@ -87,14 +90,15 @@ static void bind(nb::module_& m) {
         "gather_rows",
         [](In<T, 2> K, In<std::int64_t, 1> which, In<std::int64_t, 1> columns, Out<T, 2> rows,
            In<std::int64_t, 1> slots, std::size_t first, int n_threads, In<std::uint8_t, 1> cancel) {
-            need(slots.shape(0) == which.shape(0) && first + columns.shape(0) <= rows.shape(1),
+            need(slots.shape(0) == which.shape(0) && first <= rows.shape(1) &&
+                     columns.shape(0) <= rows.shape(1) - first,
                  "rows and their places");
             for (std::size_t r = 0; r < which.shape(0); ++r)
                 need(
                     std::size_t(which.data()[r]) < K.shape(0) && std::size_t(slots.data()[r]) < rows.shape(0),
-                    "a row that is none");
+                    "a row number is out of range");
             for (std::size_t j = 0; j < columns.shape(0); ++j)
-                need(std::size_t(columns.data()[j]) < K.shape(1), "a column that is none");
+                need(std::size_t(columns.data()[j]) < K.shape(1), "a column number is out of range");
             nb::gil_scoped_release release;
             gather_rows<T>({K.data(), K.shape(1)}, slots_of(which), slots_of(columns),
                            {rows.data() + first, rows.shape(1)}, slots.data(), n_threads,
@@ -106,14 +110,14 @@ static void bind(nb::module_& m) {
         "compact_rows",
         [](Out<T, 2> rows, In<std::int64_t, 1> which, In<std::int64_t, 1> counts, In<std::int64_t, 1> kept,
            int n_threads, In<std::uint8_t, 1> cancel) {
-            need(counts.shape(0) == which.shape(0), "rows and their lengths");
+            need(counts.shape(0) == which.shape(0), "one length per row is needed");
             for (std::size_t r = 0; r < which.shape(0); ++r)
                 need(which.data()[r] >= 0 && std::size_t(which.data()[r]) < rows.shape(0) &&
                          counts.data()[r] >= 0 && std::size_t(counts.data()[r]) <= kept.shape(0),
-                     "a row that is none");
+                     "a row number is out of range");
             for (std::size_t k = 0; k < kept.shape(0); ++k)
                 need(kept.data()[k] >= std::int64_t(k) && std::size_t(kept.data()[k]) < rows.shape(1),
-                     "entries in ascending order");
+                     "kept entries must be ascending and within the rows");
             nb::gil_scoped_release release;
             compact_rows<T>({rows.data(), rows.shape(1)}, slots_of(which), counts.data(), kept.data(),
                             n_threads, python_poll(cancel));
@@ -154,7 +158,7 @@ static void bind(nb::module_& m) {
             using Clock = std::chrono::steady_clock;
             const Samples samples = samples_of(a, g, lower, upper, y, cost, squared);
             need(rows.shape(0) == samples.n && rows.shape(1) == samples.n && known.shape(0) == samples.n,
-                 "a row for each sample");
+                 "one row per sample is needed");
             const auto fetch_missing = [&](const std::vector<std::int64_t>& wanted) {
                 std::vector<std::int64_t> missing;
                 for (const std::int64_t i : wanted)
@@ -186,7 +190,7 @@ static void bind(nb::module_& m) {
             check_rounds<T>(samples, rows.shape(1), scratch, rules);
             need(rows.shape(0) == samples.n && rows.shape(1) == samples.n && index.shape(0) == samples.n &&
                      known.shape(0) == samples.n,
-                 "a row for each sample");
+                 "one row per sample is needed");
             source.check(index);
             const KernelRows<T> kernel_rows = source.rows<T>();
             RoundsEnd end;

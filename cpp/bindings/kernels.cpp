@@ -23,6 +23,37 @@ namespace {
 auto array(const char* name) { return nb::arg(name).noconvert(); }
 auto array_or_none(const char* name) { return array(name).none(); }
 
+// Both sides of a kernel matrix, checked.
+template <class T>
+struct Sides {
+    Sides(const Matrix& X, const Matrix& Z, const Subset& x_rows, const Subset& z_rows,
+          const Numbers& x_sqnorms, const Numbers& z_sqnorms, const Numbers& centre)
+        : x(row_set<T>(X, x_rows, x_sqnorms)),
+          z(row_set<T>(Z, z_rows, z_sqnorms)),
+          centre(centre_of(X, centre)) {
+        need(X.n_cols() == Z.n_cols(), "the columns of X and Z");
+    }
+    RowSet<T> x, z;
+    const double* centre;
+};
+
+// Groups of rows cover the m rows of A, each with its columns, below n_columns, and its block of values.
+void need_groups(const In<std::int64_t, 1>& starts, const In<std::int64_t, 1>& column_starts,
+                 const In<std::int64_t, 1>& columns, std::size_t n_values, std::size_t m,
+                 std::size_t n_columns) {
+    const auto *first = starts.data(), *column = column_starts.data();
+    need(starts.shape(0) > 0 && column_starts.shape(0) == starts.shape(0), "groups and their columns");
+    const std::size_t n_groups = starts.shape(0) - 1;
+    need(starts_fault(first, n_groups).empty() && std::size_t(first[n_groups]) == m, "groups and rows");
+    need(starts_fault(column, n_groups).empty() && std::size_t(column[n_groups]) == columns.shape(0),
+         "groups and their columns");
+    std::size_t total = 0;
+    for (std::size_t g = 0; g < n_groups; ++g)
+        total += std::size_t(first[g + 1] - first[g]) * std::size_t(column[g + 1] - column[g]);
+    need(total == n_values, "groups and their values");
+    need_below(columns, n_columns, "a list of columns");
+}
+
 // Functions of one matrix, whose dtype is in their names: nothing else tells them apart.
 struct Names {
     const char *row_sqnorms, *useful_centre, *grid_step, *on_grid;
@@ -35,24 +66,30 @@ void bind(nb::module_& m, const Names& names) {
         "kernel_block",
         [](const Matrix& X, const Matrix& Z, const std::string& name, double gamma, double coef0,
            double degree, const Subset& x_rows, const Subset& z_rows, const Numbers& x_sqnorms,
-           const Numbers& z_sqnorms, const Numbers& centre, double step, const Out<T, 2>& out,
-           int n_threads) {
-            KernelTiles<T> tiles({kernel_kind(name), gamma, coef0, degree}, row_set<T>(X, x_rows, x_sqnorms),
-                                 row_set<T>(Z, z_rows, z_sqnorms), data_or_null(centre), step);
+           const Numbers& z_sqnorms, const Numbers& centre, double step, const Out<T, 2>& out, int n_threads,
+           const In<std::uint8_t, 1>& cancel) {
+            const Sides<T> sides(X, Z, x_rows, z_rows, x_sqnorms, z_sqnorms, centre);
+            need(out.shape(0) == sides.x.size && out.shape(1) == sides.z.size,
+                 "rows and their kernel values");
+            KernelTiles<T> tiles({kernel_kind(name), gamma, coef0, degree}, sides.x, sides.z, sides.centre,
+                                 step);
             nb::gil_scoped_release release;
-            tiles.block(out.data(), n_threads, python_poll());
+            tiles.block(out.data(), n_threads, python_poll(cancel));
         },
         "X"_a, "Z"_a, "name"_a, "gamma"_a, "coef0"_a, "degree"_a, array_or_none("x_rows"),
         array_or_none("z_rows"), array_or_none("x_sqnorms"), array_or_none("z_sqnorms"),
-        array_or_none("centre"), "step"_a, array("out"), "n_threads"_a);
+        array_or_none("centre"), "step"_a, array("out"), "n_threads"_a, array("cancel"));
     m.def(
         "kernel_matmul",
         [](const Matrix& X, const Matrix& Z, const std::string& name, double gamma, double coef0,
            double degree, const Subset& x_rows, const Subset& z_rows, const Numbers& x_sqnorms,
            const Numbers& z_sqnorms, const Numbers& centre, double step, const In<T, 2>& A,
            const Out<T, 2>& out, int n_threads, const In<std::uint8_t, 1>& cancel) {
-            KernelTiles<T> tiles({kernel_kind(name), gamma, coef0, degree}, row_set<T>(X, x_rows, x_sqnorms),
-                                 row_set<T>(Z, z_rows, z_sqnorms), data_or_null(centre), step);
+            const Sides<T> sides(X, Z, x_rows, z_rows, x_sqnorms, z_sqnorms, centre);
+            need(A.shape(0) == sides.z.size && out.shape(0) == sides.x.size && out.shape(1) == A.shape(1),
+                 "rows and the columns of A");
+            KernelTiles<T> tiles({kernel_kind(name), gamma, coef0, degree}, sides.x, sides.z, sides.centre,
+                                 step);
             nb::gil_scoped_release release;
             tiles.matmul(A.data(), A.shape(1), out.data(), n_threads, python_poll(cancel));
         },
@@ -67,8 +104,11 @@ void bind(nb::module_& m, const Names& names) {
            const Numbers& z_sqnorms, const Numbers& centre, double step, const In<std::int64_t, 1>& starts,
            const In<std::int64_t, 1>& column_starts, const In<std::int64_t, 1>& columns,
            const In<T, 1>& values, const Out<T, 2>& out, int n_threads) {
-            KernelTiles<T> tiles({kernel_kind(name), gamma, coef0, degree}, row_set<T>(X, x_rows, x_sqnorms),
-                                 row_set<T>(Z, z_rows, z_sqnorms), data_or_null(centre), step);
+            const Sides<T> sides(X, Z, x_rows, z_rows, x_sqnorms, z_sqnorms, centre);
+            need(out.shape(0) == sides.x.size, "rows and their products");
+            need_groups(starts, column_starts, columns, values.shape(0), sides.z.size, out.shape(1));
+            KernelTiles<T> tiles({kernel_kind(name), gamma, coef0, degree}, sides.x, sides.z, sides.centre,
+                                 step);
             const GroupedMatrix<T> A{starts.data(), column_starts.data(), columns.data(),
                                      values.data(), starts.shape(0) - 1,  out.shape(1)};
             nb::gil_scoped_release release;
@@ -83,6 +123,7 @@ void bind(nb::module_& m, const Names& names) {
         names.useful_centre,
         [](const Matrix& X, const Subset& subset, const Out<double, 1>& centre) {
             const RowSet<T> set = row_set<T>(X, subset, {});
+            need(centre.shape(0) == X.n_cols(), "a centre and the columns of X");
             const std::vector<double> found = useful_centre(set);
             std::copy(found.begin(), found.end(), centre.data());
             return !found.empty();
@@ -92,10 +133,12 @@ void bind(nb::module_& m, const Names& names) {
         names.row_sqnorms,
         [](const Matrix& X, const Numbers& centre, const Out<double, 1>& out) {
             const RowSet<T> set = row_set<T>(X, {}, {});
+            const double* subtracted = centre_of(X, centre);
+            need(out.shape(0) == set.size, "rows and their squared norms");
             nb::gil_scoped_release release;
             std::vector<T> buffer;
             for (std::size_t i = 0; i < set.size; ++i)
-                out.data()[i] = centred_sqnorm(set, i, data_or_null(centre), buffer);
+                out.data()[i] = centred_sqnorm(set, i, subtracted, buffer);
         },
         "X"_a, array_or_none("centre"), array("out"));
     m.def(
@@ -127,12 +170,11 @@ void bind_fill(nb::module_& m) {
         [](const RowSource& source, const In<std::int64_t, 1>& which, const In<std::int64_t, 1>& others,
            const Out<T, 2>& rows, const In<std::int64_t, 1>& slots, std::size_t first, int n_threads,
            const In<std::uint8_t, 1>& cancel) {
-            if (slots.shape(0) != which.shape(0) || first + others.shape(0) > rows.shape(1))
-                throw std::invalid_argument("the rows do not fit the block");
+            need(slots.shape(0) == which.shape(0) && first <= rows.shape(1) &&
+                     others.shape(0) <= rows.shape(1) - first,
+                 "the rows and the block");
             source.check(which), source.check(others);
-            for (std::size_t i = 0; i < slots.shape(0); ++i)
-                if (slots.data()[i] < 0 || std::size_t(slots.data()[i]) >= rows.shape(0))
-                    throw std::out_of_range("a slot that does not exist");
+            need_below(slots, rows.shape(0), "a list of slots");
             const KernelRows<T> kernel_rows = source.rows<T>();
             nb::gil_scoped_release release;
             kernel_rows.fill({which.data(), which.shape(0)}, {others.data(), others.shape(0)},
@@ -148,7 +190,7 @@ struct Buffer {
     Buffer(nb::handle array, int flags) {
         if (PyObject_GetBuffer(array.ptr(), &view, flags | PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) == 0) return;
         PyErr_Clear();
-        throw nb::type_error("exp takes C-contiguous arrays, and a writeable one for its result.");
+        throw nb::type_error("exp takes C-contiguous arrays, and its result must be writeable.");
     }
     Buffer(const Buffer&) = delete;
     Buffer& operator=(const Buffer&) = delete;
@@ -164,12 +206,13 @@ struct Buffer {
 
 template <class T>
 void exp_buffer(const Buffer& x, const Buffer& out) {
-    constexpr std::size_t LONG = 50'000;  // shorter arrays finish before another thread wakes up
+    constexpr std::size_t MIN_LENGTH_TO_RELEASE_GIL =
+        50'000;  // shorter arrays finish before another thread wakes up
     const std::size_t n = std::size_t(x.view.len) / sizeof(T);
     const auto work = [&] {
         simd().of<T>().exp(static_cast<T*>(x.view.buf), static_cast<T*>(out.view.buf), n);
     };
-    if (n < LONG) return work();
+    if (n < MIN_LENGTH_TO_RELEASE_GIL) return work();
     nb::gil_scoped_release release;
     work();
 }
@@ -179,8 +222,8 @@ nb::object exp(nb::handle x, nb::handle out) {
     const Buffer from(x, 0), to(out, PyBUF_WRITABLE);
     const bool single = from.holds('f') && to.holds('f');
     if (!single && !(from.holds('d') && to.holds('d')))
-        throw nb::type_error("exp takes x and out of one dtype, float32 or float64.");
-    if (!from.same_shape(to)) throw nb::value_error("exp takes x and out of one shape.");
+        throw nb::type_error("exp takes x and out of the same dtype, float32 or float64.");
+    if (!from.same_shape(to)) throw nb::value_error("exp takes x and out of the same shape.");
     single ? exp_buffer<float>(from, to) : exp_buffer<double>(from, to);
     return nb::borrow(out);
 }

@@ -1,4 +1,4 @@
-// Bindings of the row views and of the linear solvers' native steps.
+// Bindings of sums over rows and of the linear solvers' native steps.
 #include <stdexcept>
 #include <string>
 
@@ -16,51 +16,13 @@ using namespace nb::literals;
 using Index = In<std::int64_t, 1>;
 using Cancel = In<std::uint8_t, 1>;
 
-static void need_below(const std::int64_t* values, std::size_t n, std::size_t end, const char* what) {
-    for (std::size_t i = 0; i < n; ++i)
-        if (values[i] < 0 || std::size_t(values[i]) >= end)
-            throw std::out_of_range(std::string(what) + " names a row that does not exist");
-}
-
-static std::size_t n_rows(const Matrix& X) {
-    return X.visit([](const auto& rows) { return rows.n_rows; });
-}
-
-static std::size_t n_cols(const Matrix& X) {
-    return X.visit([](const auto& rows) { return rows.n_cols; });
-}
-
-static void need_rows(const Matrix& X, const Index& index) {
-    need_below(index.data(), index.shape(0), n_rows(X), "index");
-}
-
-template <class T>
-static void bind_dense(nb::class_<Matrix>& matrix) {
-    matrix.def(
-        "__init__",
-        [](Matrix* self, In<T, 2> X) {
-            new (self) Matrix{DenseRows<T>{X.data(), X.shape(0), X.shape(1)}, nb::make_tuple(X)};
-        },
-        nb::arg("X").noconvert());
-}
-
-template <class T, class Index>
-static void bind_csr(nb::class_<Matrix>& matrix) {
-    matrix.def(
-        "__init__",
-        [](Matrix* self, In<T, 1> data, In<Index, 1> indices, In<Index, 1> indptr, std::size_t n_cols) {
-            new (self) Matrix{
-                CsrRows<T, Index>{data.data(), indices.data(), indptr.data(), indptr.shape(0) - 1, n_cols},
-                nb::make_tuple(data, indices, indptr)};
-        },
-        nb::arg("data").noconvert(), nb::arg("indices").noconvert(), nb::arg("indptr").noconvert(),
-        nb::arg("n_cols"));
-}
+static void need_rows(const Matrix& X, const Index& index) { need_below(index, X.n_rows(), "index"); }
 
 static HingeRound round_of(const In<double, 1>& y, const In<double, 1>& cost, const In<double, 1>& anchor,
                            double sharpness, bool hinge, const In<double, 1>& scores) {
     const std::size_t n = y.shape(0);
-    need(cost.shape(0) == n && anchor.shape(0) == n && scores.shape(0) == n, "one number a sample");
+    need(cost.shape(0) == n && anchor.shape(0) == n && scores.shape(0) == n,
+         "one number per sample is needed");
     return {y.data(), cost.data(), anchor.data(), sharpness, hinge, n};
 }
 
@@ -80,7 +42,7 @@ static void bind_searches(nb::module_& m) {
         [](In<double, 1> y, In<double, 1> cost, In<double, 1> anchor, double sharpness, bool hinge,
            In<double, 1> scores, In<double, 1> along, bool free_intercept, double linear, double quadratic) {
             const HingeRound round = round_of(y, cost, anchor, sharpness, hinge, scores);
-            need(along.shape(0) == round.n, "one change a sample");
+            need(along.shape(0) == round.n, "one change per sample is needed");
             nb::gil_scoped_release released;
             return step_length(round, scores.data(), along.data(), free_intercept, linear, quadratic);
         },
@@ -94,7 +56,8 @@ static void bind_lasso(nb::module_& m) {
         [](In<double, 2> G, Out<double, 1> w, Out<double, 1> gradient, std::size_t n_epochs, double still,
            Cancel cancel) {
             const std::size_t k = G.shape(0);
-            need(G.shape(1) == k && w.shape(0) == k && gradient.shape(0) == k, "products of the features");
+            need(G.shape(1) == k && w.shape(0) == k && gradient.shape(0) == k,
+                 "G must be square, with one row per entry of w and of the gradient");
             nb::gil_scoped_release released;
             return lasso_epochs(G.data(), k, w.data(), gradient.data(), n_epochs, still, python_poll(cancel));
         },
@@ -103,18 +66,10 @@ static void bind_lasso(nb::module_& m) {
 }
 
 void bind_linear(nb::module_& m) {
-    nb::class_<Matrix> matrix(m, "Matrix");
-    bind_dense<float>(matrix);
-    bind_dense<double>(matrix);
-    bind_csr<float, std::int32_t>(matrix);
-    bind_csr<double, std::int32_t>(matrix);
-    bind_csr<float, std::int64_t>(matrix);
-    bind_csr<double, std::int64_t>(matrix);
-
     m.def(
         "hash_rows",
         [](const Matrix& X, Out<std::uint64_t, 1> out, int n_threads) {
-            need(out.shape(0) == n_rows(X), "one fingerprint a row");
+            need(out.shape(0) == X.n_rows(), "one fingerprint a row");
             nb::gil_scoped_release released;
             X.visit([&](const auto& rows) { hash_rows(rows, out.data(), n_threads, python_poll()); });
         },
@@ -124,7 +79,8 @@ void bind_linear(nb::module_& m) {
         [](const Matrix& X, Index left, Index right, Out<bool, 1> out) {
             need_rows(X, left);
             need_rows(X, right);
-            need(left.shape(0) == right.shape(0) && left.shape(0) == out.shape(0), "pairs of rows");
+            need(left.shape(0) == right.shape(0) && left.shape(0) == out.shape(0),
+                 "left, right and out must have the same length");
             X.visit([&](const auto& rows) {
                 for (std::size_t p = 0; p < left.shape(0); ++p)
                     out.data()[p] =
@@ -136,7 +92,7 @@ void bind_linear(nb::module_& m) {
         "rows_dot",
         [](const Matrix& X, Index index, In<double, 2> W, Out<double, 2> out, int n_threads, Cancel cancel) {
             need_rows(X, index);
-            need(W.shape(1) == n_cols(X) && out.shape(0) == index.shape(0) && out.shape(1) == W.shape(0),
+            need(W.shape(1) == X.n_cols() && out.shape(0) == index.shape(0) && out.shape(1) == W.shape(0),
                  "vectors as long as the rows");
             nb::gil_scoped_release released;
             X.visit([&](const auto& rows) {
@@ -150,7 +106,7 @@ void bind_linear(nb::module_& m) {
         "rows_sum",
         [](const Matrix& X, Index index, In<double, 1> u, Out<double, 1> out, int n_threads, Cancel cancel) {
             need_rows(X, index);
-            need(u.shape(0) == index.shape(0) && out.shape(0) == n_cols(X), "one coefficient a row");
+            need(u.shape(0) == index.shape(0) && out.shape(0) == X.n_cols(), "one coefficient a row");
             nb::gil_scoped_release released;
             X.visit([&](const auto& rows) {
                 rows_sum(rows, index.data(), index.shape(0), u.data(), out.data(), n_threads,
@@ -164,8 +120,8 @@ void bind_linear(nb::module_& m) {
         [](const Matrix& X, Index index, In<double, 1> weight, In<double, 1> centre, Out<double, 2> out,
            int n_threads, Cancel cancel) {
             need_rows(X, index);
-            need(weight.shape(0) == index.shape(0) && centre.shape(0) == n_cols(X) &&
-                     out.shape(0) == n_cols(X) && out.shape(1) == n_cols(X),
+            need(weight.shape(0) == index.shape(0) && centre.shape(0) == X.n_cols() &&
+                     out.shape(0) == X.n_cols() && out.shape(1) == X.n_cols(),
                  "one weight a row; a centre and a square matrix as wide as the rows");
             nb::gil_scoped_release released;
             X.visit([&](const auto& rows) {
@@ -179,7 +135,7 @@ void bind_linear(nb::module_& m) {
         "rows_sqnorm",
         [](const Matrix& X, Index index, Out<double, 1> out, int n_threads, Cancel cancel) {
             need_rows(X, index);
-            need(out.shape(0) == index.shape(0), "one norm a row");
+            need(out.shape(0) == index.shape(0), "one norm per row is needed");
             nb::gil_scoped_release released;
             X.visit([&](const auto& rows) {
                 rows_sqnorm(rows, index.data(), index.shape(0), out.data(), n_threads, python_poll(cancel));
@@ -197,10 +153,10 @@ void bind_linear(nb::module_& m) {
             const std::size_t n = index.shape(0);
             need_rows(X, index);
             need(y.shape(0) == n && upper.shape(0) == n && ridge.shape(0) == n && sqnorm.shape(0) == n &&
-                     a.shape(0) == n && order.shape(0) == n && w.shape(0) == n_cols(X) &&
+                     a.shape(0) == n && order.shape(0) == n && w.shape(0) == X.n_cols() &&
                      bias.shape(0) == 1 && n_active.shape(0) == 1 && violation.shape(0) == 2 &&
                      std::size_t(*n_active.data()) <= n,
-                 "arrays of one problem");
+                 "one number per sample and one weight per column of X are needed");
             need_below(order.data(), n, n, "order");
             const DualProblem problem{index.data(), y.data(),      upper.data(),
                                       ridge.data(), sqnorm.data(), bias_weight};

@@ -14,7 +14,10 @@ using maxmargin::Out;
 
 template <class F>
 void map(const In<double, 1>& x, const Out<double, 1>& out, F f) {
-    if (x.shape(0) != out.shape(0)) throw std::invalid_argument("a result must be as long as its argument");
+    if (x.shape(0) != out.shape(0))
+        throw std::invalid_argument("a result must be as long as its argument, " +
+                                    std::to_string(x.shape(0)) + "; got length " +
+                                    std::to_string(out.shape(0)) + ".");
     std::transform(x.data(), x.data() + x.shape(0), out.data(), f);
 }
 

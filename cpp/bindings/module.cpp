@@ -10,12 +10,15 @@ void bind_kernels(nb::module_& m);
 void bind_kernel_svm(nb::module_& m);
 void bind_linear(nb::module_& m);
 void bind_losses(nb::module_& m);
+void bind_matrix(nb::module_& m);
 void bind_text(nb::module_& m);
 void bind_topk(nb::module_& m);
 
 NB_MODULE(_core, m) {
     m.doc() = "maxmargin's compiled core; import it through maxmargin._native only";
+    nb::exception<maxmargin::Cancelled>(m, "Cancelled", PyExc_RuntimeError);
     m.def("simd_name", [] { return maxmargin::simd().name; });
+    bind_matrix(m);
     bind_all_pairs(m);
     bind_baselines(m);
     bind_budget(m);

@@ -25,21 +25,28 @@ void set_rows(RowSet<T>& set, const Matrix& X) {
             set.rows = view;
             set.size = view.n_rows;
         } else {
-            throw std::invalid_argument("rows and result must have the same dtype");
+            throw std::invalid_argument("rows and result must have the same dtype, float32 or float64.");
         }
     });
 }
 
+// A row number that does not exist and a statistic that some row does not have are refused.
 template <class T>
 RowSet<T> row_set(const Matrix& X, const Subset& subset, const Numbers& sqnorms) {
     RowSet<T> set;
     set_rows(set, X);
+    if (subset) need_below(*subset, set.size, "a list of rows");
+    need(!sqnorms || sqnorms->shape(0) == set.size, "rows and their squared norms");
     if (subset) set.subset = subset->data(), set.size = subset->shape(0);
     if (sqnorms) set.sqnorms = sqnorms->data();
     return set;
 }
 
-inline const double* data_or_null(const Numbers& numbers) { return numbers ? numbers->data() : nullptr; }
+// The centre, with one number for each column of X, or none.
+inline const double* centre_of(const Matrix& X, const Numbers& centre) {
+    need(!centre || centre->shape(0) == X.n_cols(), "a centre and the columns of X");
+    return centre ? centre->data() : nullptr;
+}
 
 class RowSource {
   public:
@@ -53,15 +60,10 @@ class RowSource {
 
     template <class T>
     KernelRows<T> rows() const {
-        return {kernel_, row_set<T>(X_, {}, sqnorms_), data_or_null(centre_), step_};
+        return {kernel_, row_set<T>(X_, {}, sqnorms_), centre_of(X_, centre_), step_};
     }
 
-    void check(const In<std::int64_t, 1>& which) const {
-        const std::size_t n = X_.visit([](const auto& view) { return view.n_rows; });
-        for (std::size_t i = 0; i < which.shape(0); ++i)
-            if (which.data()[i] < 0 || std::size_t(which.data()[i]) >= n)
-                throw std::out_of_range("a row that does not exist");
-    }
+    void check(const In<std::int64_t, 1>& which) const { need_below(which, X_.n_rows(), "a list of rows"); }
 
   private:
     Matrix X_;

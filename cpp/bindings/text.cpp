@@ -57,7 +57,8 @@ static std::size_t feed_csv(CsvParser& parser, const Text& text, bool at_end, co
     const bool stored = numbers.shape(0) + codes.shape(0) > 0;
     if (capacity == 0 || (stored && stride < capacity) || !fits(numbers, count(ColumnKind::number)) ||
         !fits(codes, count(ColumnKind::words)))
-        throw std::invalid_argument("numbers and codes must have a row for each column, `capacity` long.");
+        throw std::invalid_argument(
+            "numbers and codes must have one row for each of their columns, at least `capacity` long.");
     double* number_rows = numbers.shape(0) ? numbers.data() : nullptr;
     std::int32_t* code_rows = codes.shape(0) ? codes.data() : nullptr;
     nb::gil_scoped_release released;
@@ -84,7 +85,9 @@ static void bind_csv(nb::module_& m) {
                std::int64_t target, std::int64_t line, std::size_t word_bytes) {
                 std::vector<ColumnKind> list;
                 for (std::size_t j = 0; j < kinds.shape(0); ++j) {
-                    if (kinds.data()[j] > 3) throw std::invalid_argument("kinds are 0..3.");
+                    if (kinds.data()[j] > 3)
+                        throw std::invalid_argument("kinds must be numbers from 0 to 3; got " +
+                                                    std::to_string(kinds.data()[j]) + ".");
                     list.push_back(ColumnKind(kinds.data()[j]));
                 }
                 new (self) CsvParser(delimiter, list, missing_words(missing), target, line, word_bytes);

@@ -16,13 +16,9 @@ using Real = In<double, 1>;
 using Table = Out<double, 2>;
 using Cancel = In<std::uint8_t, 1>;
 
-static void need_below(const Whole& values, std::size_t end, const char* what) {
-    for (std::size_t i = 0; i < values.shape(0); ++i)
-        need(values.data()[i] >= 0 && std::size_t(values.data()[i]) < end, what);
-}
-
 static TopKDomain domain_of(std::size_t k, bool include, double rho, std::size_t n_others) {
     const TopKDomain domain{k, include, rho};
+    need(n_others < SIZE_MAX, "at least two classes");
     need(k >= 1 && domain.kappa() <= n_others && n_others >= 1, "k and the number of classes");
     need(rho >= 1e-9 && rho <= 1e9, "rho and the projection");
     return domain;
@@ -31,7 +27,7 @@ static TopKDomain domain_of(std::size_t k, bool include, double rho, std::size_t
 static TopKMethod method_of(const std::string& name) {
     if (name == "exact") return TopKMethod::exact;
     if (name == "frank-wolfe") return TopKMethod::frank_wolfe;
-    throw std::invalid_argument("no such step: " + name);
+    throw std::invalid_argument("method must be 'exact' or 'frank-wolfe'; got '" + name + "'.");
 }
 
 template <class T>
@@ -40,7 +36,7 @@ static void bind_projection(nb::module_& m) {
         "topk_project",
         [](In<T, 1> a, std::size_t k, bool include, double rho, Out<T, 1> u) {
             const std::size_t n = a.shape(0);
-            need(u.shape(0) == n, "one number a class");
+            need(u.shape(0) == n, "one number per class is needed");
             const TopKDomain domain = domain_of(k, include, rho, n);
             std::vector<T> sorted(a.data(), a.data() + n);
             const Clip clip = topk_cut(sorted.data(), n, domain);
@@ -71,7 +67,7 @@ struct Blocks {
         need(labels.shape(0) == n && cost.shape(0) == n && sqnorm.shape(0) == n && gaps.shape(0) == n &&
                  moved.shape(0) == n,
              "one number a sample");
-        need_below(labels, A.shape(1), "a class that is none");
+        need_below(labels, A.shape(1), "labels");
     }
 };
 
@@ -81,7 +77,7 @@ static void need_model(const Matrix& X, const Whole& index, const Table& A, cons
          "samples and classes");
     X.visit([&](const auto& rows) {
         need(W.shape(0) == rows.n_cols, "one row of W a feature");
-        need_below(index, rows.n_rows, "a row that is none");
+        need_below(index, rows.n_rows, "index");
     });
 }
 
@@ -95,7 +91,7 @@ void bind_topk(nb::module_& m) {
            Out<std::uint8_t, 1> moved, Table W, Out<double, 1> offset, Whole order, Cancel cancel) {
             Blocks blocks(labels, cost, sqnorm, k, include, constant, passed_over, method, A, gaps, moved);
             need_model(X, index, A, W, offset);
-            need_below(order, A.shape(0), "a sample that is none");
+            need_below(order, A.shape(0), "order");
             nb::gil_scoped_release released;
             X.visit([&](const auto& rows) {
                 topk_sweep(rows, index.data(), blocks.problem, blocks.step, blocks.it,
@@ -133,7 +129,7 @@ void bind_topk(nb::module_& m) {
                                       {faces.shape(0), faces.shape(1)}})
                 need(shape == std::pair(n, n_classes), "samples and classes");
             need(value.shape(0) == n && tau > 0.0, "one number a sample");
-            need_below(labels, n_classes, "a class that is none");
+            need_below(labels, n_classes, "labels");
             const TopKProblem problem{
                 domain_of(k, include, 1.0, n_classes - 1), n_classes, labels.data(), nullptr, nullptr, 0.0};
             nb::gil_scoped_release released;
@@ -154,7 +150,7 @@ void bind_topk(nb::module_& m) {
             need(G.shape(0) == size && G.shape(1) == size && Z.shape(0) == size && Z.shape(1) == n_classes &&
                      change.shape(0) == size && change.shape(1) == n_classes,
                  "the samples of the tile");
-            need_below(which, A.shape(0), "a sample that is none");
+            need_below(which, A.shape(0), "which");
             nb::gil_scoped_release released;
             topk_tile(blocks.step, blocks.it, which.data(), size, G.data(), Z.data(), change.data(),
                       n_classes, n_passes);

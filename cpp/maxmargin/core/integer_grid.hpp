@@ -58,9 +58,9 @@ double common_step(const std::vector<T>& sizes, std::size_t d) {
 // which the next, finer step is computed. For arbitrary real numbers the search ends after one row.
 template <class T>
 double grid_step(const RowSet<T>& set, int n_threads, const Poll& poll) {
-    constexpr int ATTEMPTS = 16;  // 2^15 is the finest fraction
+    constexpr int MAX_ATTEMPTS = 16;  // 2^15 is the finest fraction
     std::vector<T> sizes;
-    for (int attempt = 0; attempt < ATTEMPTS; ++attempt) {
+    for (int attempt = 0; attempt < MAX_ATTEMPTS; ++attempt) {
         const double step = common_step(sizes, set.n_cols());
         if (step == 0.0) return 0.0;
         const std::size_t off = first_off_grid(set, step, n_threads, poll);

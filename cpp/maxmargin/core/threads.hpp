@@ -12,6 +12,8 @@
 #include <exception>
 #include <functional>
 #include <mutex>
+#include <new>
+#include <system_error>
 #include <thread>
 
 namespace maxmargin {
@@ -36,9 +38,9 @@ class Pool {
         Job job(n_tasks, body);
         const std::size_t helpers =
             std::min<std::size_t>(std::max(n_threads, 1) - 1, n_tasks > 0 ? n_tasks - 1 : 0);
-        if (helpers > 0) publish(job, helpers);
+        const bool published = helpers > 0 && publish(job, helpers);
         job.work(poll);
-        if (helpers > 0) withdraw(job);
+        if (published) withdraw(job);
         if (job.error) std::rethrow_exception(job.error);
     }
 
@@ -72,12 +74,20 @@ class Pool {
         return pool;
     }
 
-    void publish(Job& job, std::size_t helpers) {
+    // Whether any thread may help. Where the system refuses to start one, at a limit of memory or processes,
+    // those that exist do the work, or the caller alone.
+    bool publish(Job& job, std::size_t helpers) {
         const std::lock_guard lock(mutex_);
-        for (; n_workers_ < helpers; ++n_workers_) std::thread([this] { serve(); }).detach();
-        job.wanted = helpers;
+        try {
+            for (; n_workers_ < helpers; ++n_workers_) std::thread([this] { serve(); }).detach();
+        } catch (const std::system_error&) {
+        } catch (const std::bad_alloc&) {
+        }
+        job.wanted = std::min(helpers, n_workers_);
+        if (job.wanted == 0) return false;
         jobs_.push_back(&job);
         wake_.notify_all();
+        return true;
     }
 
     void withdraw(Job& job) {

@@ -33,7 +33,8 @@ class GroupedProduct {
             const std::size_t width = std::size_t(A.column_starts[g + 1] - A.column_starts[g]);
             for (std::size_t first = std::size_t(A.starts[g]); first < end;) {
                 const std::size_t left = std::min(end, (first / tile_rows + 1) * tile_rows) - first;
-                const std::size_t pieces = (left + DEPTH - 1) / DEPTH, count = (left + pieces - 1) / pieces;
+                const std::size_t pieces = (left + MAX_ROWS_PER_PART - 1) / MAX_ROWS_PER_PART,
+                                  count = (left + pieces - 1) / pieces;
                 if (width > 0)
                     parts_.push_back({first, count, A.columns + A.column_starts[g], width, panels_.size()});
                 pack(values, count, width);
@@ -62,7 +63,7 @@ class GroupedProduct {
     }
 
   private:
-    static constexpr std::size_t DEPTH = 256;
+    static constexpr std::size_t MAX_ROWS_PER_PART = 256;
 
     struct Part {
         std::size_t first, count;

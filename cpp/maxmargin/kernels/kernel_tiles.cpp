@@ -12,18 +12,19 @@
 namespace maxmargin {
 namespace {
 
-constexpr std::size_t FEW_COLUMNS = 32, FEW_FEATURES = 64;
+constexpr std::size_t MAX_THIN_COLUMNS = 32, MAX_TURNED_FEATURES = 64;
 
 // The rows z of a tile are packed once for many rows x, which stay in the L2 cache. A task should not take
 // much longer than 20 ms.
 TileShape dense_tile_shape(std::size_t d, std::size_t value_size, KernelKind kind) {
-    constexpr std::size_t X_BYTES = 256 << 10, MULTIPLY_ADDS = 400'000'000;
+    constexpr std::size_t MAX_X_BYTES = 256 << 10, MAX_MULTIPLY_ADDS_PER_TASK = 400'000'000;
     if (kind == KernelKind::laplacian) {
         const std::size_t z_rows = std::clamp<std::size_t>((256 << 10) / ((d + 1) * value_size), 4, 512);
         return {std::clamp<std::size_t>(8'000'000 / ((d + 1) * z_rows), 1, 512), z_rows};
     }
-    const std::size_t x_rows = std::clamp<std::size_t>(X_BYTES / ((d + 1) * value_size) / 48 * 48, 48, 96);
-    return {x_rows, std::clamp<std::size_t>(MULTIPLY_ADDS / ((d + 1) * x_rows), panel_rows,
+    const std::size_t x_rows =
+        std::clamp<std::size_t>(MAX_X_BYTES / ((d + 1) * value_size) / 48 * 48, 48, 96);
+    return {x_rows, std::clamp<std::size_t>(MAX_MULTIPLY_ADDS_PER_TASK / ((d + 1) * x_rows), panel_rows,
                                             std::min<std::size_t>(4096 / value_size, 1024))};
 }
 
@@ -35,8 +36,10 @@ TileShape sparse_tile_shape(std::size_t d, double x_density, double z_density) {
 // The same number of tiles with nearly equal sizes: a small last tile would leave a thread idle.
 std::size_t even_share(std::size_t n, std::size_t at_most) {
     const std::size_t tiles = (n + at_most - 1) / at_most;
-    constexpr std::size_t ROUND = 48;  // whole panels, and whole groups of rows multiplied with them
-    return tiles == 0 ? at_most : std::min(at_most, ((n + tiles - 1) / tiles + ROUND - 1) / ROUND * ROUND);
+    constexpr std::size_t ROW_MULTIPLE = 48;  // whole panels, and whole groups of rows multiplied with them
+    return tiles == 0 ? at_most
+                      : std::min(at_most,
+                                 ((n + tiles - 1) / tiles + ROW_MULTIPLE - 1) / ROW_MULTIPLE * ROW_MULTIPLE);
 }
 
 }  // namespace
@@ -76,7 +79,7 @@ template <class T>
 void KernelTiles<T>::block(T* K, int n_threads, const Poll& poll) {
     measure(n_threads, poll);
     const std::size_t down = n_x_tiles();
-    const bool mirrored = X_.is(Z_) && X_.n_cols() > FEW_FEATURES;
+    const bool mirrored = X_.is(Z_) && X_.n_cols() > MAX_TURNED_FEATURES;
     Pool::instance().run(
         down * n_z_tiles(), n_threads,
         [&](std::size_t task) {
@@ -94,15 +97,15 @@ void KernelTiles<T>::block(T* K, int n_threads, const Poll& poll) {
 template <class T>
 void KernelTiles<T>::fill(T* rows, std::size_t stride, const std::int64_t* slots, int n_threads,
                           const Poll& poll) {
-    if (!sparse_ && X_.n_cols() <= std::min(FEW_FEATURES, Z_.size)) {
+    if (!sparse_ && X_.n_cols() <= std::min(MAX_TURNED_FEATURES, Z_.size)) {
         KernelTiles turned(kernel_, Z_, X_, centre_, step_);
         turned.shape_.x_rows = 2 * panel_rows;  // so that a tile stays in the cache until it is copied
         return turned.fill_turned(rows, stride, slots, n_threads, poll);
     }
     run_tiles(n_threads, poll, [&](const T* K, std::size_t n, std::size_t m, std::size_t i, std::size_t j) {
-        constexpr std::size_t SIDE = 16;  // columns at a time, so that cache lines are read once
-        for (std::size_t first = 0; first < m; first += SIDE)
-            for (std::size_t c = first; c < std::min(m, first + SIDE); ++c) {
+        constexpr std::size_t COLUMNS_PER_PASS = 16;  // so that cache lines are read once
+        for (std::size_t first = 0; first < m; first += COLUMNS_PER_PASS)
+            for (std::size_t c = first; c < std::min(m, first + COLUMNS_PER_PASS); ++c) {
                 T* out = rows + std::size_t(slots[j + c]) * stride + i;
                 for (std::size_t r = 0; r < n; ++r) out[r] = K[r * m + c];
             }
@@ -162,12 +165,13 @@ void KernelTiles<T>::fill_turned(T* rows, std::size_t stride, const std::int64_t
 template <class T>
 template <class Add>
 void KernelTiles<T>::sum_tiles(std::size_t c, T* R, int n_threads, const Poll& poll, const Add& add) {
-    constexpr std::size_t TASKS = 16;
+    constexpr std::size_t TARGET_TASKS_PER_WAVE = 16;
     const std::size_t n = X_.size, down = n_x_tiles();
     std::fill_n(R, n * c, T(0));
     if (n * c == 0) return;
     measure(n_threads, poll);
-    const std::size_t wave = std::clamp<std::size_t>(TASKS / down, 1, std::max<std::size_t>(n_z_tiles(), 1));
+    const std::size_t wave =
+        std::clamp<std::size_t>(TARGET_TASKS_PER_WAVE / down, 1, std::max<std::size_t>(n_z_tiles(), 1));
     std::vector<T> partial((wave - 1) * n * c);
     for (std::size_t first = 0; first < n_z_tiles(); first += wave) {
         const std::size_t count = std::min(wave, n_z_tiles() - first);
@@ -186,16 +190,16 @@ void KernelTiles<T>::sum_tiles(std::size_t c, T* R, int n_threads, const Poll& p
 // K[i][j] = K[j][i] for i < j, in squares that fit into the L1 cache
 template <class T>
 void KernelTiles<T>::mirror(T* K, int n_threads, const Poll& poll) const {
-    constexpr std::size_t SIDE = 32;
+    constexpr std::size_t SQUARE_SIDE = 32;
     const std::size_t n = X_.size;
     const auto body = [&](std::size_t task) {
-        const std::size_t first = task * SIDE, last = std::min(n, first + SIDE);
-        for (std::size_t start = first; start < n; start += SIDE)
+        const std::size_t first = task * SQUARE_SIDE, last = std::min(n, first + SQUARE_SIDE);
+        for (std::size_t start = first; start < n; start += SQUARE_SIDE)
             for (std::size_t i = first; i < last; ++i)
-                for (std::size_t j = std::max(start, i + 1); j < std::min(n, start + SIDE); ++j)
+                for (std::size_t j = std::max(start, i + 1); j < std::min(n, start + SQUARE_SIDE); ++j)
                     K[i * n + j] = K[j * n + i];
     };
-    Pool::instance().run((n + SIDE - 1) / SIDE, n_threads, body, poll);
+    Pool::instance().run((n + SQUARE_SIDE - 1) / SQUARE_SIDE, n_threads, body, poll);
 }
 
 // The squared norms or L1 norms of all rows, computed once per call rather than once per tile.
@@ -239,7 +243,7 @@ void KernelTiles<T>::add_tile(std::size_t i, std::size_t j, const Add& add, T* s
 // BLAS is slow if A has few columns. Our own loop needs each column contiguous.
 template <class T>
 void KernelTiles<T>::transpose(const T* A, std::size_t c) {
-    if (c > FEW_COLUMNS) return;
+    if (c > MAX_THIN_COLUMNS) return;
     columns_.resize(Z_.size * c);
     for (std::size_t j = 0; j < Z_.size; ++j)
         for (std::size_t k = 0; k < c; ++k) columns_[k * Z_.size + j] = A[j * c + k];

@@ -59,7 +59,9 @@ inline KernelKind kernel_kind(const std::string& name) {
     if (name == "sigmoid") return KernelKind::sigmoid;
     if (name == "laplacian") return KernelKind::laplacian;
     if (name == "squared-distance") return KernelKind::squared_distance;
-    throw std::invalid_argument("no compiled kernel is named '" + name + "'");
+    throw std::invalid_argument(
+        "kernel must be 'linear', 'polynomial', 'rbf', 'sigmoid', 'laplacian' or 'squared-distance'; got '" +
+        name + "'.");
 }
 
 }  // namespace maxmargin

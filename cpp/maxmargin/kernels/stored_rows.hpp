@@ -26,14 +26,15 @@ using Slots = std::span<const std::int64_t>;
 template <class T>
 void subtract_rows(StoredRows<const T> rows, Slots which, const double* change, std::span<double> g,
                    int n_threads, const Poll& poll) {
-    constexpr std::size_t CHUNK = 1024;  // of g, to stay in the L1 cache
+    constexpr std::size_t ENTRIES_PER_TASK = 1024;  // of g, to stay in the L1 cache
     const auto body = [&](std::size_t task) {
-        const std::size_t start = task * CHUNK, count = std::min(CHUNK, g.size() - start);
+        const std::size_t start = task * ENTRIES_PER_TASK,
+                          count = std::min(ENTRIES_PER_TASK, g.size() - start);
         for (std::size_t r = 0; r < which.size(); ++r)
             if (change[r] != 0.0)
                 simd().of<T>().axpy(-change[r], rows[which[r]] + start, g.data() + start, count);
     };
-    Pool::instance().run((g.size() + CHUNK - 1) / CHUNK, n_threads, body, poll);
+    Pool::instance().run((g.size() + ENTRIES_PER_TASK - 1) / ENTRIES_PER_TASK, n_threads, body, poll);
 }
 
 // Row which[r] keeps only its entries kept[0 .. counts[r]-1]; `kept` is ascending.

@@ -20,10 +20,10 @@ struct ScaledCoef {
     // a = (1 - 1/t) a, which is 1 - eta alpha, in time that does not depend on the size of a; t moves on. The
     // factor is exactly 0 at t = 1. The scale returns into v long before it could underflow, or v overflow.
     void shrink() {
-        constexpr double SMALLEST = 1e-6;
+        constexpr double MIN_SCALE = 1e-6;
         scale *= double(t - 1) / double(t);
         ++t;
-        if (scale >= SMALLEST) return;
+        if (scale >= MIN_SCALE) return;
         for (std::size_t j = 0; j < capacity; ++j) v[j] *= scale;
         scale = 1.0;
     }

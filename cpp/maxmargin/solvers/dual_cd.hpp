@@ -35,9 +35,9 @@ inline std::int64_t compact(std::int64_t* order, std::size_t n) {
     return shrunk - order;
 }
 
-// Samples are drawn in groups of GROUP blocks of BLOCK neighbours, then shuffled within the group: as good as
-// a random order for convergence (blocks visited one by one are not), several times as fast to read.
-inline constexpr std::size_t BLOCK = 8, GROUP = 32;
+// Blocks of neighbouring samples are drawn in groups, and the samples of a group are shuffled: as good as a
+// random order for convergence (blocks visited one by one are not), several times as fast to read.
+inline constexpr std::size_t SAMPLES_PER_BLOCK = 8, BLOCKS_PER_GROUP = 32;
 
 // One epoch over the active samples of
 //
@@ -57,7 +57,7 @@ void dual_cd_epoch(const Rows& X, const DualProblem& problem, DualIterate it, Rn
     const double least = it.violation[1] < 0 ? it.violation[1] : -inf;
     double largest = -inf, smallest = inf;
     const std::size_t n = std::size_t(*it.n_active);
-    std::vector<std::size_t> blocks((n + BLOCK - 1) / BLOCK);
+    std::vector<std::size_t> blocks((n + SAMPLES_PER_BLOCK - 1) / SAMPLES_PER_BLOCK);
     std::iota(blocks.begin(), blocks.end(), std::size_t(0));
     shuffle(blocks.data(), blocks.size(), rng);
     const auto visit = [&](std::int64_t& entry) {
@@ -84,11 +84,12 @@ void dual_cd_epoch(const Rows& X, const DualProblem& problem, DualIterate it, Rn
         *it.bias += problem.bias_weight * (now - old) * y;
     };
     std::vector<std::int64_t*> group;
-    for (std::size_t first = 0; first < blocks.size(); first += GROUP) {
+    for (std::size_t first = 0; first < blocks.size(); first += BLOCKS_PER_GROUP) {
         poll();
         group.clear();
-        for (std::size_t b = first; b < std::min(blocks.size(), first + GROUP); ++b)
-            for (std::size_t s = blocks[b] * BLOCK; s < std::min(n, (blocks[b] + 1) * BLOCK); ++s)
+        for (std::size_t b = first; b < std::min(blocks.size(), first + BLOCKS_PER_GROUP); ++b)
+            for (std::size_t s = blocks[b] * SAMPLES_PER_BLOCK;
+                 s < std::min(n, (blocks[b] + 1) * SAMPLES_PER_BLOCK); ++s)
                 group.push_back(it.order + s);
         shuffle(group.data(), group.size(), rng);
         for (std::int64_t* entry : group) visit(*entry);

@@ -71,7 +71,9 @@ decltype(auto) visit_loss(std::string_view name, F&& f) {
     if (name == SquaredHinge::name) return f(SquaredHinge{});
     if (name == Log::name) return f(Log{});
     if (name == Squared::name) return f(Squared{});
-    throw std::invalid_argument("no compiled loss is called '" + std::string(name) + "'.");
+    throw std::invalid_argument(
+        "loss must be 'perceptron', 'hinge', 'squared-hinge', 'log' or 'squared'; got '" + std::string(name) +
+        "'.");
 }
 
 }  // namespace maxmargin

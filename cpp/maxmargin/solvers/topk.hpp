@@ -18,7 +18,7 @@
 
 namespace maxmargin {
 
-inline constexpr double FLATTEST = 1e-4;  // curvature, as a share of the steepest slope
+inline constexpr double MIN_CURVATURE_SHARE = 1e-4;  // of the steepest slope
 
 enum class TopKMethod { exact, frank_wolfe, none };
 
@@ -137,7 +137,7 @@ class TopKStep {
         const std::size_t m = problem_.n_classes;
         double most = 0.0, least = 0.0;
         for (const double t : t_) most = t > most ? t : most, least = t < least ? t : least;
-        const double inverse = 1.0 / std::max(curvature, FLATTEST * std::max(most, -least));
+        const double inverse = 1.0 / std::max(curvature, MIN_CURVATURE_SHARE * std::max(most, -least));
         const double own = a[y];
         for (std::size_t j = 0; j < m; ++j) sorted_[j] = u_[j] = (own - a[j]) + t_[j] * inverse;
         sorted_[y] = sorted_[m - 1];

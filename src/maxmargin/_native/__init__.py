@@ -9,10 +9,11 @@ downwards.
 Values do not depend on the number of threads or on the block they are computed in: the problem determines how
 work is split into blocks, sums are added in block order, and kernel values come from our own products,
 because BLAS sums in another order at the edges of a matrix. While our threads run, BLAS is limited to one
-thread. Loops poll for Ctrl-C between blocks; columns on other threads check the byte ``Stop.cancel`` instead.
+thread. Loops poll for Ctrl-C between blocks; they check the byte ``Stop.cancel`` as well
+and raise ``Cancelled`` once another thread or the time limit has set it.
 """
 
-from .arguments import NEVER
+from .arguments import NEVER, Cancelled
 from .blas import one_blas_thread
 from .budget import add_support, back_fit, lasvm_block, lasvm_reprocess, online_block
 from .grouped import GroupedMatrix, columns_of_groups
@@ -58,12 +59,15 @@ from .multiclass import (
     topk_tile,
 )
 from .rows import RowStats, hash_rows, row_stats, rows_dot, rows_equal, rows_gram, rows_sqnorm, rows_sum
+from .structure import check_structure
 from .text import CsvParser, LibsvmParser, csv_first_row
+from .thread_pool import ThreadPool, room_for_thread, started_thread
 from .threads import effective_n_threads
 
 __all__ = [
     "LAYOUT",
     "NEVER",
+    "Cancelled",
     "CompiledKernel",
     "CsvParser",
     "GroupedMatrix",
@@ -71,10 +75,12 @@ __all__ = [
     "LibsvmParser",
     "RowFiller",
     "RowStats",
+    "ThreadPool",
     "add_support",
     "as_rows",
     "back_fit",
     "best_intercept",
+    "check_structure",
     "code_sums",
     "columns_of_groups",
     "compact_rows",
@@ -98,6 +104,7 @@ __all__ = [
     "online_block",
     "pairs_step",
     "pairs_sweep",
+    "room_for_thread",
     "row_stats",
     "rows_dot",
     "rows_equal",
@@ -109,6 +116,7 @@ __all__ = [
     "smo_block",
     "sqnorms",
     "squared_hinge_step",
+    "started_thread",
     "step_length",
     "subtract_rows",
     "svm_look",

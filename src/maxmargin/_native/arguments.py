@@ -8,16 +8,19 @@ import numpy as np
 
 from .. import _core
 from .layout import is_sparse
+from .structure import matrix_of
 
-__all__ = ["NEVER", "as_matrix", "as_output", "as_real", "as_row_numbers"]
+__all__ = ["NEVER", "Cancelled", "as_matrix", "as_output", "as_real", "as_row_numbers"]
 
+Cancelled = _core.Cancelled  # raised by work whose cancel flag another thread has set; a RuntimeError
 NEVER = np.zeros(1, dtype=np.uint8)  # a cancel flag that is never set
 
 
 def as_matrix(X: Any) -> Any:
     """X as a core matrix: a view of a C-contiguous array or of a canonical CSR matrix.
 
-    Only parts of a CSR matrix that are not contiguous, or whose index arrays differ in dtype, are copied.
+    Only parts of a CSR matrix that are not contiguous, or whose index arrays differ in dtype, are copied. Its
+    structure is checked the first time that it is met.
     """
     if not is_sparse(X) and not isinstance(X, np.ndarray):
         raise TypeError(f"rows must be a NumPy array or a SciPy CSR matrix; got {type(X).__name__}.")
@@ -27,15 +30,12 @@ def as_matrix(X: Any) -> Any:
         if X.ndim != 2 or not X.flags.c_contiguous:
             raise TypeError(f"rows must be 2-d and C-contiguous; got shape {X.shape}, strides {X.strides}.")
         return _core.Matrix(X)
-    if X.format != "csr" or not X.has_canonical_format:
+    matrix = matrix_of(X) if X.format == "csr" else None
+    if matrix is None or not matrix.canonical:
         raise TypeError(
             "sparse rows must be CSR with sorted indices and no duplicates; call sum_duplicates()."
         )
-    indices, indptr = X.indices, X.indptr
-    if indices.dtype != indptr.dtype or indices.dtype not in (np.int32, np.int64):
-        indices, indptr = indices.astype(np.int64), indptr.astype(np.int64)
-    data, indices, indptr = (np.ascontiguousarray(part) for part in (X.data, indices, indptr))
-    return _core.Matrix(data, indices, indptr, X.shape[1])
+    return matrix
 
 
 def as_real(name: str, values: Any, dtype: Any) -> np.ndarray:

@@ -101,6 +101,7 @@ def kernel_block(
     z_stats: RowStats | None = None,
     out: np.ndarray | None = None,
     n_threads: int | None = None,
+    cancel: np.ndarray = NEVER,
 ) -> np.ndarray:
     """``K[i, j] = k(X[x_rows[i]], Z[z_rows[j]])`` for dense or CSR rows of one dtype.
 
@@ -111,7 +112,7 @@ def kernel_block(
     arguments, n, m = _arguments(X, Z, kernel, x_rows, z_rows, (x_stats, z_stats), threads)
     out = as_output(out, (n, m), X.dtype)
     with one_blas_thread():
-        _core.kernel_block(*arguments, out, threads)
+        _core.kernel_block(*arguments, out, threads, cancel)
     return out
 
 

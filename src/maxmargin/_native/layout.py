@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from .structure import check_structure, sparse_rows
+
 __all__ = ["LAYOUT", "as_rows", "is_sparse", "same_features", "sqnorms"]
 
 
@@ -27,14 +29,15 @@ def _float_dtype(dtype: Any) -> Any:
     return dtype if dtype in (np.float32, np.float64) else np.float64
 
 
-def as_rows(X: Any) -> Any:
-    """X in the core's layout, copied only if necessary and never changed."""
+def as_rows(X: Any, *, checked: bool = False) -> Any:
+    """X in the core's layout, copied only if necessary and never changed.
+
+    A malformed sparse matrix raises ``ValueError``, unless ``check_structure`` has just ``checked`` it.
+    """
     if is_sparse(X):
-        rows = X.tocsr().astype(_float_dtype(X.dtype), copy=False)
-        if not rows.has_canonical_format:
-            rows = rows.copy()
-            rows.sum_duplicates()
-        return rows
+        if not checked:
+            check_structure(X)
+        return sparse_rows(X)
     X = np.asarray(X)
     if X.ndim != 2:
         raise ValueError(

@@ -8,6 +8,7 @@ from .checks import (
     check_flag,
     check_grid,
     check_kernel_sums,
+    check_label_types,
     check_number,
     check_sample_weight,
     check_scale,
@@ -17,8 +18,11 @@ from .checks import (
     label_numbers,
 )
 from .folds import apart_by_folds, check_folds, given_folds, is_number, stratified_folds
-from .memory import MemoryPool, available_bytes, lazy_array
-from .rows import Rows, WeightedRows, canonical, canonical_index
+from .memory import MemoryPool, lazy_array
+from .memory_limits import available_bytes
+from .origin import near_origin
+from .rows import Rows, WeightedRows, canonical, canonical_index, sum_of_products
+from .validation import check_rows, checked_input, validate_rows
 
 __all__ = [
     "Advised",
@@ -37,16 +41,22 @@ __all__ = [
     "check_folds",
     "check_grid",
     "check_kernel_sums",
+    "check_label_types",
     "check_number",
+    "check_rows",
     "check_sample_weight",
     "check_scale",
     "check_symmetric",
     "check_weights",
+    "checked_input",
     "class_weights",
     "given_folds",
     "is_number",
     "label_numbers",
     "lazy_array",
+    "near_origin",
     "python_argument",
     "stratified_folds",
+    "sum_of_products",
+    "validate_rows",
 ]

@@ -172,6 +172,34 @@ def check_kernel_sums(dtype: Any, *sums: np.ndarray) -> None:
         )
 
 
+def check_label_types(labels: Any, name: str = "y") -> None:
+    """Raise if a list, or an array of objects, mixes strings, numbers, Booleans and missing labels.
+
+    NumPy would turn such a list into strings, in which 1 and "1" are one class.
+    """
+    if isinstance(labels, list | tuple):
+        found = {type(label) for label in labels}
+        if found and found <= {list, tuple}:  # a column of labels
+            found = {type(label) for row in labels for label in row}
+    elif hasattr(labels, "__array__") and (given := np.asarray(labels)).dtype == object:
+        found = {type(label) for label in given.ravel()}
+    else:
+        return
+    kinds = sorted({_kind_of_label(of) for of in found})
+    if len(kinds) > 1:
+        raise ValueError(
+            f"{name} mixes labels of different types: {' and '.join(kinds)}. Give labels of one type, for "
+            "example all as strings, and leave out rows without a label."
+        )
+
+
+def _kind_of_label(of: type) -> str:
+    kinds: list[tuple[Any, str]] = [(bool | np.bool_, "Booleans"), (str, "strings"), (Real, "numbers")]
+    missing = of.__name__ in ("NoneType", "NAType", "NaTType")
+    known = (name for types, name in kinds if issubclass(of, types))
+    return "missing labels" if missing else next(known, f"values of type {of.__name__}")
+
+
 def label_numbers(y: np.ndarray, classes: np.ndarray, complaint: str) -> np.ndarray:
     """The position of each label among the sorted classes.
 

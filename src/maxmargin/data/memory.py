@@ -1,9 +1,8 @@
-"""Available memory, and arrays whose pages are allocated on first use."""
+"""Arrays whose pages are allocated on first use, and handed from one solve to the next."""
 
 from __future__ import annotations
 
 import mmap
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -13,27 +12,21 @@ import numpy as np
 MIN_HUGE_PAGE_BYTES = 4 << 20  # NumPy requests huge pages for arrays of this size and above
 
 
-def available_bytes() -> int:
-    """Memory available without swapping, as the system reports it; 2 GB where it reports nothing."""
-    try:
-        with open("/proc/meminfo", encoding="ascii") as file:
-            for line in file:
-                if line.startswith("MemAvailable:"):
-                    return int(line.split()[1]) * 1024
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES")
-    except (OSError, ValueError):
-        return 2_000_000_000
-
-
 def lazy_array(n: int, dtype: Any) -> np.ndarray:
     """An uninitialised array of n numbers, in small pages.
 
-    NumPy requests huge pages. Allocating 600 MB took 2 s with huge pages and 0.4 s with small ones.
+    NumPy requests huge pages. Allocating 600 MB took 2 s with huge pages and 0.4 s with small ones. Raises
+    ``MemoryError`` at a limit of memory, as NumPy does.
     """
     n_bytes = n * np.dtype(dtype).itemsize
     if n_bytes < MIN_HUGE_PAGE_BYTES or not hasattr(mmap, "MAP_PRIVATE"):
         return np.empty(n, dtype=dtype)
-    pages = mmap.mmap(-1, n_bytes, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    try:
+        pages = mmap.mmap(-1, n_bytes, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    except OSError as error:
+        raise MemoryError(
+            f"Unable to allocate {n_bytes / 2**20:.0f} MiB for an array of {n} numbers"
+        ) from error
     return np.frombuffer(pages, dtype=dtype, count=n)
 
 

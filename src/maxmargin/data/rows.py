@@ -7,15 +7,15 @@ a prefix of the canonical order is a random sample. X itself is never copied.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import check_array
 
 from .. import _native
-from .._native import LAYOUT, as_rows
+from .validation import check_rows, checked_input
 
 
 @dataclass(frozen=True)
@@ -23,13 +23,15 @@ class Rows:
     """Some rows of X in some order, with the products that linear solvers need.
 
     Sums are in double and split into blocks fixed by the problem, so ``n_threads`` changes no bit. Setting
-    the byte ``cancel``, from any thread, ends a running product with an error.
+    the byte ``cancel``, from any thread, ends a running product with an error. ``moved_by``, if any, has been
+    subtracted from the rows as given.
     """
 
     X: np.ndarray | sparse.csr_array
     index: np.ndarray
     n_threads: int = 1
     cancel: np.ndarray = field(default_factory=lambda: _native.NEVER)
+    moved_by: np.ndarray | None = None
 
     @property
     def n_features(self) -> int:
@@ -71,17 +73,26 @@ class Rows:
         return replace(self, X=self.X[self.index], index=np.arange(len(self)))
 
     def moved(self, centre: np.ndarray) -> Rows:
-        """Dense rows, copied in this order, with a centre subtracted."""
-        X = self.X[self.index]
-        X -= centre.astype(X.dtype)
-        return replace(self, X=X, index=np.arange(len(self)))
+        """Dense rows in double, copied in this order, with a centre subtracted."""
+        X = self.X[self.index].astype(np.float64, copy=False)
+        X -= centre
+        by = centre if self.moved_by is None else self.moved_by + centre
+        return replace(self, X=X, index=np.arange(len(self)), moved_by=by)
+
+    def given_intercept(self, w: np.ndarray, b: float) -> float:
+        """The intercept on the rows as given that does what ``b`` does on these; rounded once."""
+        return b if self.moved_by is None else sum_of_products(-self.moved_by, w, b)
+
+    def own_intercept(self, w: np.ndarray, b: float) -> float:
+        """The inverse of ``given_intercept``."""
+        return b if self.moved_by is None else sum_of_products(self.moved_by, w, b)
 
     def products(self) -> np.ndarray:
         """``X[index] @ X[index]'``."""
         out = np.empty((len(self), len(self)))
         for start in range(0, len(self), 256):  # ``cancel`` is checked between blocks
             if self.cancel[0]:
-                raise RuntimeError("cancelled")
+                raise _native.Cancelled("cancelled")
             some = self.index[start : start + 256]
             out[start : start + 256] = _native.kernel_block(
                 self.X,
@@ -90,8 +101,24 @@ class Rows:
                 x_rows=some,
                 z_rows=self.index,
                 n_threads=self.n_threads,
+                cancel=self.cancel,
             )
         return out
+
+
+def sum_of_products(u: np.ndarray, v: np.ndarray, start: float = 0.0) -> float:
+    """``start + sum_i u_i v_i``, rounded once: each product is split into two numbers without an error."""
+    product = u * v
+    (u_high, u_low), (v_high, v_low) = _halves(u), _halves(v)
+    error = ((u_high * v_high - product) + u_high * v_low + u_low * v_high) + u_low * v_low
+    return math.fsum([start, *product, *error])
+
+
+def _halves(u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Two parts of at most 26 bits each that add up to u (Dekker 1971)."""
+    large = 134217729.0 * u  # 2^27 + 1
+    high = large - (large - u)
+    return high, u - high
 
 
 @dataclass(frozen=True)
@@ -102,9 +129,13 @@ class WeightedRows:
     labels: np.ndarray
     weight: np.ndarray
 
+    def until(self, cancel: np.ndarray) -> WeightedRows:
+        """The same data, with products that end once ``cancel`` is set."""
+        return replace(self, rows=replace(self.rows, cancel=cancel))
+
     def take(self, which: np.ndarray, n_threads: int, cancel: np.ndarray) -> WeightedRows:
         """A selection of the rows, with its own number of threads and its own ``cancel`` byte."""
-        rows = Rows(self.rows.X, self.rows.index[which], n_threads, cancel)
+        rows = replace(self.rows.take(which), n_threads=n_threads, cancel=cancel)
         return WeightedRows(rows, self.labels[which], self.weight[which])
 
 
@@ -174,8 +205,9 @@ def canonical_index(X: Any, labels: np.ndarray, weight: np.ndarray) -> tuple[np.
     """
     kept = np.flatnonzero(weight > 0.0)
     group = np.full(len(labels), -1, dtype=np.intp)
+    X = checked_input(X)
     try:
-        rows = as_rows(check_array(X, ensure_all_finite=False, **LAYOUT))
+        rows = check_rows(X, ensure_all_finite=False)
         merged = canonical(rows, labels, weight)
         apart = canonical(rows, labels, weight, merge_duplicates=False)
     except (TypeError, ValueError):

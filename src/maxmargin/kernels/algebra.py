@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._native import GroupedMatrix
-from ..data import check_number
+from ..data import check_number, checked_input
 
 __all__ = ["Kernel", "Matrix", "Product", "Scaled", "Sum", "n_rows"]
 
@@ -42,6 +42,7 @@ class Kernel(ABC):
 
     def matmul(self, X: Any, Z: Any, A: Matrix, *, n_jobs: int | None = None) -> np.ndarray:
         """``K(X, Z) @ A``, one block of rows at a time; at most about 32 MB of K are in memory."""
+        X, Z = checked_input(X), checked_input(Z)
         A, n = A if isinstance(A, GroupedMatrix) else np.asarray(A), n_rows(X)
         step = max(1, (4 << 20) // max(1, n_rows(Z)))
         blocks = [self(X[i : i + step], Z, n_jobs=n_jobs) @ A for i in range(0, n, step)]

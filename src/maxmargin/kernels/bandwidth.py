@@ -75,11 +75,11 @@ def median_gamma(
         w = np.ones_like(w)
     i, j = np.triu_indices(len(rows), k=1)
     distances = _squared_distances(X, rows if index is None else index[rows])[i, j]
-    apart = (distances > 0) & np.isfinite(distances)
+    apart = (distances >= np.finfo(np.float64).tiny) & np.isfinite(distances)
     if not apart.any():
         raise ValueError(
             f"gamma='median' needs at least two different rows at a finite distance; all {len(rows)} sampled "
-            "rows are equal or too far apart. Set gamma to a number, or scale the features."
+            "rows are equal, too close or too far apart. Set gamma to a number, or scale the features."
         )
     return weighted_median(1.0 / distances[apart], (w[rows][i] * w[rows][j])[apart])
 

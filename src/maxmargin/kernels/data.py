@@ -6,6 +6,7 @@ objects (strings, trees), or, for a precomputed kernel, column indices of its ma
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -20,6 +21,8 @@ from .compiled import RBF, Compiled, Laplacian
 from .given import Precomputed
 
 __all__ = ["KernelData", "join_points", "n_points", "points_of"]
+
+POINTS_IN_DOUBLE = 4096  # converted at a time
 
 
 def n_points(points: Any) -> int:
@@ -39,13 +42,37 @@ def points_of(kernel: Kernel, X: Any, chosen: np.ndarray) -> Any:
     return chosen if isinstance(kernel, Precomputed) else X[chosen]
 
 
+def _in_double(points: Any) -> Any:
+    return points.astype(np.float64) if points.dtype == np.float32 else points
+
+
+class DoubleRows:
+    """The rows of a fit in double, converted once for all its columns when the first one needs them."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.rows: KernelData | None = None
+
+    def of(self, data: KernelData) -> KernelData:
+        """All rows of ``data.X``, with their kernel values in double."""
+        with self.lock:
+            if self.rows is None:
+                precomputed = isinstance(data.kernel, Precomputed)
+                X = data.X if precomputed else data.X.astype(np.float64)
+                every = np.arange(X.shape[0])
+                self.rows = KernelData(data.kernel, X, every, data.n_threads, dtype=np.dtype(np.float64))
+            return self.rows
+
+
 @dataclass
 class KernelData:
     """The rows ``X[index]`` of a fit, and kernel values against them.
 
     The caller may write to every array returned here; what a kernel function returns is copied, because the
     function may keep a reference. ``n_values`` counts the kernel values computed so far. Results are
-    bit-identical for any ``n_threads``, and compiled kernels for any split of a matrix into blocks.
+    bit-identical for any ``n_threads``, and compiled kernels for any split of a matrix into blocks. ``dtype``
+    is the precision of the kernel values: that of X unless it is given. If X is a matrix of rounded kernel
+    values, ``source`` is what they were computed from.
     """
 
     kernel: Kernel
@@ -55,10 +82,15 @@ class KernelData:
     n_values: int = 0
     cancel: np.ndarray = field(default_factory=lambda: _native.NEVER, repr=False)
     stats: _native.RowStats | None = field(default=None, repr=False)
+    dtype: Any = None
+    source: KernelData | None = field(default=None, repr=False)
     _filler: _native.RowFiller | None = field(default=None, repr=False)
+    _double: DoubleRows = field(default_factory=DoubleRows, repr=False)
 
     def __post_init__(self) -> None:
         """Compute once the row statistics that every block needs."""
+        if self.dtype is None:
+            self.dtype = np.dtype(np.float32 if self.X.dtype == np.float32 else np.float64)
         if not self.compiled:
             return
         if self.stats is None:
@@ -71,17 +103,22 @@ class KernelData:
         """Whether the compiled core computes these values."""
         return isinstance(self.kernel, Compiled)
 
-    @property
-    def dtype(self) -> Any:
-        """The precision of the kernel values."""
-        return self.X.dtype if self.X.dtype in (np.float32, np.float64) else np.dtype(np.float64)
-
     def __len__(self) -> int:
         return len(self.index)
 
     def take(self, which: Any, **changes: Any) -> KernelData:
         """A selection of these rows, with other fields changed; it counts its own kernel values."""
         return replace(self, index=self.index[which], n_values=0, **changes)
+
+    def in_double(self) -> KernelData:
+        """The same rows with kernel values in double, as exact as their entries allow; counts go on."""
+        if self.source is not None:
+            double = self.source.in_double().take(self.index)
+        elif self.dtype == np.float64:
+            return self
+        else:
+            double = replace(self._double.of(self), index=self.index)
+        return replace(double, n_threads=self.n_threads, cancel=self.cancel, n_values=self.n_values)
 
     def points(self, which: Any) -> Any:
         """The selected rows, as points."""
@@ -100,6 +137,7 @@ class KernelData:
                 x_stats=self.stats,
                 out=out,
                 n_threads=self.n_threads,
+                cancel=self.cancel,
             )
         if isinstance(self.kernel, Precomputed):
             K = np.ascontiguousarray(self.X[np.ix_(rows, points)], dtype=self.dtype)
@@ -132,6 +170,7 @@ class KernelData:
             x_stats=self.stats,
             z_stats=self.stats,
             n_threads=self.n_threads,
+            cancel=self.cancel,
         )
 
     def matmul(self, which: Any, others: Any, A: np.ndarray) -> np.ndarray:
@@ -160,6 +199,25 @@ class KernelData:
         )
         return product.astype(np.float64)
 
+    def outputs_in_double(self, which: np.ndarray, others: np.ndarray, a: np.ndarray) -> np.ndarray:
+        """``in_double().between(which, others) @ a`` for a few rows: only rows named here are converted."""
+        if self.source is not None:
+            return self.source.outputs_in_double(self.index[which], self.index[others], a)
+        rows, columns = self.index[which], self.index[others]
+        sums, step = np.zeros(len(rows)), POINTS_IN_DOUBLE
+        with _native.one_blas_thread():
+            for i in range(0, len(columns), step):
+                K = self._values_in_double(rows, columns[i : i + step])
+                sums += K @ a[i : i + step]
+        self.n_values += len(rows) * len(columns)
+        return sums
+
+    def _values_in_double(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        if isinstance(self.kernel, Precomputed):
+            return self.X[np.ix_(rows, columns)].astype(np.float64)
+        points, others = _in_double(self.X[rows]), _in_double(self.X[columns])
+        return np.asarray(self.kernel(points, others, n_jobs=self.n_threads), dtype=np.float64)
+
     def fill(self, which: np.ndarray, others: np.ndarray, out: tuple[np.ndarray, np.ndarray, int]) -> None:
         """``rows[slots, first : first + len(others)] = between(which, others)``; out: rows, slots, first."""
         if self._filler is not None:
@@ -183,9 +241,14 @@ class KernelData:
         if isinstance(self.kernel, Precomputed):
             return self.X[np.ix_(points, others)].astype(np.float64)
         if self.compiled:
-            points, others = points.astype(np.float64), others.astype(np.float64)
-            return self.kernel(points, others, n_jobs=self.n_threads)
-        return self._evaluated(points, others, np.float64)
+            return _native.kernel_block(
+                points.astype(np.float64),
+                others.astype(np.float64),
+                self.kernel,  # type: ignore[arg-type]
+                n_threads=self.n_threads,
+                cancel=self.cancel,
+            )
+        return self._evaluated(_in_double(points), _in_double(others), np.float64)
 
     def diagonal(self, points: Any) -> np.ndarray:
         """``k(z, z)`` for each point, in double."""

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..data import checked_input
 from .algebra import Kernel, Matrix, n_rows
 
 __all__ = ["FromFunction", "Precomputed"]
@@ -47,7 +48,8 @@ class FromFunction(Kernel):
 
     def __call__(self, X: Any, Z: Any = None, *, n_jobs: int | None = None) -> np.ndarray:
         """The matrix ``K[i, j] = k(x_i, z_j)``."""
-        Z = X if Z is None else Z
+        X = checked_input(X)
+        Z = X if Z is None else checked_input(Z)
         K, shape = np.asarray(self.function(X, Z)), (n_rows(X), n_rows(Z))
         if K.shape != shape:
             raise ValueError(
@@ -57,4 +59,5 @@ class FromFunction(Kernel):
 
     def diagonal(self, X: Any) -> np.ndarray:
         """``k(x_i, x_i)`` for each row."""
+        X = checked_input(X)
         return np.array([self(X[i : i + 1])[0, 0] for i in range(n_rows(X))], dtype=np.float64)
