@@ -2,13 +2,14 @@
 
 from .archive import ModelFormatError, archive_digest, read_archive, read_header, write_archive
 from .npz import NpzError, NpzFile
-from .whole_file import whole_file
+from .whole_file import check_writable, whole_file
 
 __all__ = [
     "ModelFormatError",
     "NpzError",
     "NpzFile",
     "archive_digest",
+    "check_writable",
     "read_archive",
     "read_header",
     "whole_file",

@@ -1,7 +1,7 @@
 """Base classes of the estimators: validation, codes and columns, decoders, certificates."""
 
 from .callbacks import with_callbacks
-from .classifier import SUCCESS, CodedClassifier, FitInput
+from .classifier import SHARE_BEFORE_FOLDS, SUCCESS, CodedClassifier, FitInput, first_step_of, fit_deadline
 from .decoded import DecodedClassifier, forget
 from .fold_outputs import FoldOutputs
 from .kernel_classifier import KernelClassifier
@@ -18,6 +18,7 @@ from .kernel_rows import (
 from .streaming import learn_batch
 
 __all__ = [
+    "SHARE_BEFORE_FOLDS",
     "SUCCESS",
     "CodedClassifier",
     "DecodedClassifier",
@@ -26,6 +27,8 @@ __all__ = [
     "KernelClassifier",
     "canonical_rows",
     "check_precomputed",
+    "first_step_of",
+    "fit_deadline",
     "forget",
     "kernel_data",
     "kernel_tags",

@@ -4,23 +4,47 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from .._native import LAYOUT, as_rows, effective_n_threads
+from .._native import Cancelled, effective_n_threads
 from ..checkpoints import FitRecord, data_identity, fit_record, parameter_identity
-from ..data import WeightedRows, apart_by_folds, canonical, check_number, stratified_folds
-from ..solving import Callback, SolverResult, Status, Stop, solve_columns, worst_status
+from ..data import (
+    WeightedRows,
+    apart_by_folds,
+    canonical,
+    check_label_types,
+    check_number,
+    stratified_folds,
+    validate_rows,
+)
+from ..decoders import Decoder
+from ..solving import (
+    Callback,
+    Deadline,
+    SolverResult,
+    Status,
+    Stop,
+    ended_in_time,
+    solve_columns,
+    unsolved,
+    until_cut,
+    worst_status,
+)
 from .callbacks import CallbackSupportMixin, fit_callback, plain_functions, with_callbacks
 from .decoded import DecodedClassifier, forget
 from .fold_outputs import FoldOutputs, outputs_by_refits, outputs_on_rows
 
 NOT_GIVEN = object()  # marks a prediction, which has no y; y=None is an error
 SUCCESS = (Status.CONVERGED, Status.BUDGET_FULL, Status.NO_LOSS_LEFT, Status.STOPPED)
+SHARE_BEFORE_FOLDS = 0.5  # of the time, if folds for a decoder are fitted after the columns
 N_FOLDS = 5  # for decoders trained on out-of-fold outputs
 
 
@@ -30,7 +54,7 @@ class FitInput:
 
     ``data`` holds the rows in canonical form. ``labels`` (class numbers ``0, 1, ...``) and ``weight`` (class
     weights included) belong to the rows as given. ``folds`` is the number of folds for training a decoder, or
-    the fold of each canonical row. ``record`` stores the progress of the fit.
+    the fold of each canonical row. ``record`` stores the progress of the fit, ``deadline`` is when it ends.
     """
 
     data: WeightedRows
@@ -38,6 +62,7 @@ class FitInput:
     weight: np.ndarray
     folds: int | np.ndarray
     record: FitRecord
+    deadline: Deadline
     n_threads: int
 
 
@@ -54,6 +79,7 @@ class CodedClassifier(DecodedClassifier, CallbackSupportMixin):  # type: ignore[
 
     _success: tuple[Status, ...] = SUCCESS
     _remedy_for_overflow: str = "lower C and the weights"
+    _remedy_for_divergence: str = "lower C and the weights"
 
     @abstractmethod
     def _check_parameters(self) -> None:
@@ -80,7 +106,13 @@ class CodedClassifier(DecodedClassifier, CallbackSupportMixin):  # type: ignore[
             which, targets = self.code_.column(data.labels, column)
             return self._solve(data.take(which, n_inner, stop.cancel), targets, column, stop, callback)
 
-        return solve_columns(solve_column, self.code_.n_columns, stop, n_threads)
+        return solve_columns(
+            solve_column, self.code_.n_columns, stop, n_threads, unsolved=partial(self._unsolved, data)
+        )
+
+    def _unsolved(self, data: WeightedRows, column: int) -> SolverResult:
+        """The result of a column whose turn came when the time was up: zero coefficients."""
+        return unsolved(np.zeros(data.rows.n_features))
 
     @abstractmethod
     def _store(self, results: list[SolverResult], data: WeightedRows) -> None:
@@ -109,8 +141,9 @@ class CodedClassifier(DecodedClassifier, CallbackSupportMixin):  # type: ignore[
         -------
         self
         """
-        with fit_record(self) as record:
-            return self._fit(X, y, sample_weight, record=record)
+        # numbers may become 0, whatever the caller has set
+        with np.errstate(under="ignore"), fit_deadline(self) as deadline, fit_record(self) as record:
+            return self._fit(X, y, sample_weight, record=record, deadline=deadline)
 
     @with_callbacks  # type: ignore[untyped-decorator]
     def _fit(
@@ -120,21 +153,26 @@ class CodedClassifier(DecodedClassifier, CallbackSupportMixin):  # type: ignore[
         sample_weight: Any = None,
         *,
         record: FitRecord,
+        deadline: Deadline,
         folds: int | np.ndarray = N_FOLDS,
     ) -> Self:
-        """``fit`` with its progress stored in ``record``, which may be part of an outer estimator's record.
+        """``fit`` until ``deadline``, with its progress stored in ``record``, which may be part of another's.
 
         ``folds`` is the number of folds for training a decoder, or the fold of each row.
         """
-        fit = self._begin(X, y, sample_weight, record, folds)
-        stop = record.limits(self._stop())
+        fit = self._begin(X, y, sample_weight, deadline, record, folds)
+        needs_folds = self._learner is not None and self._learner.learns_from == "out-of-fold"
+        until = deadline.part(SHARE_BEFORE_FOLDS) if needs_folds else deadline
         with fit_callback(self, X, y) as callback:
-            results = self._solve_all(fit.data, stop, callback, fit.n_threads)
+            results = self._solve_all(fit.data, record.limits(self._stop(until)), callback, fit.n_threads)
             self._store(results, fit.data)
-            learned_from = self._learn_to_decode(fit, callback) if _finite(results) else None
-        if _finite(results):
-            self._report(results, fit)
-        self._certify(results, learned_from)
+            learned_from = self._learn_to_decode(fit, results, callback) if _finite(results) else None
+        complete = not _finite(results)
+        with until_cut(deadline):
+            if not complete:
+                self._report(results, fit)
+            complete = True
+        self._certify(results, learned_from, complete)
         return self
 
     def _begin(
@@ -142,12 +180,11 @@ class CodedClassifier(DecodedClassifier, CallbackSupportMixin):  # type: ignore[
         X: Any,
         y: Any,
         sample_weight: Any,
+        deadline: Deadline,
         record: FitRecord = FitRecord(),  # noqa: B008 (it is stateless)
         folds: int | np.ndarray = N_FOLDS,
     ) -> FitInput:
-        """Everything before the solver: checked parameters, a code, data in canonical form."""
-        forget(self, "status_")  # not fitted until this fit ends
-        self._check_parameters()
+        """Everything before the solver: a code, data in canonical form, choices that depend on the data."""
         n_threads = effective_n_threads(self.n_jobs)
         self._draw_seed(record)
         X, labels, weight = self._labelled(X, y, sample_weight)
@@ -158,15 +195,16 @@ class CodedClassifier(DecodedClassifier, CallbackSupportMixin):  # type: ignore[
             )
         else:
             data = self._canonical(X, labels, weight, n_threads)
+        data = data.until(deadline.flag)
         if record.part is not None:
             record.bind(parameter_identity(self) | {"seed": str(self._seed)} | data_identity(data))
         self._read_machine(record)
         self._prepare(data)
-        return FitInput(data, labels, weight, folds, record, n_threads)
+        return FitInput(data, labels, weight, folds, record, deadline, n_threads)
 
-    def _stop(self) -> Stop:
+    def _stop(self, deadline: Deadline) -> Stop:
         """The limits of a fit."""
-        return Stop(tol=self.tol, max_iter=self.max_iter, max_seconds=self.max_seconds)
+        return Stop(tol=self.tol, max_iter=self.max_iter, deadline=deadline)
 
     def __sklearn_is_fitted__(self) -> bool:
         """True between the end of a fit and the start of the next."""
@@ -185,21 +223,37 @@ class CodedClassifier(DecodedClassifier, CallbackSupportMixin):  # type: ignore[
 
     # ---- decoders that learn ----
 
-    def _learn_to_decode(self, fit: FitInput, callback: Callback | None) -> FoldOutputs | None:
+    def _learn_to_decode(
+        self, fit: FitInput, results: list[SolverResult], callback: Callback | None
+    ) -> FoldOutputs | None:
         """Train the decoder on the columns' outputs, if it needs training; sets ``decoder_``.
 
-        Returns the out-of-fold outputs, if the decoder is trained on them.
+        Returns the out-of-fold outputs, if the decoder is trained on them. If the time is up before it is
+        trained, the code's default decoder remains, and empty outputs are returned.
         """
-        data, found = fit.data, None
         if self._learner is None:
             return None
-        if self._learner.learns_from == "out-of-fold":
+        record = fit.record.below("folds")
+        if worst_status(result.status for result in results) is Status.TIME_LIMIT:
+            record = FitRecord()  # the folds may start from these results, which another run does not have
+        try:
+            return self._learn_from(self._learner, fit, record, callback)
+        except Cancelled:
+            if not fit.deadline.has_cut:
+                raise
+            return FoldOutputs(np.empty((0, self.code_.n_columns)), np.inf, Status.TIME_LIMIT)
+
+    def _learn_from(
+        self, learner: Decoder, fit: FitInput, record: FitRecord, callback: Callback | None
+    ) -> FoldOutputs | None:
+        data, found = fit.data, None
+        if learner.learns_from == "out-of-fold":
             fold = fit.folds if isinstance(fit.folds, np.ndarray) else self._folds(data, fit.folds)
-            stop = fit.record.below("folds").limits(self._stop())
+            stop = record.limits(self._stop(fit.deadline))
             found = self._out_of_fold(data, fold, stop, callback, fit.n_threads)
             self.fold_gap_ = found.gap
         outputs = outputs_on_rows(self, data) if found is None else found.outputs
-        self.decoder_ = self._learner.fit(outputs, data.labels, self.code_, data.weight)
+        self.decoder_ = learner.fit(outputs, data.labels, self.code_, data.weight)
         return found
 
     def _folds(self, data: WeightedRows, n_folds: int) -> np.ndarray:
@@ -214,32 +268,52 @@ class CodedClassifier(DecodedClassifier, CallbackSupportMixin):  # type: ignore[
 
     def _validated(self, X: Any, y: Any = NOT_GIVEN) -> Any:
         """X in the core's layout and, at fit time, y; raises if they are invalid."""
+        check_label_types(y)
         targets = {"reset": False} if y is NOT_GIVEN else {"y": y}
-        checked = validate_data(self, X, **targets, **LAYOUT)
-        return as_rows(checked) if y is NOT_GIVEN else (as_rows(checked[0]), checked[1])
+        return validate_rows(self, X, **targets)
 
     def _canonical(self, X: Any, labels: np.ndarray, weight: np.ndarray, n_threads: int) -> WeightedRows:
         """The weighted multiset of (row, label) pairs that the fit is a function of."""
         return canonical(X, labels, weight, n_threads=n_threads)
 
-    def _certify(self, results: list[SolverResult], folds: FoldOutputs | None = None) -> None:
-        """Store the certificates, and warn if a column or a fold did not converge."""
+    def _certify(
+        self, results: list[SolverResult], folds: FoldOutputs | None = None, complete: bool = True
+    ) -> None:
+        """Store the certificates, and warn if a column or a fold did not converge.
+
+        A fit that is not ``complete`` had no time for its report.
+        """
         self.history_ = [result.history for result in results]
         self.n_iter_ = max(result.n_iter for result in results)
         self.objective_ = float(sum(result.objective for result in results))
         self.dual_gap_ = float(np.max([result.gap for result in results]))
         worst = worst_status(result.status for result in results)
-        self.status_ = str(worst)
+        untrained = folds is not None and not len(folds.outputs)
+        if untrained or not complete:
+            worst = worst_status([worst, Status.TIME_LIMIT])
+        late = folds is not None and folds.status is Status.TIME_LIMIT
+        self.status_ = str(worst_status([worst, Status.TIME_LIMIT]) if late else worst)
         if not _finite(results):
             del self.status_
             raise ValueError(
-                f"{type(self).__name__} failed: its coefficients are not finite. Scale the features, for "
+                f"{type(self).__name__} diverged: its coefficients are not finite. Scale the features, for "
                 f"example with sklearn.preprocessing.StandardScaler, or {self._remedy_for_overflow}."
             )
-        if worst not in self._success:
-            gap = f" with relative duality gap {self.dual_gap_:.1e}" if np.isfinite(self.dual_gap_) else ""
+        if worst is Status.DIVERGED:
             warnings.warn(
-                f"{type(self).__name__} stopped ({worst}){gap} after {self.n_iter_} iterations; "
+                f"{type(self).__name__} diverged: on its own rows its outputs are not finite, or worse than "
+                f"those of zero coefficients. The model is the best point that the fit had; "
+                f"{self._remedy_for_divergence}, or scale the features.",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
+        elif worst not in self._success:
+            gap = f" with relative duality gap {self.dual_gap_:.1e}" if np.isfinite(self.dual_gap_) else ""
+            undone = (
+                ", before its decoder was trained: the code's default decoder predicts" if untrained else ""
+            )
+            warnings.warn(
+                f"{type(self).__name__} stopped ({worst}){gap} after {self.n_iter_} iterations{undone}; "
                 f"{self._remedy()}",
                 ConvergenceWarning,
                 stacklevel=5,
@@ -284,6 +358,7 @@ class CodedClassifier(DecodedClassifier, CallbackSupportMixin):  # type: ignore[
             copy._functions = list(functions)
         return copy
 
+    @np.errstate(under="ignore")
     def _outputs(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
         return self._column_outputs(self._validated(X))
@@ -295,5 +370,25 @@ class CodedClassifier(DecodedClassifier, CallbackSupportMixin):  # type: ignore[
         return tags
 
 
+def first_step_of(model: Any) -> str:
+    """What a fit must at least have time for, in the words of an error."""
+    return f"even the first step of {type(model).__name__}"
+
+
+@contextmanager
+def fit_deadline(model: Any) -> Iterator[Deadline]:
+    """The deadline of a fit that begins now; a fit cut before its first step raises ``TimeoutError``."""
+    forget(model, "status_")  # not fitted until this fit ends
+    model._check_parameters()
+    with Deadline(model.max_seconds) as deadline, ended_in_time(deadline, first_step_of(model)):
+        yield deadline
+
+
 def _finite(results: list[SolverResult]) -> bool:
-    return all(np.isfinite(result.coef).all() for result in results)
+    """Whether the coefficients are finite, and outputs on the rows of the fit as far as they are known."""
+
+    def finite(result: SolverResult) -> bool:
+        overflown = result.status is Status.DIVERGED and not np.isfinite(result.objective)
+        return bool(np.isfinite(result.coef).all()) and not overflown
+
+    return all(map(finite, results))

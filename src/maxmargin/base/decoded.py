@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from .. import checkpoints
 from ..checkpoints import Checkpoint, FitRecord
 from ..codes import Code
-from ..data import label_numbers
+from ..data import check_label_types, label_numbers
 from ..decoders import (
     DECODERS,
     Decoder,
@@ -198,6 +198,7 @@ class DecodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return explanations(F, labels, self.code_, self.decoder_, self.classes_)
 
     def _label_numbers(self, y: Any, n_samples: int) -> np.ndarray:
+        check_label_types(y)
         y = column_or_1d(y)
         if len(y) != n_samples:
             raise ValueError(f"y must have a label for each of the {n_samples} samples; got {len(y)}.")
@@ -236,6 +237,7 @@ class DecodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self.classes_[chosen]
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    @np.errstate(under="ignore")
     def predict_proba(self, X: Any) -> np.ndarray:
         """Class probabilities; their argmax is the class that ``predict`` returns.
 

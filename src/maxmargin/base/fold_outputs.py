@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass, replace
@@ -57,18 +56,18 @@ def outputs_by_refits(
     rows outputs 0. This happens if a class has a single row.
     """
     outputs, results = np.empty((len(data.rows), model.code_.n_columns)), []
-    deadline = time.perf_counter() + stop.max_seconds
-    for k in range(int(fold.max()) + 1):
+    n_folds = int(fold.max()) + 1
+    for k in range(n_folds):
         trained, held = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
         part = data.take(trained, n_threads, stop.cancel)
         sides = _sides(model.code_, part.labels)
         outputs[held] = sides
         solvable = np.flatnonzero(np.isnan(sides))
         if len(solvable):
-            left = replace(stop.part(f"fold-{k}"), max_seconds=max(deadline - time.perf_counter(), 0.0))
+            limits = replace(stop.part(f"fold-{k}"), deadline=stop.deadline.part(1.0 / (n_folds - k)))
             refit = _without_state(model, model.code_.part(solvable))
             refit._prepare(part)
-            found = refit._solve_all(part, left, callback, n_threads)
+            found = refit._solve_all(part, limits, callback, n_threads)
             refit._store(found, part)
             outputs[np.ix_(held, solvable)] = outputs_on_rows(refit, data, held)
             results += found

@@ -8,9 +8,9 @@ import numpy as np
 from sklearn.utils.validation import check_consistent_length
 
 from .._native import GroupedMatrix, columns_of_groups, effective_n_threads
-from ..data import WeightedRows, stratified_folds
+from ..data import WeightedRows, check_label_types, stratified_folds
 from ..kernels import Kernel, KernelData, Precomputed, kernel_from_name, points_of
-from ..solving import SolverResult
+from ..solving import SolverResult, unsolved
 from .classifier import NOT_GIVEN, CodedClassifier
 from .kernel_rows import (
     canonical_rows,
@@ -59,6 +59,7 @@ class KernelClassifier(CodedClassifier):
         objects = object_array(X)
         if y is NOT_GIVEN:
             return objects
+        check_label_types(y)
         y = np.asarray(y)
         if y.ndim != 1:
             raise ValueError(f"y should be a 1d array, got an array of shape {y.shape} instead.")
@@ -73,6 +74,9 @@ class KernelClassifier(CodedClassifier):
     def _prepare(self, data: WeightedRows) -> None:
         """Resolve the kernel; sets ``kernel_``, and ``gamma_`` if the kernel has a gamma."""
         set_kernel(self, resolved_kernel(self._kernel_parameter(), data, self._rng(1)))
+
+    def _unsolved(self, data: WeightedRows, column: int) -> SolverResult:
+        return unsolved(np.zeros(len(self.code_.column(data.labels, column)[0])))
 
     def _kernel_data(self, data: WeightedRows) -> KernelData:
         return kernel_data(self.kernel_, data)

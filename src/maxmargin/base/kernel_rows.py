@@ -26,7 +26,7 @@ __all__ = [
 
 def takes_objects(kernel: Kernel, X: Any) -> bool:
     """Whether X is a sequence of objects for a callable kernel rather than a matrix."""
-    if not isinstance(kernel, FromFunction):
+    if not isinstance(kernel, FromFunction) or is_sparse(X):
         return False
     if hasattr(X, "ndim"):
         return bool(X.ndim == 1)

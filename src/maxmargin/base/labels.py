@@ -9,7 +9,7 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from ..codes import Code, code_from_name
-from ..data import check_sample_weight, class_weights, label_numbers
+from ..data import check_label_types, check_sample_weight, class_weights, label_numbers
 from ..decoders import DECODERS, Decoder, decoder_from_name, gives_probabilities
 
 __all__ = [
@@ -78,6 +78,7 @@ def stream_classes(who: str, classes: Any) -> np.ndarray:
             "the first call of partial_fit needs classes=, the labels of all batches, because a single batch "
             "may not contain them all."
         )
+    check_label_types(classes, "classes")
     known = np.unique(column_or_1d(np.asarray(classes)))
     if len(known) < 2:
         raise ValueError(
@@ -88,6 +89,7 @@ def stream_classes(who: str, classes: Any) -> np.ndarray:
 
 def check_same_classes(classes: Any, known: np.ndarray) -> None:
     """Raise if the classes differ from those of the first batch."""
+    check_label_types(classes, "classes")
     if classes is not None and not np.array_equal(np.unique(np.asarray(classes)), known):
         raise ValueError(
             f"classes={np.asarray(classes).tolist()!r} differ from those of the first call, "

@@ -9,9 +9,11 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_consistent_length
 
 from .._native import effective_n_threads, is_sparse
-from ..data import Rows, WeightedRows, check_scale, check_weights
+from ..data import Rows, WeightedRows, check_label_types, check_scale, check_weights
 from ..kernels import Precomputed
+from ..solving import Deadline, ended_in_time
 from .callbacks import fit_callback
+from .classifier import first_step_of
 
 __all__ = ["learn_batch"]
 
@@ -19,8 +21,8 @@ __all__ = ["learn_batch"]
 def learn_batch(model: Any, X: Any, y: Any, classes: Any, sample_weight: Any) -> None:
     """``partial_fit`` of a kernel classifier.
 
-    The model provides two methods. ``_learn_batch(data, first, callback)`` learns from the batch and returns
-    a result; it starts from scratch with the first batch, later from the current model.
+    The model provides two methods. ``_learn_batch(data, first, stop, callback)`` learns from the batch and
+    returns a result; it starts from scratch with the first batch, later from the current model.
     ``_store_batch(result, data, first)`` stores what prediction and the next batch need.
 
     Rows are neither merged nor reordered, so a stream can be split into batches anywhere. Between batches the
@@ -28,17 +30,23 @@ def learn_batch(model: Any, X: Any, y: Any, classes: Any, sample_weight: Any) ->
     these rows), their coefficients, and whatever else ``_store_batch`` stores.
     """
     model._check_parameters()
+    limit = Deadline(model.max_seconds)
+    with np.errstate(under="ignore"), limit as deadline, ended_in_time(deadline, first_step_of(model)):
+        _learn(model, X, y, classes, sample_weight, deadline)
+
+
+def _learn(model: Any, X: Any, y: Any, classes: Any, sample_weight: Any, deadline: Deadline) -> None:
     if isinstance(model._kernel_parameter(), Precomputed):
         raise ValueError(
             f"{type(model).__name__}.partial_fit cannot work with kernel='precomputed': it needs kernel "
             "values between rows of different batches. Use a kernel that computes them."
         )
     first = model._open_stream(classes)
-    data = _batch(model, X, y, sample_weight, first)
+    data = _batch(model, X, y, sample_weight, first).until(deadline.flag)
     if first:
         model._prepare(data)
     with fit_callback(model, X, y) as callback:
-        result = model._learn_batch(data, first, callback)
+        result = model._learn_batch(data, first, model._stop(deadline), callback)
     model._store_batch(result, data, first)
     model._certify([result])
 
@@ -48,6 +56,7 @@ def _batch(model: Any, X: Any, y: Any, sample_weight: Any, first: bool) -> Weigh
     if first:
         X, y = model._validated(X, y)
     else:
+        check_label_types(y)
         X, y = model._validated(X), column_or_1d(y, warn=True)
         check_consistent_length(X, y)
         X = _alike(X, model.support_vectors_)

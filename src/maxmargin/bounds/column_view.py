@@ -9,7 +9,7 @@ import numpy as np
 
 from .._native import effective_n_threads, is_sparse
 from ..base import CodedClassifier, KernelClassifier
-from ..data import WeightedRows, check_sample_weight, class_weights
+from ..data import WeightedRows, check_label_types, check_sample_weight, class_weights
 from ..kernels import (
     RBF,
     FromFunction,
@@ -214,6 +214,7 @@ def _coded(model: Any) -> Any:
 
 def labelled(model: Any, X: Any, y: Any, weight: Any, name: str) -> tuple[Any, np.ndarray, FloatArray]:
     """Valid rows, labels ``0, 1, ...`` of the model's classes, and counts."""
+    check_label_types(y)
     X, y = model._validated(X), np.asarray(y)
     if y.shape != (X.shape[0],):
         raise ValueError(f"y must have one label for each of the {X.shape[0]} rows; got shape {y.shape}.")

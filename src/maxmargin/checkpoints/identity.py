@@ -17,6 +17,8 @@ from ..data import WeightedRows
 
 __all__ = ["data_identity", "description", "parameter_identity"]
 
+# Raised whenever a solver's State gets another name or meaning: an older checkpoint is then refused.
+STATE_FORMAT = 2
 PARAMETERS_LEFT_OUT = (
     "n_jobs",
     "max_seconds",
@@ -36,7 +38,8 @@ def parameter_identity(estimator: Any) -> dict[str, str]:
         for name, value in estimator.get_params(deep=False).items()
         if name not in PARAMETERS_LEFT_OUT
     }
-    return {"class": type(estimator).__name__, "version": __version__} | own
+    fixed = {"version": __version__, "checkpoint format": str(STATE_FORMAT)}
+    return {"class": type(estimator).__name__} | fixed | own
 
 
 def data_identity(data: WeightedRows) -> dict[str, str]:

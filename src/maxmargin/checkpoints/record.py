@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -37,6 +38,29 @@ def check_identity(path: Path, work: str, there: Mapping[str, str], here: Mappin
             f"{path} is the checkpoint of another {work}: {'; '.join(different)}.",
             f"Use the data and parameters of that {work}, or start over with {{resume}}.",
             resume=False,
+        )
+
+
+def check_place(path: Path) -> None:
+    """Raise, before any work, if no checkpoint can have this path."""
+    if not path.parent.is_dir():
+        raise CheckpointError(
+            f"{path}: the folder {path.parent} does not exist; create it, or give another path."
+        )
+    if path.is_dir():
+        raise CheckpointError(f"{path} is a folder; give the name of a file.")
+
+
+@contextmanager
+def warning_if_unwritten(work: str) -> Iterator[None]:
+    """Within, a checkpoint is written; if that fails, warn and let the ``work`` continue."""
+    try:
+        yield
+    except OSError as error:
+        warnings.warn(
+            f"the checkpoint could not be written; the {work} continues without it: {error}",
+            RuntimeWarning,
+            stacklevel=4,
         )
 
 
@@ -83,12 +107,7 @@ class FileRecord(FitRecord):
 
     def _read(self) -> StoredFit | None:
         path = self.checkpoint.path
-        if not path.parent.is_dir():
-            raise CheckpointError(
-                f"{path}: the folder {path.parent} does not exist; create it, or give another path."
-            )
-        if path.is_dir():
-            raise CheckpointError(f"{path} is a folder; give the name of a file.")
+        check_place(path)
         if not (self.checkpoint.resume and path.exists()):
             return None
         try:
@@ -118,13 +137,7 @@ class FileRecord(FitRecord):
             if not self.journal.opened:  # ``bind`` may have raised because the file belongs to another fit
                 return
             start = time.perf_counter()
-            try:
+            with warning_if_unwritten("fit"):
                 write_checkpoint(self.checkpoint.path, self.now)
-            except OSError as error:
-                warnings.warn(
-                    f"the checkpoint could not be written; the fit continues without it: {error}",
-                    RuntimeWarning,
-                    stacklevel=2,
-                )
             end = time.perf_counter()
             self.next_write = end + max(self.checkpoint.every_seconds, (end - start) / MAX_WRITE_TIME_SHARE)

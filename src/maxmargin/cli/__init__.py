@@ -8,6 +8,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
+from .streams import open_streams
+
 __all__ = ["main"]
 
 
@@ -24,6 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     exit_code : int
         0 done; 1 failed, with ``error: ...`` on standard error; 2 wrong usage; 130 interrupted by Ctrl-C.
     """
+    open_streams()
     try:
         return _run(sys.argv[1:] if arguments is None else list(arguments))
     except KeyboardInterrupt:  # while Python was still importing, or already saying goodbye

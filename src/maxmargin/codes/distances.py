@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +11,8 @@ from numpy.typing import NDArray
 __all__ = ["TrainingErrorBound", "minimum_distance", "row_distances", "row_margins", "training_error_bound"]
 
 FloatArray = NDArray[np.float64]
+
+MAX_PAIRS_IN_MEMORY = 1 << 22  # of rows, for each matrix
 
 
 def row_distances(matrix: NDArray[Any]) -> FloatArray:
@@ -20,21 +23,34 @@ def row_distances(matrix: NDArray[Any]) -> FloatArray:
 
 def minimum_distance(matrix: NDArray[Any]) -> FloatArray:
     """Rho: the smallest ``d(y, y')`` over different rows."""
-    return _smallest(row_distances(matrix)).min(axis=-1)
+    M = matrix.astype(np.float64)
+    n_columns = M.shape[-1]
+    return _smallest(M, lambda rows: (n_columns - M[..., rows, :] @ M.swapaxes(-1, -2)) / 2).min(axis=-1)
 
 
 def row_margins(matrix: NDArray[Any]) -> FloatArray:
     """``r_y = min over y' of #{t: c_yt c_y't = -1} + (Z_y' - Z_y) / 2``, with ``Z_y`` the zeros of row y."""
     M = matrix.astype(np.float64)
     size = np.abs(M)
-    opposed = (size @ size.swapaxes(-1, -2) - M @ M.swapaxes(-1, -2)) / 2
     n_zeros = (M == 0).sum(axis=-1)
-    return _smallest(opposed + (n_zeros[..., None, :] - n_zeros[..., :, None]) / 2)
+
+    def margins(rows: slice) -> FloatArray:
+        opposed = size[..., rows, :] @ size.swapaxes(-1, -2) - M[..., rows, :] @ M.swapaxes(-1, -2)
+        return opposed / 2 + (n_zeros[..., None, :] - n_zeros[..., rows, None]) / 2
+
+    return _smallest(M, margins)
 
 
-def _smallest(pairs: FloatArray) -> FloatArray:
-    """The smallest off-diagonal value of each row."""
-    return np.where(np.eye(pairs.shape[-1], dtype=bool), np.inf, pairs).min(axis=-1)
+def _smallest(M: FloatArray, pairs: Callable[[slice], FloatArray]) -> FloatArray:
+    """Of each row the smallest value of its pairs with other rows; ``pairs`` gives those of some rows."""
+    n_rows = M.shape[-2]
+    step = max(1, MAX_PAIRS_IN_MEMORY // n_rows)
+    found = []
+    for start in range(0, n_rows, step):
+        values = pairs(slice(start, start + step))
+        itself = np.eye(values.shape[-2], n_rows, start, dtype=bool)
+        found.append(np.where(itself, np.inf, values).min(axis=-1))
+    return np.concatenate(found, axis=-1)
 
 
 class TrainingErrorBound(NamedTuple):

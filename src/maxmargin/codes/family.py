@@ -24,6 +24,8 @@ IntArray = NDArray[np.intp]
 CodeMatrix = NDArray[np.int8]
 
 MAX_EXHAUSTIVE_CLASSES = 12  # 2,047 columns
+MAX_ENTRIES = 1 << 30  # of a matrix that is made from its name; as int8, 1 GiB
+MAX_COMPARED_CLASSES = 10_000  # minutes
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +54,8 @@ class Code:
         matrix = _checked(self.matrix)
         matrix.setflags(write=False)
         object.__setattr__(self, "matrix", matrix)
+        if self.matrix.all():
+            return  # rows differ, and without zeros every difference counts
         weak = np.flatnonzero(self.row_margins() <= 0)
         if weak.size:
             warnings.warn(
@@ -203,6 +207,7 @@ class Code:
     @classmethod
     def _random(cls, kind: str, n_classes: int, n_columns: int | None, random_state: Any) -> Code:
         _check_n_classes(n_classes)
+        _check_size(f"{kind} random", n_classes)
         zeros, columns_per_bit = kind == "sparse", {"dense": 10, "sparse": 15}[kind]
         n_columns = checked_n_columns(n_classes, n_columns, columns_per_bit, zeros, f"{kind} random")
         return cls(random_matrix(n_classes, n_columns, zeros, _generator(random_state)), f"{kind}-random")
@@ -234,6 +239,7 @@ class Code:
         Code
         """
         _check_n_classes(n_classes)
+        _check_size("designed", n_classes)
         n_columns = checked_n_columns(n_classes, n_columns, 10, False, "designed")
         weights = pair_weights(n_classes, confusions)
         return cls(designed_matrix(n_classes, n_columns, weights, _generator(random_state)), "designed")
@@ -277,6 +283,7 @@ def one_vs_rest(n_classes: int) -> Code:
     _check_n_classes(n_classes)
     if n_classes == 2:
         return Code(np.array([[-1], [1]], dtype=np.int8), "one-vs-rest")
+    _check_size("one-vs-rest", n_classes, n_classes)
     return Code(2 * np.eye(n_classes, dtype=np.int8) - 1, "one-vs-rest")
 
 
@@ -287,6 +294,7 @@ def one_vs_one(n_classes: int) -> Code:
     classes in scikit-learn and as in its ``OneVsOneClassifier`` (LIBSVM's columns have the other sign).
     """
     _check_n_classes(n_classes)
+    _check_size("one-vs-one", n_classes, n_classes * (n_classes - 1) // 2)
     i, j = np.triu_indices(n_classes, k=1)
     matrix = np.zeros((n_classes, len(i)), dtype=np.int8)
     columns = np.arange(len(i))
@@ -298,6 +306,22 @@ def _check_n_classes(n_classes: int) -> None:
     check_number("n_classes", n_classes, integer=True)
     if n_classes < 2:
         raise ValueError(f"A code needs at least 2 classes; got {n_classes}.")
+
+
+def _check_size(name: str, n_classes: int, n_columns: int = 0) -> None:
+    """Refuse what would fill the memory, or take hours, before it does."""
+    entries = n_classes * n_columns
+    if entries <= MAX_ENTRIES and (n_columns or n_classes <= MAX_COMPARED_CLASSES):
+        return
+    reason = (
+        f"has {n_columns:,} columns, so {entries:,} entries, more than {MAX_ENTRIES:,}"
+        if n_columns
+        else f"is chosen by comparing all pairs of classes, for up to {MAX_COMPARED_CLASSES:,} of them"
+    )
+    raise ValueError(
+        f"A {name} code of {n_classes:,} classes {reason}. Use fewer classes, or a Code of your own with a "
+        "row for each class, such as Code(rng.choice([-1, 1], (n_classes, 200)))."
+    )
 
 
 def _generator(random_state: Any) -> np.random.Generator:

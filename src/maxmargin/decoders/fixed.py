@@ -10,7 +10,14 @@ from numpy.typing import NDArray
 
 from ..codes import Code
 from ..losses import LOSSES, Loss
-from .margin_sums import checked_outputs, code_product, margin_sums, ordered_by_margins, with_margins
+from .margin_sums import (
+    MAX_FLOAT,
+    checked_outputs,
+    code_product,
+    margin_sums,
+    ordered_by_margins,
+    with_margins,
+)
 from .protocol import LearnsFrom
 
 __all__ = ["Hamming", "LossBased", "Margins", "Votes"]
@@ -83,7 +90,9 @@ class Hamming(_Fixed):
 class LossBased(_Fixed):
     """The smallest loss: minus ``sum_t loss(c_yt f_t)``, zero entries included as ``loss(0)``.
 
-    Ties go to the larger sum of margins. Named after its loss: ``"hinge"`` is ``LossBased(Hinge())``.
+    Scores are finite: where a sum of losses would overflow, the scores of a row are divided by a power of
+    two, and a loss that overflows by itself counts as the largest floating-point number. Ties go to the
+    larger sum of margins. Named after its loss: ``"hinge"`` is ``LossBased(Hinge())``.
     """
 
     loss: Loss = LOSSES["hinge"]
@@ -96,8 +105,17 @@ class LossBased(_Fixed):
     def scores(self, F: FloatArray, code: Code) -> FloatArray:
         """Minus the summed loss of each class."""
         F = checked_outputs(F, code)
-        with np.errstate(over="ignore"):  # sums that overflow are infinite, and ties
-            cost = code_product(self.loss.value(F), code.matrix == 1)
-            cost += code_product(self.loss.value(-F), code.matrix == -1)
-        cost += (code.matrix == 0).sum(axis=1) * self.loss.value(np.zeros(()))
+        with np.errstate(over="ignore"):
+            costs = [np.minimum(self.loss.value(side), MAX_FLOAT) for side in (F, -F)]
+        zero = (code.matrix == 0).sum(axis=1) * self.loss.value(np.zeros(()))
+        scale = _scale_of_sums(np.maximum(*costs).max(axis=1), code.n_columns)
+        cost = code_product(costs[0] * scale, code.matrix == 1)
+        cost += code_product(costs[1] * scale, code.matrix == -1)
+        cost += zero * scale
         return ordered_by_margins(-cost, -cost, margin_sums(F, code))
+
+
+def _scale_of_sums(largest: FloatArray, n_terms: int) -> FloatArray:
+    """For each row, as a column: 1, or the power of two with which n_terms sums of such terms are finite."""
+    factor = 2.0 ** -np.ceil(np.log2(2.0 * n_terms))
+    return np.where(largest > factor * MAX_FLOAT, factor, 1.0)[:, None]

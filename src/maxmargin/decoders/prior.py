@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .._native import one_blas_thread
 from ..codes import Code
 from ..data import canonical
-from ..solving import Stop
+from ..solving import Deadline, Stop
 from .learned_weights import (
     DecoderReport,
     LabelledOutputs,
@@ -86,9 +86,9 @@ class PriorDecoder(LearnedWeights):
         """Learn from outputs for rows that the columns were not trained on."""
         self._check()
         data = labelled_outputs(F, y, code, sample_weight)
-        with one_blas_thread():
+        with one_blas_thread(), Deadline(self.max_seconds) as deadline:
             scaled, scale = _scaled(data, self.focus, self.floor)
-            V, report = self._learn(scaled, len(data.F))
+            V, report = self._learn(scaled, len(data.F), deadline)
         errors = [data.error(replace(self, weights=W / scale)) for W in (scaled.V0, V)]
         report = replace(report, error_before=errors[0], error_after=errors[1])
         warn_unless_converged(self, report)
@@ -97,9 +97,9 @@ class PriorDecoder(LearnedWeights):
     def _check(self) -> None:
         check_learning(self, "nu")
 
-    def _learn(self, scaled: _Scaled, n_rows: int) -> tuple[FloatArray, DecoderReport]:
-        nu = _chosen_nu(scaled) if isinstance(self.nu, str) else float(self.nu)
-        stop = Stop(tol=self.tol, max_iter=self.max_iter, max_seconds=self.max_seconds)
+    def _learn(self, scaled: _Scaled, n_rows: int, deadline: Deadline) -> tuple[FloatArray, DecoderReport]:
+        nu = _chosen_nu(scaled, deadline) if isinstance(self.nu, str) else float(self.nu)
+        stop = Stop(tol=self.tol, max_iter=self.max_iter, deadline=deadline)
         program = scaled.program(nu)
         state, status, history = prior_weights(program, stop=stop)
         last = history[-1]
@@ -167,7 +167,7 @@ def _by_value(scaled: _Scaled) -> IntArray:
     return order[:: max(1, -(-len(order) // MAX_COMPARED_ROWS))]
 
 
-def _chosen_nu(scaled: _Scaled) -> float:
+def _chosen_nu(scaled: _Scaled, deadline: Deadline) -> float:
     """The nu with the fewest errors on held-out rows."""
     parts = comparison_folds(scaled.take(_by_value(scaled)), MAX_COMPARED_ROWS)
     states: list[Any] = [None] * len(parts)
@@ -175,7 +175,7 @@ def _chosen_nu(scaled: _Scaled) -> float:
     for nu in NU_CANDIDATES:
         errors.append(0.0)
         for k, (train, test) in enumerate(parts):
-            stop = Stop(tol=0.01, max_iter=200)
+            stop = Stop(tol=0.01, max_iter=200, deadline=deadline)
             states[k], _, _ = prior_weights(train.program(nu), stop=stop, state=states[k])
             errors[-1] += float(test.weight @ tied_or_wrong(test.F @ states[k].V.T, test.labels))
         if errors[-1] == 0.0:  # none can have fewer

@@ -28,6 +28,7 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
 
 
+@np.errstate(under="ignore")
 def decision_values(F: FloatArray, code: Code, decoder: Decoder) -> FloatArray:
     """What ``decision_function`` returns: scores, or (n,) values for class 1 if the code has one column."""
     if code.n_classes == 2 and code.n_columns == 1:

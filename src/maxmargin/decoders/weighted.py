@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .._native import one_blas_thread
 from ..codes import Code
 from ..data import check_number
-from ..solving import Stop
+from ..solving import Deadline, Stop
 from .learned_weights import (
     DecoderReport,
     LabelledOutputs,
@@ -120,9 +120,9 @@ class LinearProgramDecoder(LearnedWeights):
         """Learn from the columns' outputs on the training rows."""
         self._check()
         data = labelled_outputs(F, y, code, sample_weight)
-        with one_blas_thread():
+        with one_blas_thread(), Deadline(self.max_seconds) as deadline:
             patterns = _patterns(data, self.focus, self.floor)
-            W, report = self._learn(patterns)
+            W, report = self._learn(patterns, deadline)
         errors = [data.error(replace(self, weights=V)) for V in (patterns.start(), W)]
         report = replace(report, error_before=errors[0], error_after=errors[1])
         warn_unless_converged(self, report)
@@ -137,12 +137,14 @@ class LinearProgramDecoder(LearnedWeights):
         check_learning(self, "margin")
         check_number("epsilon", self.epsilon, above=0.0)
 
-    def _learn(self, patterns: _Patterns) -> tuple[FloatArray, DecoderReport]:
+    def _learn(self, patterns: _Patterns, deadline: Deadline) -> tuple[FloatArray, DecoderReport]:
         margin = (
-            _chosen_margin(patterns, self.epsilon) if isinstance(self.margin, str) else float(self.margin)
+            _chosen_margin(patterns, self.epsilon, deadline)
+            if isinstance(self.margin, str)
+            else float(self.margin)
         )
         start, program = patterns.start(), patterns.program(margin)
-        stop = Stop(tol=self.tol, max_iter=self.max_iter, max_seconds=self.max_seconds)
+        stop = Stop(tol=self.tol, max_iter=self.max_iter, deadline=deadline)
         state, status, history = learn_weights(program, start, epsilon=self.epsilon, stop=stop)
         last = history[-1]
         return state.W, DecoderReport(
@@ -214,12 +216,12 @@ def _patterns(data: LabelledOutputs, focus: str | None, floor: float) -> _Patter
     return _Patterns(H[first].astype(np.float64), data.labels[first], weight, cost, matrix, len(H), focused)
 
 
-def _chosen_margin(patterns: _Patterns, epsilon: float) -> float:
+def _chosen_margin(patterns: _Patterns, epsilon: float, deadline: Deadline) -> float:
     """The margin with the fewest errors on held-out patterns."""
     errors = np.zeros(len(MARGIN_CANDIDATES))
     for train, test in comparison_folds(patterns, MAX_COMPARED_PATTERNS):
         for j, margin in enumerate(MARGIN_CANDIDATES):
-            stop = Stop(tol=0.01, max_iter=50, max_seconds=3600.0)
+            stop = Stop(tol=0.01, max_iter=50, deadline=deadline)
             state, _, _ = learn_weights(train.program(margin), train.start(), epsilon=epsilon, stop=stop)
             errors[j] += test.error(state.W) * test.weight.sum()
     return MARGIN_CANDIDATES[int(np.argmin(errors))]

@@ -14,13 +14,12 @@ point become active.
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..numerics import SERIAL_SIMPLEX, Outcome, new_highs, outcome_of, run_highs
-from ..solving import Certificate, Check, State, Status, Stop, drive
+from ..solving import Certificate, Check, Deadline, State, Status, Stop, drive
 
 OVERSHOOT = 0.3  # how far beyond the best point, towards the restricted optimum, violated pairs are sought
 NEW_PAIRS_PER_ROUND = 500  # or half as many as are active, if that is more
@@ -42,8 +41,7 @@ class ConstraintGeneration:
     """Solves one restricted program in each step."""
 
     def __init__(self, program: WeightsProgram, W: np.ndarray, epsilon: float, stop: Stop) -> None:
-        self.program, self.epsilon, self.cancel = program, epsilon, stop.cancel
-        self.deadline = time.perf_counter() + stop.max_seconds
+        self.program, self.epsilon, self.deadline = program, epsilon, stop.deadline
         self.state = State(W=W, pairs=np.zeros(0, dtype=np.int64))
         self.master = RestrictedDual(program)
         self.Z = program.missing(W)  # at the best point
@@ -65,7 +63,7 @@ class ConstraintGeneration:
             return Status.CONVERGED
         self.master.add(pairs)
         self.state.pairs = np.concatenate([self.state.pairs, pairs])
-        outcome = self.master.solve(self.cancel, self.deadline)
+        outcome = self.master.solve(self.deadline)
         found = self.master.solution() if outcome == "optimal" else None
         if found is None:
             return None if outcome == "interrupted" else Status.STALLED
@@ -131,13 +129,13 @@ class RestrictedDual:
         self.highs.addCols(n, np.full(n, -program.margin), *bounds, *entries)
         self.pairs = np.concatenate([self.pairs, pairs])
 
-    def solve(self, cancel: np.ndarray, deadline: float) -> Outcome:
+    def solve(self, deadline: Deadline) -> Outcome:
         """Run the simplex method from the last basis; if that fails by rounding, once more from scratch."""
-        run_highs(self.highs, cancel, deadline)
+        run_highs(self.highs, deadline)
         outcome = outcome_of(self.highs)
         if outcome == "failed":
             self.highs.clearSolver()
-            run_highs(self.highs, cancel, deadline)
+            run_highs(self.highs, deadline)
             outcome = outcome_of(self.highs)
         return outcome
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..data import ParameterError
+from ..data import ParameterError, checked_input
 from ..io.readers import BLOCK_ROWS, Source
 from ..metrics import ClassRow, Confusion, Interval, share_interval, top_k_accuracy
 from ..training import plain
@@ -140,7 +140,7 @@ def evaluate(
 def evaluate_rows(model: Any, X: Any, y: Any, *, top_k: Sequence[int] = (1, 3, 5)) -> Evaluation:
     """The same for rows in memory: X is whatever the model takes and can be sliced, y their labels."""
     classes = classifier_of(model).classes_
-    y = np.asarray(y)
+    X, y = checked_input(X), np.asarray(y)
 
     def slices() -> Iterator[tuple[Any, np.ndarray, int]]:
         for first in range(0, len(y), BLOCK_ROWS):

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from .._native import started_thread
 from ..io.readers import BLOCK_ROWS, Source
 
 __all__ = ["Predicted", "predictions"]
@@ -104,8 +105,9 @@ def ahead(items: Iterable[Item], depth: int = MAX_BLOCKS_AHEAD) -> Iterator[Item
         except BaseException as error:
             put(_END, error)
 
-    thread = threading.Thread(target=make, name="maxmargin-read-ahead", daemon=True)
-    thread.start()
+    if (thread := started_thread(make, name="maxmargin-read-ahead", daemon=True)) is None:
+        yield from items
+        return
     try:
         while True:
             item, error = waiting.get()

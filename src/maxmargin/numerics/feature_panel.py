@@ -165,6 +165,10 @@ class FeaturePanel:
         panel = FeaturePanel(kernel, self.size if capacity is None else capacity, self.pool)
         return panel.fill(self.points, self.factor, [self.size] if self.size else [])
 
+    def whitened(self, K: np.ndarray) -> np.ndarray:
+        """``K L^{-T}``: the features of rows whose kernel values with all points are K."""
+        return np.asarray(solve_triangular(self.factor, K.T, lower=True, check_finite=False).T)
+
     def snapshot(self, size: int) -> Snapshot:
         """What ``restore`` needs if points change from ``size`` on, or from the block boundary before it."""
         start = max([end for end in self.ends if end <= size], default=0)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable
 from typing import Any, Literal
 
 import highspy
 import numpy as np
+
+from .._native import started_thread
+from ..solving import Deadline
 
 Options = dict[str, bool | int | float | str]
 Outcome = Literal["optimal", "interrupted", "infeasible", "failed"]
@@ -62,31 +64,38 @@ def outcome_of(highs: Any) -> Outcome:
     return OUTCOMES.get(highs.getModelStatus(), "failed")
 
 
-def run_highs(highs: Any, cancel: np.ndarray, deadline: float) -> None:
-    """Solve until done, ``cancel`` is set, or the deadline passes; Ctrl-C stops the solve and is raised."""
+def run_highs(highs: Any, deadline: Deadline) -> None:
+    """Solve until done or the deadline passes; Ctrl-C stops the solve and is raised."""
     halt = np.zeros(1, dtype=np.uint8)
-    highs.setCallback(_interrupter(cancel, halt, deadline), None)
+    highs.setCallback(_interrupter(halt, deadline), None)
     highs.startCallback(highspy.cb.HighsCallbackType.kCallbackSimplexInterrupt)
     done = threading.Event()  # after an interrupted join, a Thread counts as ended while it still runs
+
+    errors: list[BaseException] = []
 
     def work() -> None:
         try:
             highs.run()
+        except BaseException as error:
+            errors.append(error)
         finally:
             done.set()
 
-    threading.Thread(target=work).start()
+    if started_thread(work) is None:
+        work()
     try:
         done.wait()
     except BaseException:
         halt[0] = 1
         done.wait()
         raise
+    if errors:
+        raise errors[0]
 
 
-def _interrupter(cancel: np.ndarray, halt: np.ndarray, deadline: float) -> Callable[..., None]:
+def _interrupter(halt: np.ndarray, deadline: Deadline) -> Callable[..., None]:
     def call(kind: Any, message: str, given: Any, answer: Any, data: Any) -> None:
-        if answer is not None and (cancel[0] or halt[0] or time.perf_counter() >= deadline):
+        if answer is not None and (halt[0] or deadline.passed()):
             answer.user_interrupt = True
 
     return call

@@ -5,7 +5,6 @@ The blocks depend only on the shapes, so results do not depend on the threads. C
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -107,12 +106,12 @@ def interruptible(decompose: Callable[[], Result], order: int, cancel: np.ndarra
         except Exception as error:
             errors.append(error)
 
-    thread = threading.Thread(target=work, daemon=True)
-    thread.start()
+    if (thread := _native.started_thread(work, daemon=True)) is None:
+        return decompose()
     while thread.is_alive():
         thread.join(POLL_SECONDS)
         if cancel[0]:
-            raise RuntimeError("cancelled")
+            raise _native.Cancelled("cancelled")
     if errors:
         raise errors[0]
     return results[0]

@@ -5,7 +5,16 @@ There are two kinds of folds: fits of any estimator, and fits on one shared kern
 """
 
 from .grid import Grid, chosen_point
-from .path_cv import PathCV
+from .path_cv import PathCV, chosen_model
 from .regularization_path import RegularizationPath, final_estimator, parameter_of, path
 
-__all__ = ["Grid", "PathCV", "RegularizationPath", "chosen_point", "final_estimator", "parameter_of", "path"]
+__all__ = [
+    "Grid",
+    "PathCV",
+    "RegularizationPath",
+    "chosen_model",
+    "chosen_point",
+    "final_estimator",
+    "parameter_of",
+    "path",
+]

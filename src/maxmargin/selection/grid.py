@@ -82,16 +82,21 @@ def grid_for(estimator: Any, Cs: Any, alphas: Any, gammas: Any, total: float, me
     else:
         values = LAMBDAS if alphas is None else check_grid("alphas", alphas)
     values = np.unique(values) if kind == "C" else np.unique(values)[::-1]
-    return Grid(name, values, *_gamma_axis(estimator, gammas, median))
+    return Grid(name, values, *_gamma_axis(estimator, name, gammas, median))
 
 
-def _gamma_axis(estimator: Any, gammas: Any, median: float | None) -> tuple[str | None, np.ndarray]:
+def _gamma_axis(
+    estimator: Any, regularised: str, gammas: Any, median: float | None
+) -> tuple[str | None, np.ndarray]:
+    """The name and the values of gamma; by default that of the part with the parameter ``regularised``."""
     if isinstance(gammas, str):
         if gammas != "fixed":
             raise ValueError(f"gammas must be a list of numbers > 0, None or 'fixed'; got {gammas!r}.")
         return None, np.zeros(0)
     if gammas is None:
-        return (None, np.zeros(0)) if median is None else ("gamma", median * GAMMA_FACTORS)
+        if median is None:
+            return None, np.zeros(0)
+        return beside(regularised, "gamma"), median * GAMMA_FACTORS
     name = parameter_of(estimator, "gamma")
     if name is None:
         raise ValueError(f"gammas are given, but {estimator!r} has no parameter gamma.")

@@ -2,28 +2,59 @@
 
 from __future__ import annotations
 
+import warnings
+from inspect import signature
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import check_scoring
-from sklearn.utils import check_random_state, get_tags, indexable
+from sklearn.pipeline import Pipeline
+from sklearn.utils import _safe_indexing, check_random_state, get_tags, indexable
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_y, _num_samples, check_consistent_length, check_is_fitted
 
 from ..base import forget
-from ..data import check_choice, check_flag, check_sample_weight
+from ..data import (
+    check_choice,
+    check_flag,
+    check_label_types,
+    check_number,
+    check_sample_weight,
+    checked_input,
+)
 from ..methods.kernel_svm import KernelSVC
+from ..solving import Deadline, too_late
 from .grid import RULES, Grid, chosen_point, grid_for
-from .regularization_path import along, fitted, start_of
-from .search import FittedFolds, is_at_most_one, search
+from .regularization_path import final_estimator, fitted, start_in_search
+from .search import FittedFolds, ScoreTable, is_at_most_one, search
 from .shared_kernel import KernelFolds, can_share
 from .splits import Split, median_of, splits_of
 
-__all__ = ["PathCV"]
+__all__ = ["PathCV", "chosen_model"]
 
 KERNELS_WITH_BANDWIDTH = ("rbf", "laplacian")
+REFIT_TIME_SHARE = 0.2  # of max_seconds
+
+
+def has_open_bandwidth(estimator: Any) -> bool:
+    """Whether the estimator has a kernel with a bandwidth, and a gamma that was left at its default."""
+    own = estimator.get_params(deep=False)
+    if "gamma" not in own or own.get("kernel") not in KERNELS_WITH_BANDWIDTH:
+        return False
+    default = signature(type(estimator).__init__).parameters["gamma"].default
+    return isinstance(own["gamma"], str) and own["gamma"] == default
+
+
+def transformed(estimator: Any, X: Any, y: np.ndarray) -> Any:
+    """The rows that reach the last step of a pipeline fitted to them, or the rows themselves."""
+    if not isinstance(estimator, Pipeline):
+        return X
+    if len(estimator.steps) > 1:
+        X = clone(estimator[:-1]).fit_transform(X, y)
+    return transformed(estimator.steps[-1][1], X, y)
 
 
 def _where_the_model_has(name: str) -> Any:
@@ -57,8 +88,10 @@ class PathCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         1e2 in ``(1/n) sum loss + lambda/2 ||f||^2``: alpha is lambda, and ``C = 1 / (lambda n)`` with n the
         total weight of all rows.
     gammas : array-like or "fixed", optional
-        By default five values around the median heuristic, a factor of 4 apart, if the estimator itself has
-        an "rbf" or "laplacian" kernel; otherwise the estimator's own gamma. "fixed" keeps its own gamma.
+        By default the estimator's own gamma if that was set; else, for an "rbf" or "laplacian" kernel, five
+        values around the median heuristic, a factor of 4 apart. In a pipeline the last step's gamma counts,
+        and the heuristic looks at the rows as the other steps transform them. "fixed" keeps a gamma given by
+        name, too.
     cv : int, splitter or iterable of splits, default=5
         For a number, the rows of each class are dealt to the folds in turn. Equal rows stay together, and the
         folds do not depend on the order of the rows.
@@ -73,6 +106,11 @@ class PathCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         score of at most 1, such as accuracy.
     refit : bool, default=True
         Fit the chosen point to all rows; ``predict`` needs it.
+    max_seconds : float, optional
+        For the whole search; None, the default, leaves the limits to the estimator. Every fold of every gamma
+        has an equal share of the time, and the last refit a fifth of it. A fit that reaches its share ends
+        with the status "time_limit" and a warning, and is scored as it is. Points that there was no time for
+        have no score, as eliminated ones; ``TimeoutError`` is raised if no point has one on every fold.
     n_jobs : int, optional
         For :class:`KernelSVC`, the number of threads; all cores by default. For other estimators, the number
         of joblib workers, one fold each; one by default, and the estimator uses its own threads. Results do
@@ -96,7 +134,9 @@ class PathCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Notes
     -----
-    The default gammas are computed from all rows, without their labels. With ``gammas="fixed"``, a gamma
+    The default gammas are computed from all rows, without their labels. For :class:`SparseKernelClassifier`
+    support vectors are chosen anew for every point and fold, so the scores are those of ``GridSearchCV`` with
+    the same splits; :func:`maxmargin.path` chooses them once. With ``gammas="fixed"``, a gamma
     given by name is computed from each fold's training rows. A fold whose training rows all belong to one
     class predicts that class. Eliminated points are not chosen by "one-standard-error" either.
 
@@ -121,6 +161,7 @@ class PathCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         rule: str = "best",
         eliminate: bool = False,
         refit: bool = True,
+        max_seconds: float | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -133,6 +174,7 @@ class PathCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.rule = rule
         self.eliminate = eliminate
         self.refit = refit
+        self.max_seconds = max_seconds
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -156,8 +198,12 @@ class PathCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         forget(self, "best_params_")  # not fitted until this fit ends
         self._check_parameters()
+        with Deadline(np.inf if self.max_seconds is None else self.max_seconds) as deadline:
+            return self._fit(X, y, sample_weight, groups, deadline)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any, deadline: Deadline) -> Self:
         seed = int(check_random_state(self.random_state).randint(2**31))
-        estimator = self._new_estimator(seed)
+        estimator, X = self._new_estimator(seed), checked_input(X)
         y, labels, weight = self._labelled(X, y, sample_weight)
         (X,) = indexable(X)
         grid = self._grid(estimator, X, labels, weight, seed)
@@ -165,13 +211,17 @@ class PathCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         splits = splits_of(self.cv, None if kernel_matrix else X, y, labels, weight, groups)
         self.scorer_ = check_scoring(estimator, self.scoring)
         given = None if sample_weight is None else weight
-        table = search(grid, len(splits), self._runner(estimator, X, y, given, splits, grid), self.eliminate)
+        run = self._runner(estimator, X, y, given, splits, grid)
+        until = deadline.part(1.0 - REFIT_TIME_SHARE) if self.refit else deadline
+        with np.errstate(under="ignore"):
+            table = search(grid, len(splits), run, self.eliminate, until)
+        self._check_time(table, deadline)
         chosen = chosen_point(grid, table.scores, self.rule)
         forget(self, "best_estimator_")
         if self.refit:
             self._keep_best(self._refitted(estimator, grid, chosen, X, y, given))
         self.cv_results_ = table.results(grid)
-        self.n_splits_, self.start_ = len(splits), start_of(estimator, grid.name)
+        self.n_splits_, self.start_ = len(splits), start_in_search(estimator, grid.name)
         self.best_index_ = chosen
         self.best_score_ = float(self.cv_results_["mean_test_score"][chosen])
         self.best_params_ = grid.points[chosen]
@@ -181,6 +231,8 @@ class PathCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_choice("rule", self.rule, RULES)
         check_flag("eliminate", self.eliminate)
         check_flag("refit", self.refit)
+        if self.max_seconds is not None:
+            check_number("max_seconds", self.max_seconds, above=0.0)
         if not (self.scoring is None or isinstance(self.scoring, str) or callable(self.scoring)):
             raise ValueError(f"scoring must be one score: a name, a callable or None; got {self.scoring!r}.")
         if self.eliminate and not is_at_most_one(self.scoring):
@@ -188,6 +240,20 @@ class PathCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"eliminate needs a score of at most 1, such as scoring='accuracy'; got {self.scoring!r}. "
                 "Set eliminate=False to score every point on every fold."
             )
+
+    def _check_time(self, table: ScoreTable, deadline: Deadline) -> None:
+        """Warn if there was no time to score some points on every fold; raise if that is so for all."""
+        scored = np.isfinite(table.fit_seconds).all(axis=1)
+        if scored.all() or not deadline.is_limited or (self.eliminate and not deadline.passed()):
+            return
+        if not scored.any():
+            raise too_late(deadline, "PathCV to score a point of the grid on every fold")
+        warnings.warn(
+            f"PathCV stopped (time_limit) with {scored.sum()} of {len(scored)} points scored on every fold; "
+            "raise max_seconds, or search fewer points.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
 
     def _new_estimator(self, seed: int | None = None) -> Any:
         estimator = KernelSVC() if self.estimator is None else clone(self.estimator)
@@ -199,6 +265,7 @@ class PathCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Labels as given, labels as numbers, and weights; sets ``classes_``."""
         if y is None:
             raise ValueError("PathCV requires y to be passed, but the target y is None.")
+        check_label_types(y)
         y = _check_y(y, estimator=self)
         check_consistent_length(X, y)
         check_classification_targets(y)
@@ -213,19 +280,17 @@ class PathCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return y, labels, weight
 
     def _grid(self, estimator: Any, X: Any, labels: np.ndarray, weight: np.ndarray, seed: int) -> Grid:
-        parameters, median = estimator.get_params(deep=False), None
-        if (
-            self.gammas is None
-            and "gamma" in parameters
-            and parameters.get("kernel") in KERNELS_WITH_BANDWIDTH
-        ):
-            median = median_of(X, labels, weight, seed)
+        median = None
+        if self.gammas is None and has_open_bandwidth(final_estimator(estimator)):
+            kept = np.flatnonzero(weight > 0.0)
+            rows = transformed(estimator, _safe_indexing(X, kept), self.classes_[labels[kept]])
+            median = median_of(rows, labels[kept], weight[kept], seed)
         return grid_for(estimator, self.Cs, self.alphas, self.gammas, float(weight.sum()), median)
 
     def _runner(self, estimator: Any, X: Any, y: Any, weight: Any, splits: list[Split], grid: Grid) -> Any:
         """The function that scores folds: on one kernel matrix where possible, else by separate fits."""
         parts = (X, y, weight, splits, grid, self.scorer_, self.n_jobs)
-        shared = start_of(estimator, grid.name) == "kernel-rows" and can_share(estimator, grid)
+        shared = start_in_search(estimator, grid.name) == "kernel-rows" and can_share(estimator, grid)
         if shared and self._asks_for_scores():
             folds = KernelFolds(clone(estimator), *parts)
             if folds.fits:
@@ -238,14 +303,8 @@ class PathCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return known and getattr(self.scorer_, "_response_method", "predict") != "predict_proba"
 
     def _refitted(self, estimator: Any, grid: Grid, chosen: int, X: Any, y: Any, weight: Any) -> Any:
-        """The chosen point fitted to all rows, in the same way as on the folds."""
-        point = grid.points[chosen]
-        if start_of(estimator, grid.name) != "support-vectors":
-            return fitted(clone(estimator).set_params(**point), X, y, weight)
-        value = np.array([point[grid.name]])
-        others = {name: number for name, number in point.items() if name != grid.name}
-        model, _ = next(along(clone(estimator).set_params(**others), grid.name, value, X, y, weight))
-        return model
+        """The chosen point fitted to all rows."""
+        return fitted(clone(estimator).set_params(**grid.points[chosen]), X, y, weight)
 
     def _keep_best(self, model: Any) -> None:
         self.best_estimator_ = model
@@ -268,26 +327,26 @@ class PathCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     @_where_the_model_has("decision_function")  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> np.ndarray:
         """The scores of the chosen model."""
-        return np.asarray(self._best().decision_function(X))
+        return np.asarray(self._best().decision_function(checked_input(X)))
 
     def predict(self, X: Any) -> np.ndarray:
         """The classes that the chosen model predicts."""
-        return np.asarray(self._best().predict(X))
+        return np.asarray(self._best().predict(checked_input(X)))
 
     @_where_the_model_has("predict_proba")  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probabilities of the chosen model."""
-        return np.asarray(self._best().predict_proba(X))
+        return np.asarray(self._best().predict_proba(checked_input(X)))
 
     @_where_the_model_has("predict_log_proba")  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """The logarithm of ``predict_proba``."""
-        return np.asarray(self._best().predict_log_proba(X))
+        return np.asarray(self._best().predict_log_proba(checked_input(X)))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The chosen model's score, by ``scoring``."""
         weighted = {} if sample_weight is None else {"sample_weight": sample_weight}
-        return float(self.scorer_(self._best(), X, y, **weighted))
+        return float(self.scorer_(self._best(), checked_input(X), y, **weighted))
 
     def __sklearn_is_fitted__(self) -> bool:
         """True between the end of a fit and the start of the next."""
@@ -299,3 +358,8 @@ class PathCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         inner = get_tags(KernelSVC() if self.estimator is None else self.estimator)
         tags.input_tags, tags.classifier_tags = inner.input_tags, inner.classifier_tags
         return tags
+
+
+def chosen_model(search: PathCV) -> Any:
+    """The model that a search has fitted with the best parameters; an error if it was fitted without one."""
+    return search._best()

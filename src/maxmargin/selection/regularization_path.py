@@ -13,11 +13,12 @@ from sklearn import get_config
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
-from ..data import check_grid
+from ..data import check_grid, checked_input
 from ..methods.budget import SparseKernelClassifier, with_alpha
 from ..methods.kernel_svm import KernelSVC
+from ..solving import Deadline
 
-__all__ = ["RegularizationPath", "along", "beside", "parameter_of", "path", "start_of"]
+__all__ = ["RegularizationPath", "along", "beside", "parameter_of", "path", "start_in_search", "start_of"]
 
 
 @dataclass(frozen=True)
@@ -90,11 +91,11 @@ def path(
     name = parameter_of(estimator, short)
     if name is None:
         raise ValueError(f"{estimator!r} has no parameter {short} for a path to follow.")
-    order = np.argsort(values if short == "C" else -values, kind="stable")
+    X, order = checked_input(X), np.argsort(values if short == "C" else -values, kind="stable")
     models: list[Any] = [None] * len(values)
     numbers = np.full((4, len(values)), np.nan)
     before, how = 0.0, start_of(estimator, name)
-    for k, (model, seconds) in zip(order, along(estimator, name, values[order], X, y, sample_weight)):
+    for k, (model, seconds) in zip(order, along(estimator, name, values[order], X, y, sample_weight, how)):
         models[k] = deepcopy(model) if how == "warm-start" else model  # the next fit must not change this one
         last = final_estimator(model)
         counted = _kernel_values(last)
@@ -146,6 +147,16 @@ def start_of(estimator: Any, name: str) -> str:
     return "cold"
 
 
+def start_in_search(estimator: Any, name: str) -> str:
+    """The same for a search, whose scores are to be those of separate fits.
+
+    A convex problem has the same solution wherever its solver starts. The support vectors of a budgeted model
+    depend on the start, so they are chosen anew for every point.
+    """
+    chooses = isinstance(final_estimator(estimator), SparseKernelClassifier)
+    return "cold" if chooses else start_of(estimator, name)
+
+
 def _is_kept(estimator: Any, name: str) -> bool:
     """Whether the part with this parameter survives to the next fit; most meta-estimators clone it."""
     return "__" not in name or (
@@ -154,27 +165,39 @@ def _is_kept(estimator: Any, name: str) -> bool:
 
 
 def along(
-    estimator: Any, name: str, values: np.ndarray, X: Any, y: Any, sample_weight: Any
+    estimator: Any,
+    name: str,
+    values: np.ndarray,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    how: str,
 ) -> Iterator[tuple[Any, float]]:
-    """Yield a fitted model for each value, and its seconds; the next step may change the model."""
-    how = start_of(estimator, name)
+    """Yield a fitted model for each value, and its seconds; the next step may change the model.
+
+    ``how`` is what ``start_of`` returns. Inside another deadline every value has an equal share of the time.
+    """
+    whole = Deadline(np.inf)
     if how == "kernel-rows":
         for model in estimator.path(X, y, values, sample_weight):
             yield model, sum(history[-1].seconds for history in model.history_)
     elif how == "support-vectors":
         begun = time.perf_counter()
-        grown = fitted(clone(estimator), X, y, sample_weight)
-        for value in values:
-            model = with_alpha(grown, float(value))
+        with whole.nested(0.5):
+            grown = fitted(clone(estimator), X, y, sample_weight)
+        for k, value in enumerate(values):
+            with whole.nested(1.0 / (len(values) - k)):
+                model = with_alpha(grown, float(value))
             yield model, time.perf_counter() - begun
             begun = time.perf_counter()
     else:
         model = clone(estimator)
         if how == "warm-start":
             model.set_params(**{beside(name, "warm_start"): True})
-        for value in values:
+        for k, value in enumerate(values):
             begun = time.perf_counter()
-            fitted(model.set_params(**{name: float(value)}), X, y, sample_weight)
+            with whole.nested(1.0 / (len(values) - k)):
+                fitted(model.set_params(**{name: float(value)}), X, y, sample_weight)
             yield model, time.perf_counter() - begun
             if how == "cold":
                 model = clone(estimator)

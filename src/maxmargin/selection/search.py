@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, effective_n_jobs
 from numpy.ma import MaskedArray
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.utils.metaestimators import _safe_split
 
+from ..solving import Deadline
 from .grid import Grid, ranks
-from .regularization_path import along, gap_of
+from .regularization_path import along, gap_of, start_in_search
 from .splits import Split
 
 __all__ = ["FittedFolds", "FoldScores", "ScoreTable", "is_at_most_one", "one_class", "search"]
 
 FOLDS_PER_ELIMINATION = 2  # folds between two eliminations; fixed, so that threads do not change the result
 SCORE_ROUNDING = 1e-12
+SCORING_TIME_SHARE = 0.2  # of the time of a fold, if there is a limit
 SCORERS_BOUNDED_BY_ONE = (
     *("accuracy", "average_precision", "balanced_accuracy", "f1", "jaccard", "matthews", "precision"),
     *("r2", "recall", "roc_auc", "top_k_accuracy"),
@@ -103,8 +106,12 @@ def search(
     n_folds: int,
     run: Callable[[int, list[int], np.ndarray], list[FoldScores]],
     eliminate: bool,
+    deadline: Deadline,
 ) -> ScoreTable:
-    """Fill the table; ``run(g, folds, which)`` scores the values ``which`` at the g-th gamma."""
+    """Fill the table; ``run(g, folds, which)`` scores the values ``which`` at the g-th gamma.
+
+    Every call has its share of the time until the deadline.
+    """
     table = ScoreTable.empty(len(grid.points), n_folds)
     step = FOLDS_PER_ELIMINATION if eliminate else n_folds
     for g in range(grid.n_gammas):
@@ -115,8 +122,11 @@ def search(
             if not len(which):
                 break
             folds = list(range(first, min(first + step, n_folds)))
-            for fold, found in zip(folds, run(g, folds, which), strict=True):
-                table.put(grid.place[g, which], fold, found)
+            if deadline.passed():
+                return table
+            with deadline.nested(len(folds) / (n_folds * (grid.n_gammas - g) - first)):
+                for fold, found in zip(folds, run(g, folds, which), strict=True):
+                    table.put(grid.place[g, which], fold, found)
     return table
 
 
@@ -135,26 +145,35 @@ class FittedFolds:
 
     def run(self, g: int, folds: list[int], which: np.ndarray) -> list[FoldScores]:
         """Scores of the values ``which`` at the g-th gamma, fold by fold, in joblib's workers."""
-        jobs = (delayed(self._fold)(g, self.splits[fold], which) for fold in folds)
+        n_turns = -(-len(folds) // effective_n_jobs(self.n_jobs))
+        seconds = Deadline(np.inf).left() / n_turns
+        jobs = (delayed(self._fold)(g, self.splits[fold], which, seconds) for fold in folds)
         return list(Parallel(n_jobs=self.n_jobs)(jobs))
 
-    def _fold(self, g: int, split: Split, which: np.ndarray) -> FoldScores:
+    def _fold(self, g: int, split: Split, which: np.ndarray, seconds: float) -> FoldScores:
+        """The scores of one fold, in so many seconds; nan for values that there was no time for."""
         train, test = split
         estimator = clone(self.estimator).set_params(**self.grid.at_gamma(g))
         X, y = _safe_split(estimator, self.X, self.y, train)
         X_test, y_test = _safe_split(estimator, self.X, self.y, test, train)
         weight = None if self.weight is None else self.weight[train]
         weighted = {} if self.weight is None else {"sample_weight": self.weight[test]}
-        values, rows = self.grid.values[which], []
+        values, rows = self.grid.values[which], np.full((len(which), 4), np.nan)
         if one_class(y):
             models = iter([(DummyClassifier().fit(np.zeros((len(y), 1)), y), 0.0)] * len(values))
         else:
-            models = along(estimator, self.grid.name, values, X, y, weight)
-        for model, seconds in models:
-            begun = time.perf_counter()
-            score = float(self.scorer(model, X_test, y_test, **weighted))
-            rows.append((score, seconds, time.perf_counter() - begun, gap_of(model)))
-        return FoldScores(*np.array(rows).T)
+            name = self.grid.name
+            how = start_in_search(estimator, name)
+            models = along(estimator, name, values, X, y, weight, how)
+        whole = Deadline(seconds)
+        with whole.nested(1.0 - SCORING_TIME_SHARE), suppress(TimeoutError):
+            for k, (model, fit_seconds) in enumerate(models):
+                begun = time.perf_counter()
+                if begun >= whole.at:  # no time for a score
+                    break
+                score = float(self.scorer(model, X_test, y_test, **weighted))
+                rows[k] = score, fit_seconds, time.perf_counter() - begun, gap_of(model)
+        return FoldScores(*rows.T)
 
 
 def one_class(y: np.ndarray) -> bool:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 import warnings
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -25,7 +24,7 @@ from ..data import MemoryPool, Rows, WeightedRows, canonical_index, check_costs,
 from ..decoders import DECODERS, decision_values, decoder_from_name, predicted_classes
 from ..kernels import RBF, Kernel, KernelData, Laplacian, Precomputed, _SquaredDistance, depends_on_data
 from ..methods.kernel_svm import KernelSVC, svm_path
-from ..solving import SolverResult, Status, Stop, solve_columns, without_bound_words
+from ..solving import Deadline, SolverResult, Status, Stop, solve_columns, until_cut, without_bound_words
 from .grid import Grid
 from .search import FoldScores
 from .splits import Split
@@ -147,14 +146,19 @@ class KernelFolds:
 
     def run(self, g: int, folds: list[int], which: np.ndarray) -> list[FoldScores]:
         """Scores of the values ``which`` at the g-th gamma, fold by fold, on threads."""
+        seconds = self.estimator.max_seconds * len(folds) * len(which)
+        with Deadline(seconds) as deadline, until_cut(deadline):
+            return self._run(g, folds, which, deadline)
+        nothing = np.full(len(which), np.nan)
+        return len(folds) * [FoldScores(nothing, nothing, nothing, nothing)]
+
+    def _run(self, g: int, folds: list[int], which: np.ndarray, deadline: Deadline) -> list[FoldScores]:
         if self.held is None:
             room = int(KERNEL_MEMORY_SHARE * self.limit)
             self.held = HeldKernel(self.X, self.index, self.n_threads, room)
-        held = self.held.at(self._resolve(g), several=self.grid.n_gammas > 1)
+        held = self.held.at(self._resolve(g), deadline.flag, several=self.grid.n_gammas > 1)
         n_held = self.held.K.nbytes * (1 if self.held.distances is None else 2)
         share = max(self.limit - n_held, 0) // MAX_CONCURRENT_FOLDS
-        stop = self.estimator._stop()
-        stop = replace(stop, max_seconds=stop.max_seconds * len(folds) * len(which))
         pool = MemoryPool(share // held.dtype.itemsize, held.dtype)
 
         def solve(k: int, stop: Stop, n_inner: int) -> tuple[FoldScores, list[Status]]:
@@ -163,6 +167,7 @@ class KernelFolds:
                 return self._solve_fold(self.splits[folds[k]], rows, self.grid.values[which], stop, memory)
 
         with _native.one_blas_thread():
+            stop = self.estimator._stop(deadline)
             solved = solve_columns(solve, len(folds), stop, self.n_threads, MAX_CONCURRENT_FOLDS)
         self._warn([status for _, statuses in solved for status in statuses])
         return [scores for scores, _ in solved]
@@ -206,7 +211,7 @@ class KernelFolds:
         code = code_from_name(model.code, len(fold.classes), model._seed)
         decoder = decoder_from_name(model.decoder, code)
         outputs = np.empty((len(values), len(fold.test), code.n_columns))
-        results, deadline = [], time.perf_counter() + stop.max_seconds
+        results = []
         for t in range(code.n_columns):
             which, targets = code.column(fold.labels, t)
             rows, unit = fold.train[which], float(values[-1])
@@ -217,7 +222,7 @@ class KernelFolds:
             found = svm_path(
                 problem,
                 [value / unit for value in values],
-                stop=replace(stop, max_seconds=max(deadline - time.perf_counter(), 0.0)),
+                stop=stop,
                 cache_bytes=memory.nbytes,
                 shrinking=model.shrinking,
                 memory=memory,
@@ -296,20 +301,24 @@ class HeldKernel:
         """The bytes of one matrix."""
         return n * n * (4 if dtype == np.float32 else 8)
 
-    def at(self, kernel: Kernel, several: bool = False) -> HeldData:
+    def at(self, kernel: Kernel, cancel: np.ndarray = _native.NEVER, several: bool = False) -> HeldData:
         """The matrix of a kernel with numeric parameters; ``several`` means that more gammas will follow."""
         if kernel != self.kernel:
             squarings = self._squarings(kernel)
+            self.kernel = None  # until its matrix is complete: the time may run out
             if isinstance(kernel, RBF) and self.with_distances and (several or self.distances is not None):
-                self._map_distances(float(kernel.gamma))
+                self._map_distances(float(kernel.gamma), cancel)
             elif squarings:
                 for _ in range(squarings):
                     np.multiply(self.K, self.K, out=self.K)
                 self.n_squarings += squarings
             else:
-                self._compute(kernel)
+                self._compute(kernel, cancel)
             self.kernel = kernel
-        return HeldData(HeldMatrix(kernel.positive), self.K, np.arange(len(self.K)), self.n_threads)
+        single = self.K.dtype == np.float32  # rounded from the values of the rows
+        source = KernelData(kernel, self.X, self.index, self.n_threads) if single else None
+        every = np.arange(len(self.K))
+        return HeldData(HeldMatrix(kernel.positive), self.K, every, self.n_threads, source=source)
 
     def _squarings(self, kernel: Kernel) -> int:
         """The number of squarings from the current gamma to the kernel's; 0 if squaring cannot reach it."""
@@ -321,25 +330,27 @@ class HeldKernel:
         exact = abs(steps - n) <= 4.0 * np.finfo(float).eps * max(1.0, abs(steps))
         return n if exact and 0 < n <= MAX_SQUARINGS - self.n_squarings else 0
 
-    def _compute(self, kernel: Kernel) -> None:
+    def _compute(self, kernel: Kernel, cancel: np.ndarray) -> None:
         everyone = np.arange(len(self.K))
-        data = KernelData(kernel, self.X, self.index, self.n_threads)
+        data = KernelData(kernel, self.X, self.index, self.n_threads, cancel=cancel)
         data.fill(everyone, everyone, (self.K, everyone, 0))
         self.n_values, self.n_squarings = self.n_values + data.n_values, 0
 
-    def _map_distances(self, gamma: float) -> None:
+    def _map_distances(self, gamma: float, cancel: np.ndarray) -> None:
         """``K = exp(-gamma D)``."""
         if self.distances is None:
-            self.distances = lazy_array(self.K.size, self.K.dtype).reshape(self.K.shape)
+            distances = lazy_array(self.K.size, self.K.dtype).reshape(self.K.shape)
             _native.kernel_block(
                 self.X,
                 self.X,
                 _SquaredDistance(),
                 x_rows=self.index,
                 z_rows=self.index,
-                out=self.distances,
+                out=distances,
                 n_threads=self.n_threads,
+                cancel=cancel,
             )
+            self.distances = distances
             self.n_values += self.K.size
         D, scale = self.distances, self.K.dtype.type(-gamma)
 
@@ -348,5 +359,5 @@ class HeldKernel:
             np.multiply(D[some], scale, out=self.K[some])
             _native.exp(self.K[some], self.K[some])
 
-        with ThreadPoolExecutor(self.n_threads) as executor:
+        with _native.ThreadPool(self.n_threads) as executor:
             list(executor.map(work, range(0, len(D), ROWS_PER_BLOCK)))

@@ -6,10 +6,8 @@ from typing import Any
 
 import numpy as np
 from sklearn.model_selection import check_cv
-from sklearn.utils import check_array
 
-from .._native import LAYOUT, as_rows
-from ..data import canonical, canonical_index, check_folds, is_number, stratified_folds
+from ..data import canonical, canonical_index, check_folds, check_rows, is_number, stratified_folds
 from ..kernels import median_gamma
 
 __all__ = ["Split", "median_of", "splits_of"]
@@ -19,7 +17,7 @@ Split = tuple[np.ndarray, np.ndarray]
 
 def median_of(X: Any, labels: np.ndarray, weight: np.ndarray, seed: int) -> float:
     """The gamma of the median heuristic; labels are not used."""
-    rows = as_rows(check_array(X, **LAYOUT))
+    rows = check_rows(X)
     data = canonical(rows, labels, weight)
     return median_gamma(rows, np.random.default_rng(seed), data.weight, data.rows.index)
 

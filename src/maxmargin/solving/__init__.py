@@ -1,21 +1,38 @@
 """From a problem to a certified result: stopping rules, history, solver states, parallel columns.
 
 A ``State`` holds everything a solver remembers, as arrays and numbers, so a solver resumed from a copy gives
-identical bits. ``Check.dual`` is the best bound so far. A gap that is negative beyond rounding ends a solve
-with the status "failed" and indicates a bug.
+identical bits. ``Check.dual`` is the best bound so far. What rounding can do to both bounds is subtracted
+from the dual, so that it adds to the gap. A gap that is negative all the same ends a solve with the status
+"failed" and indicates a bug. Values that are not finite end it as "diverged"; so does, for methods without a
+certificate, a result that is worse than zero coefficients.
 
-``Stop`` carries the journal of a resumable fit. ``Stop.part(name)`` stands for a column or a fold, and the
+``Stop`` carries the deadline of the fit, which counts from the start of ``fit`` for all its parts, and the
+journal of a resumable fit. ``Stop.part(name)`` stands for a column or a fold, and the
 solves of one part are numbered in the order in which they begin. A solver gets its initial state from
 ``stop.resumed(state)``. The state at a certificate forced by a time limit or a cancellation is not stored,
 because an uninterrupted fit has no certificate there. Solves that only compute a warm start have no journal.
 """
 
 from .columns import solve_columns
+from .deadline import Deadline, ended_in_time, too_late, until_cut
+from .divergence import OwnRows, best_point
 from .drive import Callback, Certificate, drive
 from .gap_series import GapSeries, gap_series, largest_gap
 from .indefinite import NOT_ROUNDING, is_indefinite, most_important, without_bound, without_bound_words
 from .journal import Journal, JournalEntry, JournalPart
-from .result import FLOAT_EPS, Check, SolverResult, State, Status, Stop, relative_gap, worst_status
+from .result import (
+    FLOAT_EPS,
+    Check,
+    SolverResult,
+    State,
+    Status,
+    Stop,
+    certified,
+    counted_rounding,
+    relative_gap,
+    unsolved,
+    worst_status,
+)
 from .row_pool import ROWS_PER_BLOCK, RowPool, row_blocks
 
 __all__ = [
@@ -25,16 +42,22 @@ __all__ = [
     "Callback",
     "Certificate",
     "Check",
+    "Deadline",
     "GapSeries",
     "Journal",
     "JournalEntry",
     "JournalPart",
+    "OwnRows",
     "RowPool",
     "SolverResult",
     "State",
     "Status",
     "Stop",
+    "best_point",
+    "certified",
+    "counted_rounding",
     "drive",
+    "ended_in_time",
     "gap_series",
     "is_indefinite",
     "largest_gap",
@@ -42,6 +65,9 @@ __all__ = [
     "relative_gap",
     "row_blocks",
     "solve_columns",
+    "too_late",
+    "unsolved",
+    "until_cut",
     "without_bound",
     "without_bound_words",
     "worst_status",

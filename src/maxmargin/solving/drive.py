@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._native import Cancelled
+from .deadline import Deadline
 from .journal import Record
 from .result import Check, State, Status, Stop
-
-MAX_NEGATIVE_GAP = 1e-9  # a relative gap further below zero is not rounding: a bound is wrong
 
 
 @dataclass(frozen=True)
@@ -56,8 +56,10 @@ def drive(
     certify : callable
         Computes bounds on the optimum at the current iterate. Its time does not count in ``seconds``.
     stop : Stop
-        Its ``max_seconds`` is wall-clock time from this call on, certificates included. Its journal stores
-        the state after certificates; if it already has an entry for this solve, ``state`` must come from it.
+        Its deadline is that of the whole fit. Work that is cut soon after it ends the loop: the state is then
+        the last one, and the last entry of the history has no certificate. A cut before the first
+        certificate is raised. Its journal stores the state after
+        certificates; if it already has an entry for this solve, ``state`` must come from it.
     callback : callable, optional
         Called as ``callback(check, state)`` after every certificate; a true value stops the loop.
     due : callable, optional
@@ -73,11 +75,12 @@ def drive(
     state.setdefault("best_dual", -np.inf)
     state.setdefault("ended", "")
     ended = Status(state.ended) if state.ended else None
-    deadline = time.perf_counter() + stop.max_seconds
     record = Record() if stop.journal is None else stop.journal.begin(stop)
     history, found, stopped = list(record.history), record.found, False
     while True:
-        certificate = certify()
+        certificate = _certificate(certify, stop.deadline, [] if found else history)
+        if certificate is None:
+            return Status.TIME_LIMIT, (*history, _unknown(state))
         if found is None:
             history.append(_check(state, certificate))
             record.keep(state, history, ended)
@@ -86,12 +89,33 @@ def drive(
             return found.status, found.history
         else:  # the history already ends with this certificate
             ended, found = found.ended, None
-        late = time.perf_counter() >= deadline
-        status = _verdict(history[-1], stop, stopped, ended, late, certificate.provisional)
+        status = _verdict(history[-1], stop, stopped, ended, certificate.provisional)
         if status is not None:
             record.end(state, history, status)
             return status, tuple(history)
-        ended = _advance(state, step, stop, deadline, due)
+        try:
+            ended = _advance(state, step, stop, due)
+        except Cancelled:
+            if not stop.deadline.has_cut:
+                raise
+            return Status.TIME_LIMIT, (*history, _unknown(state))
+
+
+def _certificate(
+    certify: Callable[[], Certificate], deadline: Deadline, history: list[Check]
+) -> Certificate | None:
+    """The certificate; None if it was cut, unless it is the first one, without which there is no result."""
+    try:
+        return certify()
+    except Cancelled:
+        if not (history and deadline.has_cut):
+            raise
+        return None
+
+
+def _unknown(state: State) -> Check:
+    """The entry of a point without a certificate; bounds of earlier points hold."""
+    return Check(n_iter=state.n_iter, primal=np.inf, dual=state.best_dual, seconds=state.seconds)
 
 
 def _check(state: State, certificate: Certificate) -> Check:
@@ -113,7 +137,6 @@ def _advance(
     state: State,
     step: Callable[[], Status | bool | None],
     stop: Stop,
-    deadline: float,
     due: Callable[[], bool] | None,
 ) -> Status | None:
     """Take steps until a certificate is due or a limit is reached; return why no step can follow, or None."""
@@ -130,23 +153,26 @@ def _advance(
             return answer
         if answer:
             return Status.STALLED
-        if state.n_iter >= stop.max_iter or end >= deadline or stop.cancel[0]:
+        if state.n_iter >= stop.max_iter or end >= stop.deadline.at or stop.cancel[0]:
             return None
         if due() if due is not None else n_steps >= stop.check_every:
             return None
 
 
 def _verdict(
-    check: Check, stop: Stop, stopped: bool, ended: Status | None, late: bool, provisional: bool
+    check: Check, stop: Stop, stopped: bool, ended: Status | None, provisional: bool
 ) -> Status | None:
     """The status of the first stopping rule that holds, or None to continue."""
-    if np.isnan(check.gap) or check.primal == np.inf or check.gap < -MAX_NEGATIVE_GAP:
+    if np.isnan(check.gap) or check.primal == np.inf:
+        return Status.DIVERGED
+    if check.gap < 0.0:
         return Status.FAILED
     if check.gap <= stop.tol and not provisional:
         return Status.CONVERGED
-    if stopped or stop.cancel[0]:
+    late = stop.deadline.passed()
+    if stopped or (stop.cancel[0] and not stop.deadline.has_cut):
         return Status.STOPPED
-    if ended is not None:
+    if ended is not None and not (late and ended is Status.STALLED):  # a step cut short makes no progress
         return ended
     if check.n_iter >= stop.max_iter:
         return Status.MAX_ITER

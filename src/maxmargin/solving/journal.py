@@ -13,8 +13,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
-
+from .deadline import Deadline
 from .result import Check, State, Status, Stop
 
 __all__ = ["Journal", "JournalEntry", "JournalPart", "JournalRecord", "Record"]
@@ -78,7 +77,6 @@ class JournalPart:
     journal: Journal
     name: str
     n_begun: int = 0
-    asked_at: float | None = None
 
     def part(self, name: str) -> JournalPart:
         """A part of this part."""
@@ -86,17 +84,15 @@ class JournalPart:
 
     def state(self) -> State | None:
         """A copy of the state that the next solve resumes from, or None."""
-        self.asked_at = time.perf_counter()
         entry = self.journal.entries.get(self._next())
         return None if entry is None else entry.state.copy()
 
     def begin(self, stop: Stop) -> Record:
-        """The record of the next solve; its time limit starts when its state was requested."""
-        key, asked_at = self._next(), self.asked_at
-        self.n_begun, self.asked_at = self.n_begun + 1, None
+        """The record of the next solve."""
+        key = self._next()
+        self.n_begun += 1
         self.journal.open(key)
-        begun = time.perf_counter() if asked_at is None else asked_at
-        return JournalRecord(self.journal, key, begun + stop.max_seconds, stop.cancel)
+        return JournalRecord(self.journal, key, stop.deadline)
 
     def _next(self) -> str:
         return f"{self.name}/{self.n_begun}"
@@ -122,8 +118,8 @@ class Record:
 class JournalRecord(Record):
     """The journal entry of one solve, updated by its loop."""
 
-    def __init__(self, journal: Journal, key: str, deadline: float, cancel: np.ndarray) -> None:
-        self.journal, self.key, self.deadline, self.cancel = journal, key, deadline, cancel
+    def __init__(self, journal: Journal, key: str, deadline: Deadline) -> None:
+        self.journal, self.key, self.deadline = journal, key, deadline
         self.found = journal.entries.get(key)
         self.copy_again_at = 0.0
 
@@ -142,4 +138,4 @@ class JournalRecord(Record):
 
     def _in_its_place(self) -> bool:
         """Whether every run has this certificate, whatever its time limit."""
-        return time.perf_counter() < self.deadline and not self.cancel[0]
+        return not self.deadline.passed()

@@ -10,11 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .deadline import Deadline
+
 if TYPE_CHECKING:
     from .journal import JournalPart
 
 FLOAT_EPS = float(np.finfo(np.float64).eps)
 GAP_ROUNDING = 1e-12  # a relative gap this small may have the wrong sign
+MAX_NEGATIVE_GAP = 1e-9  # a relative gap further below zero is not rounding: a bound is wrong
+UNCOUNTED_ROUNDING = 5e-8  # of the objective: less is left out where it is an estimate
 
 
 class Status(enum.Enum):
@@ -25,6 +29,7 @@ class Status(enum.Enum):
     TIME_LIMIT = "time_limit"
     STALLED = "stalled"
     STOPPED = "stopped"
+    DIVERGED = "diverged"
     FAILED = "failed"
     BUDGET_FULL = "budget_full"
     NO_LOSS_LEFT = "no_loss_left"
@@ -41,6 +46,7 @@ SEVERITY = [
     Status.STALLED,
     Status.MAX_ITER,
     Status.TIME_LIMIT,
+    Status.DIVERGED,
     Status.FAILED,
 ]
 
@@ -54,16 +60,20 @@ def worst_status(ends: Iterable[Status]) -> Status:
 class Stop:
     """When to stop: ``tol`` bounds the relative duality gap, the rest bounds the work.
 
-    A certificate is computed every ``check_every`` steps. ``cancel``, one byte shared between threads, ends
-    the work within a step once it is set. ``journal``, if any, stores the progress of the solves.
+    A certificate is computed every ``check_every`` steps. ``journal``, if any, stores the progress of the
+    solves.
     """
 
     tol: float = 1e-4
     max_iter: int = 1000
-    max_seconds: float = 3600.0
+    deadline: Deadline = field(default_factory=Deadline)
     check_every: int = 1
-    cancel: np.ndarray = field(default_factory=lambda: np.zeros(1, dtype=np.uint8))
     journal: JournalPart | None = None
+
+    @property
+    def cancel(self) -> np.ndarray:
+        """One byte shared between threads; once it is set, the work within a step ends."""
+        return self.deadline.flag
 
     def part(self, name: str) -> Stop:
         """The same rules for a part of the fit, whose solves the journal stores under this name."""
@@ -79,8 +89,9 @@ class Stop:
 class Check:
     """One certificate: bounds on the optimum after ``n_iter`` steps; ``dual`` is the best seen so far.
 
-    Where they apply, ``violation`` is the violation of the KKT conditions and ``hit_rate`` that of the kernel
-    row cache.
+    A solve that was cut before a certificate was complete has ``primal`` inf there: nothing is known about
+    its last point. Where they apply, ``violation`` is the violation of the KKT conditions and ``hit_rate``
+    that of the kernel row cache.
     """
 
     n_iter: int
@@ -97,10 +108,18 @@ class Check:
     def gap(self) -> float:
         """``(primal - dual) / max(|primal|, |dual|, tiny)``, and 0 if the denominator is 0.
 
-        A gap that is negative within rounding counts as 0; a more negative one is returned unchanged.
+        A negative gap shows how large rounding is at least: it counts with its size, or as 0 where it is
+        tiny. One that rounding cannot explain is returned unchanged: a bound is wrong, and the fit fails.
         """
         gap = relative_gap(self.primal, self.dual, self.tiny)
-        return 0.0 if -GAP_ROUNDING <= gap < 0.0 else gap
+        if not -MAX_NEGATIVE_GAP <= gap < 0.0:
+            return gap
+        return 0.0 if gap >= -GAP_ROUNDING else -gap
+
+
+def counted_rounding(rounding: float, objective: float) -> float:
+    """An estimate of rounding, or 0 if gaps, which are exact to 1e-7 of the objective, are so without it."""
+    return rounding if rounding > UNCOUNTED_ROUNDING * abs(objective) else 0.0
 
 
 def relative_gap(primal: float, dual: float, tiny: float = 0.0) -> float:
@@ -176,3 +195,14 @@ class SolverResult:
     def objective(self) -> float:
         """The primal value of the coefficients."""
         return self.history[-1].primal
+
+
+def certified(history: tuple[Check, ...]) -> tuple[Check, ...]:
+    """The history up to its last certificate, for a solver that returns the point of that one."""
+    return history[:-1] if history[-1].primal == math.inf and len(history) > 1 else history
+
+
+def unsolved(coef: np.ndarray, intercept: float = 0.0) -> SolverResult:
+    """The result of a solve that was cut before its first certificate: where it would have started."""
+    nothing = Check(n_iter=0, primal=math.inf, dual=-math.inf, seconds=0.0)
+    return SolverResult(coef, intercept, Status.TIME_LIMIT, (nothing,))

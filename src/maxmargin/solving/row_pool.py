@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
 from typing import Any, Self
 
@@ -25,13 +24,13 @@ class RowPool:
     def __init__(self, n_threads: int, cancel: np.ndarray = _native.NEVER) -> None:
         self.n_threads = n_threads
         self.cancel = cancel
-        self._executor: ThreadPoolExecutor | None = None
+        self._executor: _native.ThreadPool | None = None
         self._one_blas_thread = _native.one_blas_thread()
 
     def __enter__(self) -> Self:
         self._one_blas_thread.__enter__()
         if self.n_threads > 1:
-            self._executor = ThreadPoolExecutor(self.n_threads)
+            self._executor = _native.ThreadPool(self.n_threads)
         return self
 
     def __exit__(
@@ -56,7 +55,7 @@ class RowPool:
 
     def _unless_cancelled(self, function: Callable[[Any], Any], item: Any) -> Any:
         if self.cancel[0]:
-            raise RuntimeError("cancelled")
+            raise _native.Cancelled("cancelled")
         return function(item)
 
     def sum(self, function: Callable[[Any], Any], items: Iterable[Any]) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ..data import checked_input
 from ..io.readers import Block, Kind, Words
 
 GivenColumn = np.ndarray | Words
@@ -70,7 +71,7 @@ def given_table(X: Any) -> GivenTable:
     if isinstance(X, Block):
         if isinstance(X.features, Mapping):
             return _of_columns(X.features, X.n_rows, of_file=True)
-        return GivenTable(None, None, X.features, X.n_rows, of_file=True)
+        return GivenTable(None, None, checked_input(X.features), X.n_rows, of_file=True)
     if isinstance(X, Mapping):
         return _of_columns(X, None)
     keys = getattr(X, "column_names", X.columns)  # pyarrow's columns are no names

@@ -89,7 +89,8 @@ def matched(
                 f"the table has no column {_shown(lost)}, which the model was trained with; it has "
                 f"{_shown(list(table.names))}."
             )
-        notices.extra = [name for name in table.names if name not in set(names)]
+        trained = set(names)
+        notices.extra = [name for name in table.names if name not in trained]
         columns = tuple(_of_kind(found[name], kind, name) for name, kind in zip(names, kinds))
         return GivenTable(tuple(names), columns, None, table.n_rows, table.of_file), notices
     _check_positions(table, names, kinds, n_columns)

@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..data import Advised, check_choice, check_number
+from ..data import Advised, check_choice, check_number, checked_input
 from .given import GivenTable, given_matrix, given_table, is_table
 from .matched import Notices, matched, matched_sparse
 from .matrix import TableMatrix
@@ -127,7 +127,9 @@ class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def _first_table(self, X: Any) -> GivenTable:
-        table = given_table(X) if is_table(X) else given_matrix(validate_data(self, X, **ACCEPTED))
+        table = (
+            given_table(X) if is_table(X) else given_matrix(validate_data(self, checked_input(X), **ACCEPTED))
+        )
         if not table.n_rows or not table.n_columns:
             raise ValueError(
                 f"the table has {table.n_rows} rows and {table.n_columns} columns of features; at least "
@@ -264,9 +266,10 @@ class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _table(self, X: Any, growing: bool = False) -> tuple[GivenTable, Notices]:
         """X with the columns of the training, in their order."""
-        table = (
-            given_table(X) if is_table(X) else given_matrix(validate_data(self, X, reset=False, **ACCEPTED))
-        )
+        if is_table(X):
+            table = given_table(X)
+        else:
+            table = given_matrix(validate_data(self, checked_input(X), reset=False, **ACCEPTED))
         if self.layout_ == "sparse":
             matrix, notices = matched_sparse(table, self.n_features_in_, growing)
             return replace(table, matrix=matrix), notices

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..io.readers import Kind, Words
+from ..io.readers import Words
 from .given import GivenTable
 
 ROWS_PER_SUM = 4096  # rows are summed in chunks of so many; the last ones wait until their chunk is full
@@ -62,11 +62,14 @@ class Moments:
         """Of both together (Chan, Golub and LeVeque 1979)."""
         count = self.count + later.count
         share = later.count / np.maximum(count, 1)
-        step = later.mean - self.mean
+        with np.errstate(over="ignore", invalid="ignore"):  # the caller refuses what is not finite
+            step = later.mean - self.mean
+            mean = self.mean + step * share
+            squares = self.squares + later.squares + np.square(step) * (self.count * share)
         return Moments(
             count,
-            self.mean + step * share,
-            self.squares + later.squares + np.square(step) * (self.count * share),
+            mean,
+            squares,
             np.minimum(self.low, later.low),
             np.maximum(self.high, later.high),
             self.at_low * (self.low <= later.low) + later.at_low * (later.low <= self.low),
@@ -98,16 +101,16 @@ class RunningMoments:
             self.moments = self.moments.joined(Moments.of(rows[start : start + ROWS_PER_SUM]))
         self.waiting = rows[whole:].copy(order="K")  # sums depend on the layout, which must not change
 
-    def insert(self, place: int) -> None:
-        """A new column, without any value in the rows so far."""
+    def insert(self, places: np.ndarray) -> None:
+        """New columns before these places, without any value in the rows so far."""
         none = Moments.of(np.empty((0, 1)))
         self.moments = Moments(
             *(
-                np.insert(getattr(self.moments, f.name), place, getattr(none, f.name)[0])
+                np.insert(getattr(self.moments, f.name), places, getattr(none, f.name)[0])
                 for f in fields(Moments)
             )
         )
-        self.waiting = np.insert(self.waiting, place, np.nan, axis=1)
+        self.waiting = np.insert(self.waiting, places, np.nan, axis=1)
 
     def so_far(self) -> Moments:
         """Of all rows, those that wait included."""
@@ -176,9 +179,7 @@ class RunningTable:
         if table.is_sparse:
             self.extent.add(table.matrix)
             return
-        for j, kind in enumerate(table.kinds()):
-            if j in self.open and table.has_value(j):
-                self._open_ends(j, kind)
+        self._decide_kinds(table)
         for start in range(0, table.n_rows, 16 * ROWS_PER_SUM):
             stop = min(start + 16 * ROWS_PER_SUM, table.n_rows)
             values = table.numbers(self.numbers, start, stop)
@@ -191,13 +192,16 @@ class RunningTable:
             running.add(table.columns[j])  # type: ignore[index, arg-type]
         self.n_rows += table.n_rows
 
-    def _open_ends(self, j: int, kind: Kind) -> None:
-        """Column j has its first value, which decides its kind; in all rows before it was missing."""
-        self.open.remove(j)
-        if kind == "words":
-            self.words[j] = RunningWords(n_missing=self.n_rows)
-            self.words = dict(sorted(self.words.items()))
+    def _decide_kinds(self, table: GivenTable) -> None:
+        """Columns get their kind with their first value; in all rows before, their values are missing."""
+        kinds = table.kinds()
+        decided = [j for j in sorted(self.open) if table.has_value(j)]
+        if not decided:
             return
-        place = int(np.searchsorted(self.numbers, j))
-        self.numbers = np.insert(self.numbers, place, j)
-        self.moments.insert(place)
+        self.open.difference_update(decided)
+        words = {j: RunningWords(n_missing=self.n_rows) for j in decided if kinds[j] == "words"}
+        self.words = dict(sorted((self.words | words).items()))
+        numbers = np.array([j for j in decided if j not in words], dtype=self.numbers.dtype)
+        places = np.searchsorted(self.numbers, numbers)
+        self.numbers = np.insert(self.numbers, places, numbers)
+        self.moments.insert(places)

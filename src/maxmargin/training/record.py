@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import platform
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .. import json_values
+from .._native import ThreadPool
 from ..io.readers import Source
 from ..table import TablePreparation
 from .gather import Gathered
@@ -39,7 +39,7 @@ def digest_of(name: str) -> Iterator[Callable[[], dict[str, Any]]]:
                 n += len(piece)
         return {"sha256": sha.hexdigest(), "n_bytes": n}
 
-    with ThreadPoolExecutor(1) as pool:
+    with ThreadPool(1) as pool:
         answer = pool.submit(digest)
         try:
             yield answer.result

@@ -15,7 +15,15 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from ..archive import ModelFormatError
-from ..checkpoints import Checkpoint, CheckpointError, check_identity, description, parameter_identity
+from ..checkpoints import (
+    Checkpoint,
+    CheckpointError,
+    check_identity,
+    check_place,
+    description,
+    parameter_identity,
+    warning_if_unwritten,
+)
 from ..io.models import load, read_record, save
 from ..io.readers import Block, Source
 from ..table import TablePreparation, labels_of, taken, warn_of_written_numbers
@@ -49,6 +57,8 @@ class StreamTraining:
         self.request, self.reporter = request, reporter
         path = None if request.checkpoint is None else f"{request.checkpoint}.{CHECKPOINT_SUFFIX}"
         self.checkpoint = None if path is None else Checkpoint(path, resume=request.resume)
+        if self.checkpoint is not None:
+            check_place(self.checkpoint.path)
 
     def run(self, source: Source, digest: Digest) -> tuple[StreamPoint, Outcome]:
         """Train and validate; the model with what is known of the file, and the outcome."""
@@ -61,7 +71,8 @@ class StreamTraining:
                 self._learn(point, block, ~mask)
                 point.n_rows_passed = passed
                 if self.checkpoint is not None:
-                    point.write(self.checkpoint.path, identity)
+                    with warning_if_unwritten("training"):
+                        point.write(self.checkpoint.path, identity)
             self.reporter.say("learn", passed, point.data["n_rows"])
         _check_same_length(source, point)
         fitted_on = "all rows" if not self.request.validate else "all rows but those held out"

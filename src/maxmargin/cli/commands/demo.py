@@ -28,8 +28,8 @@ def demo(
     where.mkdir(parents=True, exist_ok=True)
     n_train, n_test = write_tables(where)
     if not show.json:
-        print(f"{where}/train.csv: {n_train} tumours, 30 measurements each, benign or malignant")
-        print(f"{where}/test.csv: {n_test} more, to evaluate the model on\n")
+        show.line(f"{where}/train.csv: {n_train} tumours, 30 measurements each, benign or malignant")
+        show.line(f"{where}/test.csv: {n_test} more, to evaluate the model on\n")
     answers = []
     for arguments in commands(where):
         line = shlex.join(["maxmargin", *arguments])
@@ -41,7 +41,7 @@ def demo(
     if show.json:
         show.answer({"folder": where, "report": report, "commands": answers})
     else:
-        print(f"report: {report}")
+        show.line(f"report: {report}")
     return 0
 
 
@@ -60,7 +60,7 @@ def _run(arguments: list[str], line: str, show: Show) -> tuple[int, Any]:
 
     options = ["--quiet"] if show.quiet else []
     if not show.json:
-        print(f"$ {line}", flush=True)
+        show.line(f"$ {line}")
         return run([*arguments, *options]), None
     with redirect_stdout(io.StringIO()) as said:
         code = run([*arguments, *options, "--json"])

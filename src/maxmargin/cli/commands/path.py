@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from ..frame import Reading, Show, UsageError, bar, between, number, percent, table
+from ..frame import Reading, Show, UsageError, bar, between, check_out, number, percent, table
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -51,6 +51,7 @@ def path(
         raise UsageError(f"--plot takes a file that ends in {', '.join(PLOTS)}; got {plot}.")
     if plot is not None:
         _check_plots()
+        check_out(plot, data, option="--plot")
     of_budgets: dict[str, Any] = {"budget": budget, "validate": validate, "tolerance": tolerance}
     of_costs: dict[str, Any] = {"folds": folds, "rule": rule, "values": values}
     given, others = (of_budgets, of_costs) if model == BUDGETED else (of_costs, of_budgets)
@@ -89,9 +90,12 @@ def _check_plots() -> None:
 def _draw(found: StudiedPath, file: Path) -> None:
     import matplotlib
 
+    from ...archive import whole_file
+
     matplotlib.use("Agg")
     display = found.plot()
-    display.figure_.savefig(file, dpi=150)
+    with whole_file(file) as picture:
+        display.figure_.savefig(picture, format=file.suffix[1:].lower(), dpi=150)
 
 
 def _parts(found: StudiedPath, plot: Path | None) -> list[Table | str]:

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from ..frame import Bar, Reading, Show, bar, check_out, facts
+from ..frame import Bar, Reading, Show, UsageError, bar, check_out, facts, standard_output
 
 if TYPE_CHECKING:
     import numpy as np
 
     from ...evaluation import Predicted
+
+Write = Callable[[bytes], object]
 
 
 def predict(
@@ -31,6 +32,13 @@ def predict(
     probabilities: Annotated[
         bool, Parameter(help="Also write the probabilities of the classes.", show_default=False)
     ] = False,
+    safe_csv: Annotated[
+        bool,
+        Parameter(
+            help="Quote labels, and put an apostrophe before those that a spreadsheet would run as formulas.",
+            show_default=False,
+        ),
+    ] = False,
     reading: Reading = Reading(),  # noqa: B008
     show: Show = Show(),  # noqa: B008
 ) -> None:
@@ -43,31 +51,34 @@ def predict(
     from ... import io
     from ...evaluation import predictions
 
+    if safe_csv and show.json and out is None:
+        raise UsageError("--safe-csv is about CSV, and --json without --out writes none; give one of them.")
     check_out(out, model, data)
     fitted = io.load(model)
     source = reading.open_for(data, fitted, io.read_record(model), target=False)
-    text = PredictionText(fitted.classes_, scores=scores, probabilities=probabilities)
+    written = safe_field if safe_csv else field
+    text = PredictionText(fitted.classes_, scores=scores, probabilities=probabilities, field=written)
     blocks = predictions(fitted, source, scores=scores, probabilities=probabilities)
     start = time.perf_counter()
     if out is None and show.json:
         rows = [row for block in blocks for row in _rows(block)]
         show.answer({"model": model, "data": data, "columns": text.columns, "rows": rows})
         return
-    with bar(show) as line, _opened(out) as file:
-        n_rows = _write(file, text, blocks, line)
+    with bar(show) as line, _opened(out) as write:
+        n_rows = _write(write, text, blocks, line)
     if out is not None:
         seconds = time.perf_counter() - start
         document = {"model": model, "data": data, "rows": n_rows, "out": out, "seconds": seconds}
         show.answer(document, facts("", {"rows": f"{n_rows:,}", "written": out, "seconds": f"{seconds:.2f}"}))
 
 
-def _write(file: BinaryIO, text: PredictionText, blocks: Iterator[Predicted], line: Bar) -> int:
+def _write(write: Write, text: PredictionText, blocks: Iterator[Predicted], line: Bar) -> int:
     """Write all lines, and nothing where the first rows are wrong already; how many rows there were."""
     n_rows = 0
     for block in blocks:
         if n_rows == 0:
-            file.write(text.head())
-        file.write(text.body(block))
+            write(text.head())
+        write(text.body(block))
         n_rows += len(block.labels)
         line.tell("predicting", n_rows, None, f"{n_rows:,} rows")
     return n_rows
@@ -82,33 +93,60 @@ def _rows(block: Any) -> Iterator[list[Any]]:
 
 
 @contextmanager
-def _opened(out: Path | None) -> Iterator[BinaryIO]:
-    """Standard output, or a file that takes its name when it is whole."""
+def _opened(out: Path | None) -> Iterator[Write]:
+    """What writes to standard output, or to a file that takes its name when it is whole."""
     from ...archive import whole_file
 
     if out is not None:
         with whole_file(out) as file:
-            yield file
+            yield file.write
         return
-    sys.stdout.flush()
-    yield sys.stdout.buffer
-    sys.stdout.buffer.flush()
+    with standard_output() as text:
+        text.flush()
+    yield _to_standard_output
+
+
+def _to_standard_output(data: bytes) -> None:
+    with standard_output() as text:
+        text.buffer.write(data)
+        text.buffer.flush()
 
 
 _SPECIAL = (",", '"', "\n", "\r")
+_FORMULA = tuple("=+-@\uff1d\uff0b\uff0d\uff20")  # also in their full width
 
 
 def field(text: object) -> str:
     """One field: quoted where it has to be."""
     word = str(text)
     if any(sign in word for sign in _SPECIAL) or word != word.strip():
-        return '"' + word.replace('"', '""') + '"'
+        return quoted(word)
     return word
 
 
-def line(fields: Iterable[object]) -> bytes:
+def quoted(word: str) -> str:
+    """A field between quotes."""
+    return '"' + word.replace('"', '""') + '"'
+
+
+def safe_field(text: object) -> str:
+    """One field that no spreadsheet takes for a formula, or splits at its own separator.
+
+    Numbers stay as they are; other text is quoted, and has an apostrophe in front if it begins, after white
+    space, like a formula.
+    """
+    word = str(text)
+    try:
+        float(word)
+    except ValueError:
+        begins = word.lstrip().startswith(_FORMULA) or word.startswith(("\t", "\r", "\n"))
+        return quoted(f"'{word}" if begins else word)
+    return field(word)
+
+
+def line(fields: Iterable[str]) -> bytes:
     """One line, in UTF-8."""
-    return (",".join(field(entry) for entry in fields) + "\n").encode("utf-8", "surrogatepass")
+    return (",".join(fields) + "\n").encode("utf-8", "surrogatepass")
 
 
 class PredictionText:
@@ -119,12 +157,21 @@ class PredictionText:
     classes : ndarray of shape (n_classes,)
     scores, probabilities : bool
         Whether lines have these beside the label.
+    field : callable
+        How a label is written.
     """
 
-    def __init__(self, classes: np.ndarray, *, scores: bool, probabilities: bool):
+    def __init__(
+        self,
+        classes: np.ndarray,
+        *,
+        scores: bool,
+        probabilities: bool,
+        field: Callable[[object], str] = field,
+    ):
         import numpy as np
 
-        self._classes = classes
+        self._classes, self._field = classes, field
         self._words = np.array([field(label) for label in classes.tolist()], dtype=object)
         self.columns = ["prediction"]
         if scores:  # two classes have one score, positive for the second
@@ -134,7 +181,7 @@ class PredictionText:
 
     def head(self) -> bytes:
         """The line with the names."""
-        return line(self.columns)
+        return line(map(self._field, self.columns))
 
     def body(self, block: Predicted) -> bytes:
         """The lines of a block."""

@@ -66,7 +66,7 @@ def _papers() -> dict[str, Path]:
 def _clones() -> Iterator[Path]:
     here = Path.cwd()
     yield from (here, *here.parents)
-    yield from Path(__file__).resolve().parents[2:4]
+    yield from Path(__file__).resolve().parents[3:5]
 
 
 def _answer_of(command: list[str], *, quiet: bool) -> tuple[int, list[str]]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from ...training import DEFAULT_MODEL, MODELS, parameters_from_text
-from ..frame import Interrupted, Reading, Show, TrainingProgress, UsageError, bar, check_out
+from ..frame import Interrupted, Reading, Show, TrainingProgress, UsageError, bar, check_out, worded
 from ..frame import texts as summary
 
 if TYPE_CHECKING:
@@ -106,7 +106,10 @@ def train(
     replaced = out.exists()
     trained = _trained(source, options, resources, resources.beside(out), show)
     record = trained.record | {"command": show.invocation.again()}
-    io.save(trained.model, out, record=record)
+    try:
+        io.save(trained.model, out, record=record)
+    except OSError as error:
+        raise _unsaved(error, _unfinished(resources.beside(out)), show) from error
     trained.remove_checkpoints()
     document, parts = summary.of_training(record, out, data, replaced)
     show.answer(document, *parts)
@@ -143,6 +146,16 @@ def _trained(
             f"interrupted; the work so far is in {left[-1]}. Resume with:\n"
             f"  {show.invocation.again('--resume')}"
         ) from None
+
+
+def _unsaved(error: OSError, left: list[Path], show: Show) -> OSError:
+    """The error of a model that could not be saved, with the way to its checkpoint."""
+    if not left:
+        return error
+    return OSError(
+        f"{worded(error)}. The fit is kept in {left[-1]}; once the model can be written, save it with:\n"
+        f"  {show.invocation.again('--resume')}"
+    )
 
 
 def _look_for_unfinished(checkpoint: Path, resources: ResourceOptions, show: Show) -> None:

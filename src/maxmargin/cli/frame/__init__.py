@@ -2,8 +2,8 @@
 
 from . import texts
 from .app import run
-from .messages import EXIT_FAILED, EXIT_OK, Interrupted, UsageError, check_out
-from .output import Show, facts, table
+from .messages import EXIT_FAILED, EXIT_OK, Interrupted, UsageError, check_out, worded
+from .output import Show, facts, standard_output, table
 from .progress import Bar, TrainingProgress, bar
 from .reading import Reading
 from .texts import between, number, parts_of, percent
@@ -25,6 +25,8 @@ __all__ = [
     "parts_of",
     "percent",
     "run",
+    "standard_output",
     "table",
     "texts",
+    "worded",
 ]

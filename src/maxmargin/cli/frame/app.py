@@ -16,8 +16,6 @@ when it is asked for. To add a command, write that module and name it in ``COMMA
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from importlib import import_module
@@ -28,8 +26,17 @@ from cyclopts import App, CycloptsError, Parameter
 
 from ... import __version__
 from .invocation import Invocation
-from .messages import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE, Interrupted, UsageError, worded
-from .output import Show
+from .messages import (
+    EXIT_FAILED,
+    EXIT_INTERRUPTED,
+    EXIT_OK,
+    EXIT_USAGE,
+    Interrupted,
+    UsageError,
+    silence,
+    worded,
+)
+from .output import Show, standard_output
 
 COMMANDS = ("train", "predict", "evaluate", "inspect", "path", "compare", "report", "reproduce", "demo")
 
@@ -60,7 +67,7 @@ def build(command: str | None = None) -> App:
             app.command(f"{module}:{name}", name=name, sort_key=place)  # by its address: never imported
         else:
             function = getattr(import_module(module), name)
-            app.command(function, name=name, help=_flowing(function.__doc__), sort_key=place)
+            app.command(function, name=name, help=_flowing(function.__doc__ or ""), sort_key=place)
     return app
 
 
@@ -76,7 +83,7 @@ def run(arguments: list[str]) -> int:
         try:
             return _guarded(invocation)
         except BrokenPipeError:
-            _forget_stdout()  # `| head` has seen enough
+            silence("stdout")  # `| head` has seen enough
             return EXIT_OK
 
 
@@ -86,7 +93,8 @@ def _guarded(invocation: Invocation) -> int:
     try:
         command, bound = _parsed(invocation)
         code = command(*bound.args, **bound.kwargs)
-        sys.stdout.flush()
+        with standard_output() as out:
+            out.flush()
         return code if isinstance(code, int) else EXIT_OK
     except CycloptsError as error:
         text = STANDARD_INPUT if str(error).endswith("Unknown option: -.") else error
@@ -122,14 +130,3 @@ def _parsed(invocation: Invocation) -> tuple[Callable[..., Any], BoundArguments]
 def _where_to_read(invocation: Invocation) -> str:
     command = next((word for word in invocation.arguments if word in COMMANDS), None)
     return f"\nsee: maxmargin {command + ' ' if command else ''}--help"
-
-
-def _forget_stdout() -> None:
-    """Let nobody write, or flush at exit, into a pipe that nobody reads."""
-    null = os.open(os.devnull, os.O_WRONLY)
-    try:
-        os.dup2(null, sys.stdout.fileno())
-    except (OSError, ValueError):  # a stdout without a file, as tests have
-        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
-    finally:
-        os.close(null)

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from .messages import EXIT_INTERRUPTED, say, worded
+from .messages import EXIT_INTERRUPTED, say, silence, worded
 
 # For programmers, not for people at a terminal.
 _HIDDEN = (DeprecationWarning, PendingDeprecationWarning, FutureWarning, ImportWarning, ResourceWarning)
@@ -61,7 +61,5 @@ class Invocation:
 def _print_if_possible(text: str) -> None:
     try:
         print(text, flush=True)
-    except BrokenPipeError:
-        raise
-    except OSError:  # a full disk, which the error may be about
-        pass
+    except OSError:  # a full disk, which the error may be about, or a pipe that nobody reads
+        silence("stdout")

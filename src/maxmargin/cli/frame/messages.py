@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import os
 import shlex
 import sys
 import unicodedata
@@ -73,11 +75,16 @@ def worded(problem: BaseException) -> str:
     return str(problem) or type(problem).__name__
 
 
-def check_out(out: Path | None, *inputs: Path | None) -> None:
-    """Refuse to overwrite an input file, before any work."""
+def check_out(out: Path | None, *inputs: Path | None, option: str = "--out") -> None:
+    """Refuse, before any work, to overwrite an input file, and a path that no file can be written to."""
+    from ...archive import check_writable
+
+    if out is None:
+        return
     for given in inputs:
-        if out is not None and given is not None and out.exists() and given.exists() and out.samefile(given):
-            raise UsageError(f"--out {out} is an input file and would be overwritten; give another name.")
+        if given is not None and out.exists() and given.exists() and out.samefile(given):
+            raise UsageError(f"{option} {out} is an input file and would be overwritten; give another name.")
+    check_writable(out)
 
 
 def command(*words: object) -> str:
@@ -86,8 +93,22 @@ def command(*words: object) -> str:
 
 
 def say(text: str) -> None:
-    """Print lines to standard error."""
-    print(printable(text, keep="\n"), file=sys.stderr, flush=True)
+    """Print lines to standard error; the work continues if nobody reads them or their disk is full."""
+    try:
+        print(printable(text, keep="\n"), file=sys.stderr, flush=True)
+    except OSError:
+        silence("stderr")
+
+
+def silence(stream: str) -> None:
+    """Send what is still written to a standard stream, or flushed at exit, to the null device."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(null, getattr(sys, stream).fileno())
+    except (OSError, ValueError):  # a stream without a file, as tests have
+        setattr(sys, stream, io.StringIO())
+    finally:
+        os.close(null)
 
 
 def printable(text: object, keep: str = "") -> str:

@@ -9,15 +9,16 @@ from __future__ import annotations
 import io
 import json
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
 
 from cyclopts import Parameter
 
 from ...json_values import plain
 from .invocation import Invocation
-from .messages import printable, say
+from .messages import printable, say, silence
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -40,14 +41,32 @@ class Show:
         if self.json:
             warned = [*document.get("warnings", []), *self.invocation.warnings]
             whole = {**document, "warnings": warned}
-            print(json.dumps(plain(whole), indent=2, allow_nan=False))
+            self.line(json.dumps(plain(whole), indent=2, allow_nan=False))
         else:
-            _print(parts)
+            with standard_output():
+                _print(parts)
+
+    def line(self, text: str) -> None:
+        """Print lines to standard output at once."""
+        with standard_output() as out:
+            print(text, file=out, flush=True)
 
     def remark(self, text: str) -> None:
         """Something by the way, on standard error."""
         if not self.quiet:
             say(text)
+
+
+@contextmanager
+def standard_output() -> Iterator[TextIO]:
+    """Standard output; if it cannot be written, the error names it."""
+    try:
+        yield sys.stdout
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        silence("stdout")
+        raise OSError(error.errno, error.strerror, "standard output") from error
 
 
 def facts(title: str, pairs: Mapping[str, object]) -> Any:
@@ -101,7 +120,9 @@ def _print(parts: Iterable[Any]) -> None:
     if sys.stdout.isatty():
         Console(highlight=False).print(*shown, sep="\n")
         return
-    page = Console(file=io.StringIO(), width=PIPE_WIDTH, color_system=None, highlight=False)
+    encoding = sys.stdout.encoding or "utf-8"  # decides which lines are drawn
+    text = io.TextIOWrapper(io.BytesIO(), encoding, errors="backslashreplace")
+    page = Console(file=text, width=PIPE_WIDTH, color_system=None, highlight=False)
     page.print(*shown, sep="\n")
-    lines = page.file.getvalue().splitlines()  # type: ignore[attr-defined]
-    print("\n".join(line.rstrip() for line in lines))
+    text.seek(0)
+    print("\n".join(line.rstrip() for line in text.read().splitlines()))

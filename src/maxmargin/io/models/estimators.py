@@ -119,7 +119,12 @@ ESTIMATORS: dict[str, StoredClass] = {
             "_path_coef": Keyed(Whole(1), Anything()),
             "calibrator_": Maybe(Object(("CalibratedScores",))),
         },
-        {"_reservoir": Object(("Reservoir",)), "_n_batches": Whole(1)},
+        {
+            "alpha_search_": Keyed(Word(("budget", "alpha", "loss", "standard_error", "gap")), Anything()),
+            "_reservoir": Object(("Reservoir",)),
+            "_n_batches": Whole(1),
+            "_n_rows": Whole(1),
+        },
         check_path,
     ),
     "LinearSVC": StoredClass(

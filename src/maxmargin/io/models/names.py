@@ -96,6 +96,7 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         "_path_coef": "_path_coef",
         "_reservoir": "_training.reservoir",
         "_n_batches": "_training.n_batches",
+        "_n_rows": "_training.n_rows",
     },
     "TopKSVC": _EXPANSION,
     "ClonedColumns": {

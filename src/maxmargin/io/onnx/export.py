@@ -15,8 +15,8 @@ from ...calibration import CalibratedScores
 from ...decoders import Coupling, Probabilistic
 from ...methods.eigen_map import KernelEigenMap
 from ...methods.kernel_svm import CalibratedSVC
-from ...methods.output_code import OutputCodeClassifier, SharedColumns
-from ...selection import PathCV
+from ...methods.output_code import OutputCodeClassifier, SharedColumns, fitted_columns
+from ...selection import PathCV, chosen_model
 from .graph import Graph, column_outputs
 from .scores import calibrated, class_scores, curve, log_odds, pair, transformed
 
@@ -80,7 +80,7 @@ def _answers(graph: Graph, model: Any, X: str) -> list[Answer]:
     """The name, value, type and shape of each output."""
     while isinstance(model, Pipeline | PathCV):
         if isinstance(model, PathCV):
-            model = model._best()
+            model = chosen_model(model)
             continue
         for _, step in model.steps[:-1]:
             X = transformed(graph, step, X)
@@ -105,7 +105,7 @@ def _answers(graph: Graph, model: Any, X: str) -> list[Answer]:
 def _column_outputs(graph: Graph, model: Any, X: str) -> str:
     if not isinstance(model, OutputCodeClassifier):
         return column_outputs(graph, model, X)
-    columns = model._columns
+    columns = fitted_columns(model)
     if isinstance(columns, SharedColumns):
         return column_outputs(graph, columns.estimators[0], X)
     if columns.rows is not None or None in columns.estimators:

@@ -10,10 +10,20 @@ import numpy as np
 from ... import _native
 from .csv_dialect import CSV_PROBLEMS, CsvHeader, advice_on_columns, read_header
 from .errors import DataFormatError, unknown_column
-from .table import BLOCK_ROWS, MAX_BLOCK_BYTES, Block, Column, Kind, Words, find_target, join, rows_per_block
+from .table import (
+    BLOCK_ROWS,
+    MAX_BLOCK_BYTES,
+    Block,
+    Column,
+    Kind,
+    Words,
+    find_target,
+    join,
+    rows_per_block,
+    text_labels,
+)
 from .text import DataFile, Pieces, feed, long_row_error, text_error
 
-MAX_LABEL_LENGTH = 1000  # characters
 UNLIMITED_ROWS = 1 << 62
 COLUMN_PADDING = 8  # rows; columns a power of two apart would collide in the cache
 _PARSER_CODES = {"number": 0, "words": 1, "guess": 2, "skip": 3}
@@ -200,19 +210,7 @@ class CsvSource:
                 continue
             words = Words(next(code_rows), tuple(parser.words(j)))
             if j == self._position:
-                target = self._labels(words)
+                target = text_labels(words, self.name, self.target)
             else:
                 features[name] = words
         return Block(features, target, first, n_rows)
-
-    def _labels(self, words: Words) -> np.ndarray:
-        longest = max(words.values, key=len)
-        if len(longest) > MAX_LABEL_LENGTH:
-            raise DataFormatError(
-                f"a label has {len(longest):,} characters, more than {MAX_LABEL_LENGTH:,}",
-                name=self.name,
-                place=f"column {self.target!r}",
-                remedy="check that this column is the target ({target})",
-                arguments={"target": None},
-            )
-        return np.array(words.values)[words.codes]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from .errors import DataFormatError, unknown_column
-from .table import BLOCK_ROWS, Block, Column, Kind, Words, find_target, rows_per_block
+from .table import BLOCK_ROWS, Block, Column, Kind, Words, find_target, join, rows_per_block, text_labels
 from .text import DataFile
 
 
@@ -37,9 +37,9 @@ class ParquetSource:
         self._file, self._path, self.name = file, file.path, str(file.path)
         with self._open() as opened:
             schema = opened.schema_arrow
+            names = schema.names
             groups = [opened.metadata.row_group(i) for i in range(opened.num_row_groups)]
         file.limits.check(self.name, sum(g.total_byte_size for g in groups), os.path.getsize(file.path))
-        names = schema.names
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
             raise DataFormatError(
@@ -53,16 +53,17 @@ class ParquetSource:
             for name in names
             if name != self.target
         )
-        self._check_target(schema)
+        self._words_read = [name for name in names if self._kind(name, schema.field(name).type) == "words"]
         self._check_declared(kinds or {})
 
     @contextmanager
-    def _open(self) -> Iterator[Any]:
+    def _open(self, dictionaries: Sequence[str] = ()) -> Iterator[Any]:
+        """The file; ``dictionaries`` are columns of strings that stay as short as the file has them."""
         self._file.check_unchanged()
         try:
-            with self._parquet.ParquetFile(self._path) as file:
+            with self._parquet.ParquetFile(self._path, read_dictionary=dictionaries) as file:
                 yield file
-        except (self._arrow.ArrowException, OSError) as error:
+        except (self._arrow.ArrowException, OSError, UnicodeDecodeError) as error:
             raise DataFormatError(f"the file cannot be read as Parquet ({error})", name=self._path) from error
 
     def _kind(self, name: str, kind: Any, declared: Kind | None = None) -> Kind:
@@ -83,10 +84,6 @@ class ParquetSource:
             place=f"column {name!r}",
             remedy="convert the column, or leave it out",
         )
-
-    def _check_target(self, schema: Any) -> None:
-        if self.target is not None:
-            self._kind(self.target, schema.field(self.target).type)
 
     def _check_declared(self, kinds: Mapping[str, Kind]) -> None:
         found: dict[str, Kind] = {column.name: column.kind for column in self.columns}
@@ -113,30 +110,46 @@ class ParquetSource:
     def blocks(self, n_rows: int = BLOCK_ROWS) -> Iterator[Block]:
         """The rows, at most ``n_rows`` at a time; fewer if a block would take more than 64 MiB."""
         n_rows, first = rows_per_block(n_rows, 1 + len(self.columns)), 0
-        with self._open() as file:
-            for batch in file.iter_batches(batch_size=n_rows):
-                if batch.num_rows:
-                    yield self._block(batch, first)
-                    first += batch.num_rows
+        parts: list[Block] = []  # of one block: a batch ends where the file has another dictionary
+        for batch in self._batches(n_rows):
+            parts.append(self._block(batch, first))
+            first += batch.num_rows
+            if first - parts[0].first_row >= n_rows:
+                yield join(parts)
+                parts = []
+        if parts:
+            yield join(parts)
         if first == 0:
             raise DataFormatError("the file has no rows", name=self._path, remedy="at least one is needed")
+
+    def _batches(self, n_rows: int) -> Iterator[Any]:
+        """Arrow's batches of up to ``n_rows`` rows; no empty ones."""
+        with self._open(self._words_read) as file:
+            for batch in file.iter_batches(batch_size=n_rows):
+                if batch.num_rows:
+                    yield batch
 
     def _block(self, batch: Any, first: int) -> Block:
         features: dict[str, np.ndarray | Words] = {}
         for column in self.columns:
             values = batch.column(column.name)
             if column.kind == "words":
-                features[column.name] = self._words(values)
+                features[column.name] = self._words(values, column.name)
             else:
                 features[column.name] = self._numbers(values, column.name, first)
         target = None if self.target is None else self._labels(batch.column(self.target), first)
         return Block(features, target, first, batch.num_rows)
 
-    def _words(self, values: Any) -> Words:
+    def _words(self, values: Any, name: str | None) -> Words:
         if not self._arrow.types.is_dictionary(values.type):
             values = values.dictionary_encode()
         codes = values.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
-        table = values.dictionary.to_pylist()
+        try:
+            table = values.dictionary.to_pylist()
+        except UnicodeDecodeError as error:
+            raise DataFormatError(
+                f"a value is not valid UTF-8 ({error})", name=self._path, place=f"column {name!r}"
+            ) from None
         met, places = np.unique(codes[codes >= 0], return_index=True)
         order = met[
             np.argsort(np.flatnonzero(codes >= 0)[places])
@@ -164,7 +177,6 @@ class ParquetSource:
         return numbers
 
     def _labels(self, values: Any, first: int) -> np.ndarray:
-        values = self._plain(values)
         if values.null_count:
             row = first + int(np.flatnonzero(values.is_null().to_numpy(zero_copy_only=False))[0])
             raise DataFormatError(
@@ -173,7 +185,9 @@ class ParquetSource:
                 place=f"row {row}, column {self.target!r}",
                 remedy="remove the row",
             )
+        if self.target in self._words_read:
+            return text_labels(self._words(values, self.target), self.name, self.target)
+        values = self._plain(values)
         if self._arrow.types.is_decimal(values.type):
             values = values.cast(self._arrow.float64())
-        labels = values.to_numpy(zero_copy_only=False)
-        return np.array(labels, dtype=str) if labels.dtype == object else labels
+        return values.to_numpy(zero_copy_only=False)

@@ -19,6 +19,7 @@ from .errors import DataFormatError, similar_names
 Kind = Literal["number", "words"]
 BLOCK_ROWS = 1 << 16
 MAX_BLOCK_BYTES = 64 << 20
+MAX_LABEL_LENGTH = 1000  # characters
 
 
 def rows_per_block(n_rows: int, n_columns: int) -> int:
@@ -120,6 +121,25 @@ def _column(parts: list[Any]) -> np.ndarray | Words:
         table = [places.setdefault(word, len(places)) for word in part.values]
         codes.append(np.array([*table, -1], dtype=np.int32)[part.codes])
     return Words(np.concatenate(codes), tuple(places))
+
+
+def text_labels(words: Words, name: str, column: str | None) -> np.ndarray:
+    """Of each row its label, as an array of strings, in which all take as much memory as the longest one."""
+    longest = max(words.values, key=len, default="")
+    problem = None
+    if len(longest) > MAX_LABEL_LENGTH:
+        problem = f"a label has {len(longest):,} characters, more than {MAX_LABEL_LENGTH:,}"
+    elif ends := [word for word in words.values if word.endswith("\0")]:
+        problem = f"the label {ends[0]!r} ends in a null character, which arrays of strings leave out"
+    if problem is not None:
+        raise DataFormatError(
+            problem,
+            name=name,
+            place=f"column {column!r}",
+            remedy="check that this column is the target ({target})",
+            arguments={"target": None},
+        )
+    return np.array(words.values, dtype=str)[words.codes]
 
 
 def read_all(source: Source) -> Block:

@@ -9,6 +9,7 @@ be singular. The work is a dozen to thirty factorisations, whatever the sizes of
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,16 +44,16 @@ class Solution:
     upper: np.ndarray
 
 
-def interior_point(problem: BoxQP, accuracy: float, start: np.ndarray) -> Solution:
+def interior_point(problem: BoxQP, accuracy: float, late: Callable[[], bool], start: np.ndarray) -> Solution:
     """A solution whose duality gap is about ``accuracy``, from a point that is moved off the bounds.
 
-    It ends earlier, with the best point so far, when rounding leaves nothing to gain.
+    It ends earlier, with the best point so far, when rounding leaves nothing to gain or it is ``late()``.
     """
     iterate = _Iterate(problem, start)
     best, least = iterate.point(), iterate.error()
     since = 0
     for _ in range(MAX_STEPS):
-        if not iterate.step():
+        if late() or not iterate.step():
             break
         error = iterate.error()
         best, least, since = (iterate.point(), error, 0) if error < least else (best, least, since + 1)

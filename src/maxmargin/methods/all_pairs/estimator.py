@@ -8,12 +8,13 @@ import numpy as np
 
 from ...base import KernelClassifier
 from ...data import WeightedRows, check_costs, check_kernel_sums, check_number
-from ...solving import Callback, SolverResult, Stop
+from ...solving import FLOAT_EPS, Callback, SolverResult, Stop
 from .problem import AllPairsProblem
 from .sweeps import AllPairsResult, all_pairs
 
 MAX_SAMPLES = 5_000  # their kernel matrix takes 200 MB
 MAX_PAIRS = 150_000  # of a sample and a class
+VALUE_ROUNDING = 2 * FLOAT_EPS  # relative error of a kernel value
 
 
 class AllPairsSVC(KernelClassifier):
@@ -31,7 +32,8 @@ class AllPairsSVC(KernelClassifier):
 
     The kernel matrix is held whole, so this is for problems of moderate size: up to 5,000 different samples
     and 150,000 pairs of a sample and a class. Sweeps over the samples come first, then working sets of
-    pairs that an interior-point method solves.
+    pairs that an interior-point method solves. The matrix and the certificate are in double, also for float32
+    rows.
 
     Parameters
     ----------
@@ -68,7 +70,8 @@ class AllPairsSVC(KernelClassifier):
     objective_ : float
         The primal value.
     dual_gap_ : float
-        The relative duality gap.
+        The relative duality gap, computed in double for the rows as given, also for float32 rows; what
+        rounding can do is added where it is more than 5e-8 of the objective.
     history_ : list of one tuple of Check
     status_ : str
         "converged", or why the fit stopped early.
@@ -138,7 +141,9 @@ class AllPairsSVC(KernelClassifier):
         check_kernel_sums(kernel.dtype, K)
         _make_symmetric(K)
         labels = data.labels.astype(np.int64)
-        problem = AllPairsProblem(K, labels, self.C * data.weight, len(self.classes_))
+        problem = AllPairsProblem(
+            K, labels, self.C * data.weight, len(self.classes_), value_rounding=VALUE_ROUNDING
+        )
         return [all_pairs(problem, stop=stop, seed=self._seed, callback=callback)]
 
     def _store(self, results: list[SolverResult], data: WeightedRows) -> None:

@@ -19,7 +19,11 @@ from functools import cached_property
 
 import numpy as np
 
-from ...solving import FLOAT_EPS, Certificate
+from ...solving import FLOAT_EPS, Certificate, counted_rounding
+
+OUTPUT_ROUNDING = FLOAT_EPS / 2  # error of an output, relative to the root of the sum of its squared terms
+
+KINK_ERRORS = 4.0  # a shortfall of so many errors may be 0
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,7 @@ class AllPairsProblem:
     labels: np.ndarray
     cost: np.ndarray
     n_classes: int
+    value_rounding: float = 0.0  # relative error of kernel values
 
     @cached_property
     def own(self) -> np.ndarray:
@@ -118,12 +123,32 @@ class AllPairsProblem:
         """Both bounds."""
         return Certificate(
             primal=point.dual + point.gap,
-            dual=point.dual,
+            dual=point.dual - counted_rounding(self.rounding(point), point.dual),
             n_support=int(np.count_nonzero(point.a.any(axis=1))),
             kernel_values=self.K.size,
             tiny=self.tiny,
             violation=self.violation(point.a, point.z),
         )
+
+    def rounding(self, point: AllPairsPoint) -> float:
+        """What rounding errors of F = K B, of kernel values and of the balance can add to the gap.
+
+        Errors of many terms are taken to be independent. At a kink they are not: they only add losses there.
+        """
+        B = self.coefficients(point.a)
+        lengths = np.linalg.norm(B, axis=0)
+        size = self._largest_value * lengths + np.abs(point.b)  # of the terms of f_g
+        error = (OUTPUT_ROUNDING + self.value_rounding) * size
+        most = float(error.max())
+        z = 1.0 - point.scale * (1.0 - point.z)  # a scale above 1 puts a shortfall on its kink
+        kinks, lossy = self.upper[np.abs(z) <= KINK_ERRORS * most], self.upper[z > KINK_ERRORS * most]
+        losses = most * float(kinks.sum() + np.linalg.norm(lossy))
+        reach = 1.0 + np.abs(point.b) + np.abs(point.F).max(axis=0, initial=0.0)  # of intercepts
+        return losses + float(error @ lengths + reach @ np.abs(B.sum(axis=0)))
+
+    @cached_property
+    def _largest_value(self) -> float:
+        return float(np.abs(self.K).max(initial=0.0))
 
     def violation(self, a: np.ndarray, z: np.ndarray) -> float:
         """How far the KKT conditions are from holding: z <= 0 where a = 0, z >= 0 where a = c, else z = 0."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from ... import _native
 from ..._native import one_blas_thread
-from ...solving import FLOAT_EPS, Callback, Certificate, SolverResult, State, Stop, drive
+from ...solving import FLOAT_EPS, Callback, Certificate, SolverResult, State, Stop, certified, drive
 from .box_qp import BoxQP, Solution, interior_point
 from .problem import AllPairsPoint, AllPairsProblem
 
@@ -46,7 +46,7 @@ def all_pairs(
     with one_blas_thread():
         descent = Descent(problem, stop, stop.resumed(state) or _start(problem, seed))
         status, history = drive(descent.state, descent.step, descent.certify, stop, callback)
-    best = descent.best
+    best, history = descent.best, certified(history)
     coef, b = best.scale * problem.coefficients(best.a), best.scale * best.b
     return AllPairsResult(coef, 0.0, status, history, intercepts=b - b.mean())
 
@@ -122,8 +122,9 @@ class Descent:
         pairs = pair_set(problem, self.point, MAX_WORKING_SET_PAIRS)
         value = self.point.dual + self.point.gap
         accuracy = max(min(0.05 * self.point.gap, 1e-3 * tol * value), FLOAT_EPS * value)
+        late = self.stop.deadline.passed
         self.point = optimal_pairs(
-            problem, self.point, pairs, accuracy, lambda gap: max(1.5 * gap, 0.3 * tol * value)
+            problem, self.point, pairs, (accuracy, late), lambda gap: max(1.5 * gap, 0.3 * tol * value)
         )
         state.a[:], state.bias[:], state.outputs[:] = self.point.a, self.point.b, self.point.F.T
 
@@ -147,16 +148,16 @@ def optimal_pairs(
     problem: AllPairsProblem,
     point: AllPairsPoint,
     pairs: Pairs,
-    accuracy: float,
+    until: tuple[float, Callable[[], bool]],
     allowed: Callable[[float], float],
 ) -> AllPairsPoint:
     """The point where these pairs are optimal, with as many at their bounds as the gap allows.
 
-    ``accuracy`` is that of the solution; ``allowed(gap)`` is the largest gap with pairs at their bounds,
-    where the gap of the interior solution is given.
+    ``until`` is the accuracy of the solution, and whether it is too late for another step; ``allowed(gap)``
+    is the largest gap with pairs at their bounds, where the gap of the interior solution is given.
     """
     program = _program(problem, point, pairs)
-    solution = interior_point(program, accuracy, point.a[pairs])
+    solution = interior_point(program, *until, point.a[pairs])
     inside = _moved(problem, point, pairs, solution.x, solution.equations)
     limit = allowed(inside.gap)
     for share in BOUND_TOLERANCES:
@@ -167,7 +168,7 @@ def optimal_pairs(
         between = (x > 0.0) & (x < program.u)
         if between.any():  # again, with the others fixed at their bounds
             some = pairs[0][between], pairs[1][between]
-            refined = interior_point(_program(problem, outside, some), accuracy, x[between])
+            refined = interior_point(_program(problem, outside, some), *until, x[between])
             outside = _moved(problem, outside, some, refined.x, refined.equations)
             if outside.gap <= limit:
                 return outside

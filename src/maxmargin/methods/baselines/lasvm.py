@@ -6,7 +6,6 @@ against new samples are computed for a block of them at a time.
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,9 +13,16 @@ import numpy as np
 
 from ... import _native
 from ...base import KernelClassifier
-from ...data import WeightedRows, check_choice, check_costs, check_flag, check_number
-from ...kernels import KernelData
+from ...data import (
+    WeightedRows,
+    check_choice,
+    check_costs,
+    check_flag,
+    check_kernel_sums,
+    check_number,
+)
 from ...solving import Callback, Certificate, SolverResult, State, Status, Stop, drive
+from ..kernel_svm import RoundedPoint, SvmProblem
 
 SAMPLES_PER_BLOCK = 256  # whose kernel values are computed together
 FIRST_TAU, LAST_TAU = 1e-3, 1e-12  # violations of optimality that finishing leaves in early and late epochs
@@ -36,7 +42,9 @@ class LaSVM(KernelClassifier):
     partner among the samples in memory; REPROCESS takes one with the most violating pair and drops samples
     that cannot become support vectors. One epoch gives nearly the SVM; epochs follow until the duality gap
     over all samples is at most ``tol``. All kernel values between the samples in memory are stored, about
-    ``n_support_`` squared of them.
+    ``n_support_`` squared of them. ``dual_gap_`` holds for the rows as given and their kernel values in exact
+    arithmetic: for float32 rows it includes what rounding can do, and a fit continues in double where that
+    would decide its end, as in :class:`KernelSVC`.
 
     Parameters
     ----------
@@ -144,7 +152,7 @@ class LaSVM(KernelClassifier):
     def _solve(
         self, data: WeightedRows, targets: np.ndarray, column: int, stop: Stop, callback: Callback | None
     ) -> SolverResult:
-        problem = LasvmProblem(self._kernel_data(data), targets, self.C * data.weight)
+        problem = SvmProblem(self._kernel_data(data), targets, self.C * data.weight)
         group = 1 if self.selection == "random" else self.n_candidates
         options = LasvmOptions(self.selection, group, self.finishing, self.max_support or 0)
         return lasvm(problem, options, stop=stop, seed=[self._seed, 2, column], callback=callback)
@@ -164,15 +172,6 @@ class LaSVM(KernelClassifier):
 
 
 @dataclass(frozen=True)
-class LasvmProblem:
-    """``min 1/2 ||f||^2 + sum_i cost_i max(0, 1 - y_i (f(x_i) + b))`` over f and b."""
-
-    kernel: KernelData
-    y: np.ndarray  # -1.0 or +1.0
-    cost: np.ndarray
-
-
-@dataclass(frozen=True)
 class LasvmOptions:
     """How samples are chosen, and what ends an epoch."""
 
@@ -183,7 +182,7 @@ class LasvmOptions:
 
 
 def lasvm(
-    problem: LasvmProblem,
+    problem: SvmProblem,
     options: LasvmOptions,
     *,
     stop: Stop,
@@ -192,16 +191,19 @@ def lasvm(
     callback: Callback | None = None,
 ) -> SolverResult:
     """Epochs until the gap over all samples is at most ``stop.tol``; ``coef`` is y times the multipliers."""
+    kernel = problem.kernel
+    check_kernel_sums(kernel.dtype, kernel.lengths(np.arange(len(kernel))))
     epochs = LasvmEpochs(problem, options, stop.resumed(state) or _start(problem), seed, stop)
     status, history = drive(epochs.state, epochs.step, epochs.certify, stop, callback)
-    coef = np.zeros(len(problem.y))
-    coef[epochs.held] = epochs.a
+    if status is Status.DIVERGED:
+        check_kernel_sums(kernel.dtype, epochs.gradient, np.array([history[-1].primal]))
     if status is Status.STALLED:
         status = Status.BUDGET_FULL
-    return SolverResult(coef, epochs.intercept(), status, history)
+    b = epochs.intercept() if status is Status.TIME_LIMIT else epochs.b  # a step may have been cut
+    return SolverResult(epochs.coefficients(), b, status, history)
 
 
-def _start(problem: LasvmProblem) -> State:
+def _start(problem: SvmProblem) -> State:
     room = min(2 * SAMPLES_PER_BLOCK, len(problem.y) + SAMPLES_PER_BLOCK)
     return State(
         K=np.zeros((room, room), dtype=problem.kernel.dtype),
@@ -215,13 +217,19 @@ def _start(problem: LasvmProblem) -> State:
 
 
 class LasvmEpochs:
-    """Epochs of PROCESS and REPROCESS on a ``LasvmProblem``."""
+    """Epochs of PROCESS and REPROCESS on an ``SvmProblem`` with the hinge.
+
+    The stored kernel values, ``state.K``, are in the precision of the rows until rounding would decide the
+    end of the fit, then in double.
+    """
 
     def __init__(
-        self, problem: LasvmProblem, options: LasvmOptions, state: State, seed: list[int], stop: Stop
+        self, problem: SvmProblem, options: LasvmOptions, state: State, seed: list[int], stop: Stop
     ) -> None:
-        self.problem, self.options, self.state, self.seed = problem, options, state, seed
-        self.cancel, self.deadline = stop.cancel, time.perf_counter() + stop.max_seconds
+        double = state.K.dtype != problem.kernel.dtype
+        self.problem, self.options, self.state = problem.in_double() if double else problem, options, state
+        self.seed, self.tol, self.b = seed, stop.tol, 0.0
+        self.cancel, self.late = stop.cancel, stop.deadline.passed
 
     @property
     def held(self) -> np.ndarray:
@@ -244,7 +252,7 @@ class LasvmEpochs:
         n, group = len(self.problem.y), self.options.n_candidates
         order = np.random.default_rng([*self.seed, state.epoch]).permutation(n)
         block = group * max(1, SAMPLES_PER_BLOCK // group)
-        while state.position < n and not full and not self._late():
+        while state.position < n and not full and not self.late():
             full = self._block(order[state.position : state.position + block]) and not self._found_room()
             state.position += block
         if self.options.finishing:
@@ -254,7 +262,21 @@ class LasvmEpochs:
         return full
 
     def certify(self) -> Certificate:
-        """Both bounds, over all samples.
+        """Both bounds, over all samples; what the rounding of float32 rows can do is included."""
+        certificate, g = self._bounds()
+        if self.problem.kernel.dtype == np.float64 or not self.a.any() or not np.isfinite(certificate.primal):
+            return certificate
+        point = RoundedPoint(self.problem, self.coefficients(), g, self.b, np.arange(len(g)))
+        judged = point.judge(certificate, self.tol, self.late)
+        self.state.best_dual = -np.inf  # earlier dual values are as rounded as this one
+        if not judged.decided and not self.late():
+            self._go_double()
+            return self._bounds()[0]
+        self.b = judged.b
+        return judged.certificate
+
+    def _bounds(self) -> tuple[Certificate, np.ndarray]:
+        """Both bounds from the stored kernel values, and ``y - f`` of all samples.
 
         The outputs of the samples in memory come from the gradient, which is consistent with the kernel
         values in the dual, so the gap is a sum of non-negative terms.
@@ -265,15 +287,37 @@ class LasvmEpochs:
         support = a != 0.0
         for i in range(0, len(others) if support.any() else 0, SAMPLES_PER_BLOCK):
             if self.cancel[0]:  # a cancellation takes effect between blocks
-                raise RuntimeError("cancelled")
+                raise _native.Cancelled("cancelled")
             some = others[i : i + SAMPLES_PER_BLOCK]
             f[some] = problem.kernel.matmul(some, held[support], a[support, None])[:, 0]
         f[held] = problem.y[held] - self.gradient
+        self.b = self.intercept()
         half_norm = 0.5 * float(a @ f[held])
-        losses = np.maximum(0.0, 1.0 - problem.y * (f + self.intercept()))
+        losses = np.maximum(0.0, 1.0 - problem.y * (f + self.b))
         primal = half_norm + float(problem.cost @ losses)
         dual = float(a @ problem.y[held]) - half_norm
-        return Certificate(primal, dual, int(self.state.counts[1]), problem.kernel.n_values)
+        n_values = problem.kernel.n_values
+        return Certificate(primal, dual, int(self.state.counts[1]), n_values), problem.y - f
+
+    def coefficients(self) -> np.ndarray:
+        """The coefficients of all samples."""
+        coef = np.zeros(len(self.problem.y))
+        coef[self.held] = self.a
+        return coef
+
+    def _go_double(self) -> None:
+        """Replace stored kernel values by those in double, and the gradients with them."""
+        state, held = self.state, self.held
+        problem, size = self.problem.in_double(), len(held)
+        K = np.zeros(state.K.shape)
+        for i in range(0, size, SAMPLES_PER_BLOCK):
+            if self.cancel[0]:
+                raise _native.Cancelled("cancelled")
+            some = slice(i, min(i + SAMPLES_PER_BLOCK, size))
+            K[some, :size] = problem.kernel.between(held[some], held)
+        with _native.one_blas_thread():
+            gradient = problem.y[held] - K[:size, :size] @ self.a
+        self.problem, state.K, self.gradient[:] = problem, K, gradient
 
     def intercept(self) -> float:
         """The middle of the interval that the samples in memory allow."""
@@ -283,9 +327,6 @@ class LasvmEpochs:
         if len(up) and len(down):
             return 0.5 * float(up.max() + down.min())
         return float(up.max()) if len(up) else float(down.min()) if len(down) else 0.0
-
-    def _late(self) -> bool:
-        return time.perf_counter() >= self.deadline or bool(self.cancel[0])
 
     def _block(self, which: np.ndarray) -> bool:
         problem, options, state = self.problem, self.options, self.state
@@ -338,7 +379,7 @@ class LasvmEpochs:
     def _finish(self) -> None:
         """REPROCESS until no pair of the samples in memory violates optimality by more than tau."""
         going = True
-        while going and not self._late():
+        while going and not self.late():
             n_steps = max(MIN_STEPS_PER_CALL, KERNEL_VALUES_PER_CALL // max(1, int(self.state.counts[0])))
             tau, max_support = self.state.tau, self.options.max_support
             going = _native.lasvm_reprocess(tau, max_support, n_steps, *self._memory())

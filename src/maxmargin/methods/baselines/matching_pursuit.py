@@ -17,7 +17,20 @@ from ... import _native
 from ...base import KernelClassifier
 from ...data import WeightedRows, check_flag, check_kernel_sums, check_number
 from ...kernels import KernelData
-from ...solving import Callback, Certificate, SolverResult, State, Status, Stop, drive
+from ...losses import loss_from_name
+from ...solving import (
+    Callback,
+    Certificate,
+    Deadline,
+    OwnRows,
+    SolverResult,
+    State,
+    Status,
+    Stop,
+    best_point,
+    drive,
+    until_cut,
+)
 
 Draw = Callable[[int], np.ndarray]
 MIN_LENGTH = {"float64": 1e-10, "float32": 1e-6}  # squared share of a column that must lie outside the basis
@@ -35,7 +48,8 @@ class KernelMatchingPursuit(KernelClassifier):
 
     over all samples, and all coefficients are fitted again. Columns share the support vectors, so there are
     never more than ``budget`` in all. There is no intercept. A step costs kernel values between all samples
-    and all candidates; the samples' part of the basis takes n_samples times budget numbers.
+    and all candidates; the samples' part of the basis takes n_samples times budget numbers, in the precision
+    of the rows. Nothing is certified.
 
     Parameters
     ----------
@@ -66,13 +80,16 @@ class KernelMatchingPursuit(KernelClassifier):
     dual_gap_ : float
         Infinite: nothing is proved about the choice of the rows.
     status_ : str
-        "budget_full"; "no_loss_left" where fewer support vectors suffice; "time_limit" or "stopped".
+        "budget_full"; "no_loss_left" where fewer support vectors suffice; "time_limit" or "stopped";
+        "diverged", with a warning, if outputs on the training rows are not finite or worse than zeros.
     n_iter_ : int
         Steps.
     support_vectors_, dual_coef_, intercept_, n_support_, gamma_, classes_, history_, code_, decoder_, \
 n_features_in_
         As in :class:`KernelPerceptron`.
     """
+
+    _remedy_for_divergence = "raise alpha, or lower the budget"
 
     def __init__(
         self,
@@ -116,8 +133,8 @@ n_features_in_
         check_number("max_seconds", self.max_seconds, above=0.0)
         self._check_kernel()
 
-    def _stop(self) -> Stop:
-        return Stop(tol=0.0, max_iter=self.budget, max_seconds=self.max_seconds)
+    def _stop(self, deadline: Deadline) -> Stop:
+        return Stop(tol=0.0, max_iter=self.budget, deadline=deadline)
 
     def _solve_all(
         self, data: WeightedRows, stop: Stop, callback: Callback | None, n_threads: int
@@ -182,10 +199,17 @@ def matching_pursuit(
     pursuit = Pursuit(problem, draw, pre_fit, stop.resumed(state))
     stop = replace(stop, max_iter=problem.budget)
     status, history = drive(pursuit.state, pursuit.step, pursuit.certify, stop, callback)
+    if stop.deadline.has_cut and not len(pursuit.support):
+        raise _native.Cancelled("cancelled")  # no row was chosen
     if status in (Status.STALLED, Status.MAX_ITER):
         full = len(pursuit.support) == problem.budget
         status = Status.BUDGET_FULL if full else Status.NO_LOSS_LEFT
-    return PursuitResult(pursuit.coefficients(), 0.0, status, history, support=pursuit.support.copy())
+    b, diverged = len(pursuit.support), False
+    with until_cut(stop.deadline):
+        b, diverged = pursuit.best_point()
+    if diverged:
+        status, history = Status.DIVERGED, tuple(check for check in history if check.n_support <= b)
+    return PursuitResult(pursuit.coefficients(b), 0.0, status, history, support=pursuit.support[:b].copy())
 
 
 class Pursuit:
@@ -251,9 +275,22 @@ class Pursuit:
         primal = 0.5 * float(np.sum(self.state.residual**2))
         return Certificate(primal, n_support=self.state.n_chosen, kernel_values=self.problem.kernel.n_values)
 
-    def coefficients(self) -> np.ndarray:
-        """All coefficients, refitted: (n_support, n_columns)."""
-        b = self.state.n_chosen
+    def best_point(self) -> tuple[int, bool]:
+        """How many of the rows chosen to keep: all, or fewer and True if rounding undoes the decrease."""
+        problem, b = self.problem, self.state.n_chosen
+        rows = OwnRows.of(problem.targets, problem.weight, loss_from_name("squared"))
+        K = problem.kernel.between(rows.index, self.support)
+
+        def excess(n_chosen: int) -> float:
+            coef = self.coefficients(n_chosen)
+            with np.errstate(over="ignore", invalid="ignore"):
+                outputs = K[:, :n_chosen] @ coef.astype(K.dtype)
+                return rows.excess(outputs, 0.5 * problem.alpha * float(np.square(coef).sum()))
+
+        return best_point(range(min(1, b), b + 1), excess)
+
+    def coefficients(self, b: int) -> np.ndarray:
+        """The coefficients of the first b rows chosen, refitted: (b, n_columns)."""
         coef = np.zeros((b, len(self.basis_of)))
         for t, g in enumerate(self.basis_of):
             R = self.state.R[g, :b, :b]
@@ -297,6 +334,8 @@ class Pursuit:
         out, step = np.empty((len(self.root), n)), max(1, KERNEL_VALUES_PER_BLOCK // n)
         rows = np.arange(n)
         for i in range(0, n, step):
+            if self.problem.kernel.cancel[0]:
+                raise _native.Cancelled("cancelled")
             K = (
                 self.problem.kernel.between(rows[i : i + step], rows)
                 if self.K is None

@@ -11,7 +11,7 @@ from ...base import SUCCESS, KernelClassifier, learn_batch, with_callbacks
 from ...data import WeightedRows, check_choice, check_number
 from ...kernels import join_points, n_points
 from ...losses import LOSSES, SKLEARN_NAMES, loss_from_name
-from ...solving import Callback, SolverResult, Status, Stop
+from ...solving import Callback, Deadline, OwnRows, SolverResult, Status, Stop
 from .online_epochs import OnlineProblem, OnlineResult, online, permutations, resumed, start, weighted_draws
 
 
@@ -28,12 +28,13 @@ class _OnlineClassifier(KernelClassifier):
 
     _success = (*SUCCESS, Status.MAX_ITER)  # the number of epochs is a choice, not a failure
     _remedy_for_overflow = "raise alpha and lower the weights"
+    _remedy_for_divergence = "raise alpha, or raise max_iter"
 
     def _rule(self) -> OnlineRule:
         return OnlineRule("perceptron")
 
-    def _stop(self) -> Stop:
-        return Stop(tol=0.0, max_iter=self.max_iter, max_seconds=self.max_seconds)
+    def _stop(self, deadline: Deadline) -> Stop:
+        return Stop(tol=0.0, max_iter=self.max_iter, deadline=deadline)
 
     def _check_parameters(self) -> None:
         self._check_kernel()
@@ -58,13 +59,15 @@ class _OnlineClassifier(KernelClassifier):
     def _solve_all(
         self, data: WeightedRows, stop: Stop, callback: Callback | None, n_threads: int
     ) -> list[SolverResult]:
+        own_rows = None
         if self._rule().alpha > 0.0:
             order = weighted_draws(data.weight, [self._seed, 2])
             problem = self._problem(data, np.ones(len(data.rows)))
+            own_rows = OwnRows.of(problem.targets, data.weight, problem.loss)
         else:
             order = permutations(len(data.rows), [self._seed, 2])
             problem = self._problem(data, data.weight)
-        return [online(problem, order, stop=stop, seed=self._seed, callback=callback)]
+        return [online(problem, order, stop=stop, seed=self._seed, own_rows=own_rows, callback=callback)]
 
     def _store(self, results: list[Any], data: WeightedRows) -> None:
         support = results[0].support
@@ -93,7 +96,9 @@ class _OnlineClassifier(KernelClassifier):
         learn_batch(self, X, y, classes, sample_weight)
         return self
 
-    def _learn_batch(self, data: WeightedRows, first: bool, callback: Callback | None) -> OnlineResult:
+    def _learn_batch(
+        self, data: WeightedRows, first: bool, stop: Stop, callback: Callback | None
+    ) -> OnlineResult:
         budget = self._rule().budget
         if not first and 0 < budget < self.n_support_:
             raise ValueError(
@@ -102,8 +107,19 @@ class _OnlineClassifier(KernelClassifier):
             )
         problem = self._problem(data, data.weight, None if first else self.support_vectors_)
         state = start(problem) if first else resumed(problem, self._memory)
-        stop, rows = replace(self._stop(), max_iter=1), np.arange(len(data.rows))
-        return online(problem, lambda _: rows, stop=stop, seed=self._seed, state=state, callback=callback)
+        stop, rows = replace(stop, max_iter=1), np.arange(len(data.rows))
+        own_rows = None
+        if problem.alpha > 0.0:
+            own_rows = OwnRows.of(problem.targets, data.weight, problem.loss, part_of_stream=True)
+        return online(
+            problem,
+            lambda _: rows,
+            stop=stop,
+            seed=self._seed,
+            own_rows=own_rows,
+            state=state,
+            callback=callback,
+        )
 
     def _store_batch(self, result: Any, data: WeightedRows, first: bool) -> None:
         support, kernel = result.support, self._kernel_data(data)
@@ -169,9 +185,12 @@ class KernelPerceptron(_OnlineClassifier):
     objective_ : float
         The mean loss of the samples of the last epoch, each before its update, summed over the columns.
     dual_gap_ : float
-        0 if the fit converged, else infinite: nothing is proved.
+        0 if the fit converged, else infinite: nothing is proved. Outputs are sums of kernel values in the
+        precision of the rows.
     status_ : str
-        "converged", "max_iter", "time_limit" or "stopped".
+        "converged", "max_iter", "time_limit" or "stopped"; "diverged", with a warning, where outputs on the
+        training rows are not finite, or the objective of Pegasos is worse than that of zero coefficients:
+        the model is then the best one that an epoch ended with.
     n_iter_ : int
         Epochs started.
     history_ : list of one tuple of Check

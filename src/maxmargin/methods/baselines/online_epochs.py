@@ -6,7 +6,6 @@ outputs under the present model, and the values between them.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,10 +15,23 @@ import numpy as np
 from ... import _native
 from ...kernels import KernelData, n_points
 from ...losses import Loss
-from ...solving import Callback, Certificate, SolverResult, State, Stop, drive
+from ...solving import (
+    Callback,
+    Certificate,
+    OwnRows,
+    SolverResult,
+    State,
+    Status,
+    Stop,
+    best_point,
+    drive,
+    until_cut,
+)
 
 SAMPLES_PER_BLOCK = 256  # whose kernel values are computed together
 LOSSES_WITH_UNBOUNDED_SLOPE = ("squared", "squared-hinge")
+
+POINT = ("coef", "time", "sqnorm")  # the entries of a state that are the model
 
 Order = Callable[[int], np.ndarray]
 
@@ -89,12 +101,19 @@ def online(
     *,
     stop: Stop,
     seed: int = 0,
+    own_rows: OwnRows | None = None,
     state: State | None = None,
     callback: Callback | None = None,
 ) -> OnlineResult:
-    """Up to ``stop.max_iter`` epochs; a perceptron has converged after an epoch without an update."""
+    """Up to ``stop.max_iter`` epochs; a perceptron has converged after an epoch without an update.
+
+    Where ``own_rows`` is given, on which Pegasos is judged, it may have diverged.
+    """
     epochs = OnlineEpochs(problem, order, stop.resumed(state) or start(problem), seed, stop)
     status, history = drive(epochs.state, epochs.step, epochs.certify, stop, callback)
+    if own_rows is not None and epochs.return_to_best_point(own_rows):
+        status = Status.DIVERGED
+        history = tuple(check for check in history if np.isfinite(check.primal))
     support, state = epochs.support(), epochs.state
     memory = State(
         **{name: state[name] for name in ("time", "sqnorm", "n_updates")}, coef=state.coef[support]
@@ -157,13 +176,17 @@ def _scale(alpha: float, time: np.ndarray) -> np.ndarray:
     return np.divide(1.0, alpha * time, out=np.zeros_like(time), where=time > 0.0)
 
 
+def _penalty(alpha: float, time: np.ndarray, sqnorm: np.ndarray) -> float:
+    """``alpha/2 ||f||^2``; alpha scale = 1 / time, because the square of the scale may overflow."""
+    return 0.5 * float(np.sum(_scale(alpha, time) * sqnorm / np.maximum(time, 1e-300)))
+
+
 class OnlineEpochs:
     """Epochs over the samples of an ``OnlineProblem``; ``state.coef`` holds g, of which f is a multiple."""
 
     def __init__(self, problem: OnlineProblem, order: Order, state: State, seed: int, stop: Stop) -> None:
         self.problem, self.order, self.state = problem, order, state
-        self.seed, self.cancel = seed, stop.cancel
-        self.deadline = time.perf_counter() + stop.max_seconds
+        self.seed, self.cancel, self.deadline = seed, stop.cancel, stop.deadline
 
     def step(self) -> None:
         """One epoch, or the part that the time limit allows; the next step then continues it."""
@@ -175,7 +198,7 @@ class OnlineEpochs:
         while state.position < len(order):
             self._block(order[state.position : state.position + SAMPLES_PER_BLOCK])
             state.position += SAMPLES_PER_BLOCK
-            if time.perf_counter() >= self.deadline or self.cancel[0]:
+            if self.deadline.passed():
                 break
         if state.position >= len(order):
             state.position, state.epoch = 0, state.epoch + 1
@@ -190,15 +213,32 @@ class OnlineEpochs:
         losses = np.where(
             met, state.suffered / np.where(met, state.seen, 1.0), problem.loss.value(np.zeros(1))
         )
-        penalty = 0.0
-        if problem.alpha > 0.0:  # alpha scale = 1 / time; the square of the scale may overflow
-            penalty = 0.5 * np.sum(
-                _scale(problem.alpha, state.time) * state.sqnorm / np.maximum(state.time, 1e-300)
-            )
+        penalty = _penalty(problem.alpha, state.time, state.sqnorm) if problem.alpha > 0.0 else 0.0
         clean = state.epoch > 0 and state.position == 0 and state.n_updates[0] == state.n_updates_before
         dual = 0.0 if clean and problem.loss.name == "perceptron" and problem.alpha == 0.0 else -np.inf
-        n_values = problem.kernel.n_values
-        return Certificate(float(losses.sum() + penalty), dual, len(self.support()), n_values)
+        primal, n_values = float(losses.sum() + penalty), problem.kernel.n_values
+        if problem.alpha > 0.0 and primal < state.get("best_primal", np.inf) and state.coef.any():
+            state.update(best_primal=primal, **{f"best_{name}": state[name].copy() for name in POINT})
+        return Certificate(primal, dual, len(self.support()), n_values)
+
+    def return_to_best_point(self, rows: OwnRows) -> bool:
+        """Take back the model of the best epoch, or of the batch before, if the present one diverged."""
+        problem, state = self.problem, self.state
+
+        def excess(prefix: str) -> float:
+            coef, time, sqnorm = (state[prefix + name] for name in POINT)
+            scale = _scale(problem.alpha, time)
+            with np.errstate(over="ignore", invalid="ignore"):
+                outputs = scale * self._outputs(rows.index, coef)
+                penalty = float(_penalty(problem.alpha, time, sqnorm))
+                return rows.excess(outputs.astype(problem.kernel.dtype), penalty)
+
+        point, diverged = "", False
+        with until_cut(self.deadline):
+            point, diverged = best_point(["best_", ""] if "best_coef" in state else [""], excess)
+        for name in POINT:
+            state[name][...] = state[point + name]
+        return diverged
 
     def support(self) -> np.ndarray:
         """The numbers of the support vectors: ascending, or with a budget in the order of their slots."""
@@ -227,15 +267,19 @@ class OnlineEpochs:
 
     def _unbounded(self, which: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Outputs of the model for a block of samples, and the kernel values between them."""
-        problem, coef = self.problem, self.state.coef
-        m, kernel = problem.n_earlier, problem.kernel
-        support = self.support()
+        between = self.problem.kernel.between(which, which)
+        return self._outputs(which, self.state.coef), between, np.zeros(0, dtype=np.int64)
+
+    def _outputs(self, which: np.ndarray, coef: np.ndarray) -> np.ndarray:
+        """``sum_j coef_j k(x_i, x_j)`` for the samples i given, of a model without a budget."""
+        m, kernel = self.problem.n_earlier, self.problem.kernel
+        support = np.flatnonzero((coef != 0.0).any(axis=1))
         rows = support[support >= m]
         outputs = kernel.matmul(which, rows - m, coef[rows])
         if m:
             with _native.one_blas_thread():
-                outputs += kernel.block(which, problem.earlier) @ coef[:m]
-        return outputs, kernel.between(which, which), np.zeros(0, dtype=np.int64)
+                outputs += kernel.block(which, self.problem.earlier) @ coef[:m]
+        return outputs
 
     def _budgeted(self, which: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Space for outputs, kernel values including the support vectors', and the column of each slot."""

@@ -11,7 +11,7 @@ The library's own method (``greedy.py``) works in phases. Each is ended by a rul
 
 The published method (``incremental.py``) asks ``incremental_status`` after each step.
 
-A step of the published method whose coefficients overflow ends it as "failed" (``incremental.py``). Also,
+A step of the published method whose coefficients overflow ends it as "diverged" (``incremental.py``). Also,
 ``max_iter``, ``max_seconds`` or a callback ("stopped") can end either method early; these limits are common
 to all solvers and belong to ``solving.drive``.
 """

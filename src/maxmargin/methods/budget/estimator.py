@@ -16,8 +16,8 @@ from ...losses import loss_from_name
 from ...solving import Callback, SolverResult, Stop
 from .fit import BudgetFit, fit_batch, fit_rows
 from .parameters import check_budget_parameters, has_probabilities
-from .path import path_table
-from .problem import UntrainedOutputs
+from .path import path_table, smallest_good_budget
+from .problem import ALPHA_SEARCH, UntrainedOutputs
 from .truncation import truncated
 
 
@@ -30,9 +30,9 @@ class SparseKernelClassifier(KernelClassifier):
 
     over the set S, of at most ``budget`` rows, and over the coefficients a. n_t is the weight of the rows
     that take part in column t. There is no intercept. S is found greedily: candidates are scored by the
-    predicted decrease of the objective on a sample of the data, Newton's method keeps the
-    coefficients at the optimum, and swaps improve a full set. ``dual_gap_`` certifies the coefficients for
-    the set S that was found; no method can certify S itself.
+    predicted decrease of the objective on a sample of the data, Newton's method keeps the coefficients at the
+    optimum, and swaps improve a full set. ``dual_gap_`` certifies the coefficients for the S that was found;
+    nothing certifies S itself. The last refit of float32 rows is in double where rounding would decide.
 
     :meth:`as_published` is the method of the paper instead: S and a by stochastic gradient steps.
 
@@ -56,8 +56,9 @@ class SparseKernelClassifier(KernelClassifier):
     n_candidates : int, default=60
         Rows drawn at random, from which a new support vector is selected.
     alpha : float or "auto", default="auto"
-        The weight of the norm; C = 1 / (n alpha). "auto" chooses it by the loss on held-out rows, along a
-        warm-started grid; the last refit uses these rows too.
+        The weight of the norm; C = 1 / (n alpha). "auto" takes the largest, of a warm-started grid, whose
+        loss on held-out rows exceeds the least by at most one standard error of their difference, and none
+        that the precision cannot certify. The last refit uses the held-out rows too.
     move_centers : bool, default=False
         Move the support vectors off the data to lower the objective further (RBF kernel). They are then
         prototypes instead of rows of X, and ``support_`` is None.
@@ -118,6 +119,9 @@ class SparseKernelClassifier(KernelClassifier):
         At most ``budget``.
     alpha_, gamma_ : float
         The values used.
+    alpha_search_ : dict of arrays
+        Each "alpha" tried by ``alpha="auto"``: the "budget" so far, its held-out "loss", the
+        "standard_error" of its difference to the best loss of that budget, and the "gap" of its fit.
     budget_path_ : dict of arrays
         "budget", "loss" (mean training loss, summed over the columns), "gap" (relative, of that model) and
         "score" (accuracy on the held-out rows; NaN without ``validation_fraction``) of the models with the
@@ -130,7 +134,9 @@ class SparseKernelClassifier(KernelClassifier):
         share. Infinite with ``refit=None``.
     status_ : str
         "budget_full", or "no_loss_left" where fewer support vectors suffice; "stopped" by a callback.
-        "stalled", "max_iter" and "time_limit" come with a warning.
+        "stalled", "max_iter" and "time_limit" come with a warning, as does "diverged": with ``refit=None``,
+        outputs on the training rows that are not finite, or a mean loss above that of zero coefficients. The
+        model is then the best one of the path.
     n_iter_ : int
         Rounds.
     history_ : list of one tuple of Check
@@ -150,6 +156,7 @@ class SparseKernelClassifier(KernelClassifier):
     """
 
     _remedy_for_overflow = "raise alpha"
+    _remedy_for_divergence = "raise alpha, set back_fit='n/B', or set refit='newton'"
 
     def __init__(
         self,
@@ -209,8 +216,12 @@ class SparseKernelClassifier(KernelClassifier):
         """The method of Blondel, Seki and Uehara: Algorithms 1 and 2 as printed.
 
         Hinge loss, candidates drawn in proportion to their losses, n/B samples of back-fitting after each
-        support vector, no refit, duplicates not merged. ``alpha="auto"`` is the best of 1, 1e-1, ..., 1e-7,
-        times the mean of k(x, x), by accuracy on a tenth of the rows. There is no certificate.
+        support vector, no refit, duplicates not merged. There is no certificate.
+
+        ``alpha="auto"`` tries 1, 1e-1, 1e-2, ..., 1e-7, each times the mean of k(x, x), and takes the one
+        with the best accuracy on a tenth of the rows: the largest of equals, and one that diverges only if
+        all do. ``partial_fit`` has no rows to choose on: there it is 1e-4 times the mean of k(x, x) in the
+        first batch.
 
         Parameters
         ----------
@@ -236,8 +247,6 @@ class SparseKernelClassifier(KernelClassifier):
         check_budget_parameters(self, self._kernel_parameter())
         self._check_stopping()
 
-    # ---- fitting ----
-
     def _solve_all(
         self, data: WeightedRows, stop: Stop, callback: Callback | None, n_threads: int
     ) -> list[SolverResult]:
@@ -247,8 +256,10 @@ class SparseKernelClassifier(KernelClassifier):
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from one more batch of a stream.
 
-        The published method (``refit=None``) takes the rows in the order given. Otherwise the model is fitted
-        again to a sample of the stream so far, this batch included.
+        The published method (``refit=None``) takes the rows in the order given. With ``back_fit="n/B"``, n
+        counts the rows seen so far, and a batch back-fits as many samples as it has rows, so that a stream
+        makes the steps of one fit however it is split. Otherwise the model is fitted again to a sample of the
+        stream so far, this batch included.
 
         After ``fit`` it continues from the fitted model. A gamma given by name is taken from the first batch.
         ``support_`` is None afterwards, because support vectors of earlier batches are not rows of this X.
@@ -268,13 +279,16 @@ class SparseKernelClassifier(KernelClassifier):
         learn_batch(self, X, y, classes, sample_weight)
         return self
 
-    def _learn_batch(self, data: WeightedRows, first: bool, callback: Callback | None) -> BudgetFit:
-        return fit_batch(self, data, first, self._stop(), callback)
+    def _learn_batch(
+        self, data: WeightedRows, first: bool, stop: Stop, callback: Callback | None
+    ) -> BudgetFit:
+        return fit_batch(self, data, first, stop, callback)
 
     def _store(self, results: list[SolverResult], data: WeightedRows) -> None:
         found = cast(BudgetFit, results[0])
         self._keep(found.support_vectors, found.coef, found.support_in_x)
         self.alpha_ = found.alpha
+        self.alpha_search_ = dict(zip(ALPHA_SEARCH, found.alpha_search.T.copy(), strict=True))
         self.t_ = found.t
         self.budget_path_ = path_table(found.path)
         self._path_coef = {budget: point.coef for budget, point in found.path.items()}
@@ -293,8 +307,6 @@ class SparseKernelClassifier(KernelClassifier):
         scores = decision_values(found.outputs, self.code_, self.decoder_)
         self.calibrator_ = CalibratedScores().fit(scores, data.labels[found.rows], data.weight[found.rows])
 
-    # ---- probabilities ----
-
     def _direct_probabilities(self) -> bool:
         """Whether the scores are log odds: the log loss, and each score the output of one column."""
         code, log = self.code_, loss_from_name(self.loss).name == "log"
@@ -303,6 +315,7 @@ class SparseKernelClassifier(KernelClassifier):
         )
 
     @available_if(has_probabilities)  # type: ignore[untyped-decorator]
+    @np.errstate(under="ignore")
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities of the classes, whose argmax is ``predict``'s answer.
 
@@ -332,8 +345,6 @@ class SparseKernelClassifier(KernelClassifier):
         """The logarithm of ``predict_proba``."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
-
-    # ---- the path ----
 
     def truncate(self, budget: int, X: Any = None, y: Any = None, sample_weight: Any = None) -> Self:
         """The model with the first ``budget`` support vectors, refitted for exactly that set.
@@ -378,11 +389,7 @@ class SparseKernelClassifier(KernelClassifier):
         """
         check_is_fitted(self)
         check_number("tolerance", tolerance, at_least=0.0)
-        scores = self.budget_path_["score"]
-        if not np.isfinite(scores).any():
-            raise ValueError("choose_budget needs held-out scores; fit with validation_fraction, e.g. 0.1.")
-        good = scores >= np.nanmax(scores) - tolerance
-        return int(self.budget_path_["budget"][good].min())
+        return smallest_good_budget(self.budget_path_, tolerance)
 
     def __getstate__(self) -> Any:
         """The model without its training data."""

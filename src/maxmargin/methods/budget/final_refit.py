@@ -1,10 +1,16 @@
-"""The last refit, on all rows: their features are stored if memory allows, else computed in every pass."""
+"""The last refit, on all rows: their features are stored if memory allows, else computed in every pass.
+
+If the features are in float32, its gap includes what rounding can do. Rounding changes the features of row i
+by d_i, and the outputs by e_i = d_i'v. The loss then moves by about u'e, with u its slopes, and the gradient,
+whose squared norm over 2 alpha is the gap, by sum_i u_i d_i and by the change of the slopes. A sample of rows
+in double measures d and e. Where they would decide the end of the refit, it continues in double.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,7 +18,7 @@ from ...kernels import KernelData
 from ...numerics import ROWS_PER_KERNEL_CALL, FeaturePanel
 from ...solving import Status, row_blocks
 from .ending import greedy_status
-from .growth_sample import column_costs
+from .growth_sample import ALPHA_FACTOR, MAX_ALPHA_STEPS, column_costs
 from .path import PATH_TOL, replace_last
 from .problem import BudgetProblem
 from .reduced_newton import ReducedProblem, Refit, refit
@@ -22,6 +28,9 @@ if TYPE_CHECKING:
 
 MIN_ROWS_PER_BLOCK = 256  # rows per kernel call, however small the cache
 MIN_ROWS_TO_CALIBRATE = 1000  # kept apart; with fewer, the rows trained on are used, out of fold
+N_SAMPLED_ROWS = 64  # evaluated in double, to measure rounding
+ERRORS_PER_BOUND = 2.0  # root mean squares that bound a sum of errors
+MAX_ROUNDING_PER_TOL = 0.1  # of a relative gap, before it is computed in double
 CALIBRATION_FOLDS = 5  # refits without a fold, where too few rows are kept apart
 
 
@@ -58,11 +67,24 @@ def _on_all_rows(fit: GreedyFit) -> Refit:
     n_trained = problem.n_samples - fit.options.n_held_out
     if sample.covers(n_trained):
         sample.train_on(n_trained)
-        return refit(fit.reduced(), state.V, fit.panel.dot(state.V), fit.tol, exact=True)
+        return _certified(fit)
     if fit.options.choose_alpha:
+        state.V = _certified(fit).V
         state.alpha *= fit.share_of_weight()
     start = FinalStart(state.V, state.alpha, sample.n_trained)
     return refit_on_all_rows(problem, fit.panel, start, n_trained, fit.options.cache_bytes, fit.tol)
+
+
+def _certified(fit: GreedyFit) -> Refit:
+    """The refit on the sample; an alpha that is not given is raised until its gap is at most ``tol``."""
+    state = fit.state
+    found = _last_refit(fit.reduced(), state.V, fit.tol, fit.options.cache_bytes)
+    for _ in range(MAX_ALPHA_STEPS if fit.options.choose_alpha else 0):
+        if found.relative_gap <= fit.tol:
+            break
+        state.alpha *= ALPHA_FACTOR
+        found = _last_refit(fit.reduced(), found.V, fit.tol, fit.options.cache_bytes)
+    return found
 
 
 class StreamedPanel(FeaturePanel):
@@ -89,7 +111,8 @@ class StreamedPanel(FeaturePanel):
     def dot(self, V: np.ndarray) -> np.ndarray:
         """``K(rows, Z) L^{-T} V``."""
         out = np.empty((len(self.kernel), V.shape[1]))
-        out[: self.n_kept] = self.kept.dot(V)[: self.n_kept]
+        if self.n_kept:
+            out[: self.n_kept] = self.kept.dot(V)[: self.n_kept]
         a = self.coef(V).astype(self.kernel.dtype)
         for rows, K in self._streamed():
             parts = self.pool.map(_product(K, a), row_blocks(len(K), ROWS_PER_KERNEL_CALL // 8))
@@ -102,6 +125,8 @@ class StreamedPanel(FeaturePanel):
         for rows, K in self._streamed():
             r = R[rows].astype(K.dtype)
             total += self.pool.sum(_transposed_product(K, r), row_blocks(len(K), ROWS_PER_KERNEL_CALL // 8))
+        if not self.n_kept:
+            return self.solve_factor(total)
         here = np.zeros((len(self.kept.kernel), R.shape[1]))
         here[: self.n_kept] = R[: self.n_kept]
         return self.solve_factor(total) + self.kept.tdot(here, b)
@@ -170,6 +195,81 @@ def refit_on_all_rows(
     targets = problem.targets[:n_trained].astype(np.float64)
     cost = column_costs(targets, problem.weight[:n_trained], n_trained)
     reduced = ReducedProblem(panel, targets, cost, problem.loss, start.alpha)
-    result = refit(reduced, start.V, panel.dot(start.V), tol, exact=True)
+    result = _last_refit(reduced, start.V, tol, cache_bytes)
     problem.kernel.n_values += kernel.n_values
     return result
+
+
+def _last_refit(problem: ReducedProblem, V: np.ndarray, tol: float, cache_bytes: int) -> Refit:
+    """The exact refit from V, in the precision of the panel, then in double if rounding would decide its end.
+
+    Its gap includes what rounding can do. If the features in double do not fit in memory, there are only
+    bounds in double, and no further steps.
+    """
+    panel = problem.panel
+    fitted, decides = rounding_decides(problem, refit(problem, V, panel.dot(V), tol, exact=True), tol)
+    if not decides:
+        return fitted
+    kernel: Any = DoubleBlocks(panel.kernel)
+    if 8 * len(kernel) * panel.size <= cache_bytes:
+        wide = FeaturePanel(kernel, panel.size, panel.pool).fill(panel.points, panel.factor, [panel.size])
+    else:
+        wide, tol = StreamedPanel(kernel, panel, 0, ROWS_PER_KERNEL_CALL), np.inf
+    there = replace(problem, panel=wide)
+    return refit(there, fitted.V, wide.dot(fitted.V), tol, width=fitted.width, exact=True)
+
+
+@dataclass(frozen=True)
+class DoubleBlocks:
+    """Kernel values of the same rows, in double; only the rows of a block are converted at a time."""
+
+    kernel: KernelData
+
+    @property
+    def dtype(self) -> Any:
+        """The precision of the values."""
+        return np.dtype(np.float64)
+
+    def __len__(self) -> int:
+        return len(self.kernel)
+
+    def block(self, which: Any, points: Any, out: np.ndarray | None = None) -> np.ndarray:
+        """``K[i, j] = k(row which[i], points[j])``."""
+        K = self.kernel.gram(self.kernel.points(which), points)
+        if out is None:
+            return K
+        out[...] = K
+        return out
+
+
+def rounding_decides(problem: ReducedProblem, fitted: Refit, tol: float) -> tuple[Refit, bool]:
+    """The refit with rounding included in its gap, and whether only double precision can show its gap."""
+    if problem.panel.kernel.dtype == np.float64 or not fitted.V.any():
+        return fitted, False
+    rounding = rounding_of(problem, fitted)
+    safe = replace(fitted, gap=fitted.gap + rounding)
+    small = rounding.sum() <= MAX_ROUNDING_PER_TOL * tol * fitted.primal.sum()
+    return safe, not (small and safe.relative_gap <= tol)
+
+
+def rounding_of(problem: ReducedProblem, fitted: Refit) -> np.ndarray:
+    """What rounding of the features can add to primal minus dual, in each column."""
+    panel, F = problem.panel, fitted.F
+    rows = np.linspace(0, len(F) - 1, min(N_SAMPLED_ROWS, len(F))).astype(np.int64)
+    exact = panel.whitened(panel.kernel.gram(panel.kernel.points(rows), panel.points))
+    d = exact - panel.whitened(panel.kernel.block(rows, panel.points).astype(np.float64))
+    e = exact @ fitted.V - F[rows]
+    smooth = problem.smooth(fitted.width)
+    u, curvature = problem.residuals(smooth, F), problem.curvatures(smooth, F)
+    sign = np.sign(u[rows])
+    noise, lengths = np.sqrt(np.mean(e * e, axis=0)), np.sqrt(np.square(exact).sum(axis=1).max(initial=0.0))
+    size, spread = np.abs(u).sum(axis=0), np.sqrt(np.square(u).sum(axis=0))
+    value = ERRORS_PER_BOUND * spread * noise + size * np.abs(np.mean(sign * e, axis=0))
+    value += 0.5 * curvature.sum(axis=0) * noise**2
+    d2 = np.square(d).sum(axis=1).mean()
+    drift = np.square(sign.T @ d / len(rows)).sum(axis=1)  # (n_columns,), squared
+    bias = size * np.sqrt(np.maximum(drift - ERRORS_PER_BOUND * d2 / len(rows), 0.0))
+    slopes = noise * lengths * np.sqrt(np.square(curvature).sum(axis=0))
+    g = ERRORS_PER_BOUND * (spread * np.sqrt(d2) + slopes) + bias
+    norm = np.sqrt(2.0 * problem.alpha * np.maximum(fitted.gap, 0.0))
+    return np.asarray(value + g * (2.0 * norm + g) / (2.0 * problem.alpha))

@@ -71,6 +71,7 @@ def fit_rows(
     rows, start = hold_out(data, held_out_share(model)), _warm_start(model, data)
     memory = TrainingMemory(rows)
     if model.refit is None:
+        memory = replace(memory, n_rows=len(data.labels))
         result = PublishedFit(model, rows, start, stop).fit(callback)
         return BudgetFit.of(result, rows.data, model._kernel_data(rows.data), memory, in_x=True)
     return _fit_greedily(model, rows, start, memory, stop, callback, in_x=True)
@@ -88,9 +89,10 @@ def fit_batch(
     start = None if first else WarmStart(model.support_vectors_, model.dual_coef_.T, None, model.t_)
     memory = TrainingMemory() if first else model._training
     if model.refit is None:
+        memory = replace(memory.without_rows(), n_rows=memory.n_rows + len(data.labels))
         steps = PublishedFit(model, SplitRows(data), start, stop)
-        result = steps.fit_batch(None if first else model.alpha_, callback)
-        return BudgetFit.of(result, data, model._kernel_data(data), memory.without_rows(), in_x=False)
+        result = steps.fit_batch(None if first else model.alpha_, memory.n_rows, callback)
+        return BudgetFit.of(result, data, model._kernel_data(data), memory, in_x=False)
     size = max(ROWS_PER_SUPPORT_VECTOR * model.budget, MIN_SAMPLE_ROWS)
     memory = memory.with_batch(data, size, lambda k: model._rng(2, k))
     assert memory.reservoir is not None

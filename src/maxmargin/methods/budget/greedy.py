@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...numerics import FeaturePanel
-from ...solving import Callback, Certificate, Check, RowPool, State, Status, Stop, drive
+from ...solving import Callback, Certificate, Check, RowPool, State, Status, Stop, certified, drive
 from .centers import move_centers
 from .ending import budget_is_full, candidates_are_used_up, held_out_loss_has_settled, is_promising
 from .final_refit import finish
 from .gain import pick_by_gain
-from .growth_sample import GrowthSample, better_alpha, first_alpha
+from .growth_sample import AlphaSearch, GrowthSample, first_alpha
 from .path import PATH_TOL, StoredPath, add_present, final_points, refit_path, stated_budgets
 from .problem import BudgetProblem, BudgetResult, UntrainedOutputs
 from .reduced_newton import ReducedProblem, Refit, own_bounds, refit
@@ -197,6 +197,7 @@ class GreedyFit:
     def certify(self) -> Certificate:
         """Bounds of the reduced problem."""
         fitted = own_bounds(self.reduced(), self.fitted)
+        self.certified = self._model()
         primal, gap = float(fitted.primal.sum()), float(fitted.gap.sum())
         n_values = self.n_values + self.kernel.n_values + self.problem.kernel.n_values
         return Certificate(primal, primal - gap, self.panel.size, n_values)
@@ -210,8 +211,8 @@ class GreedyFit:
             self._enlarge()
         self.fitted = self.present()
         if budget_is_full(b, self.options.budget) or self._no_progress():
-            if state.round == 1:  # full from the start
-                self._tune()
+            if state.round == 1:  # full from the start, with an alpha that was chosen for it
+                self._tune(keep=True)
             if self._may_swap():
                 state.phase = "swap"
             else:
@@ -234,12 +235,18 @@ class GreedyFit:
             return False
         return held_out_loss_has_settled([point.held_out_loss for point in self.path.points()])
 
-    def _tune(self) -> None:
-        """Look for a better alpha, where it is not given."""
+    def _tune(self, *, keep: bool = False) -> None:
+        """Look for a better alpha, where it is not given; ``keep`` the present one if it is as good."""
         state = self.state
         if self.options.choose_alpha and self.sample.can_tune:
-            state.alpha, fitted = better_alpha(self.reduced, self.fitted, state.alpha, self.sample, PATH_TOL)
-            self.take(fitted)
+            share = self.share_of_weight()
+            default = first_alpha(self.problem) / share  # of the sample
+            search = AlphaSearch(self.reduced, self.sample, PATH_TOL, share=share, default=default)
+            chosen = search.choose(state.alpha, self.fitted, keep=keep)
+            state.alpha = chosen.alpha
+            self.take(chosen.fitted)
+            table = np.insert(search.table(), 0, self.panel.size, axis=1)
+            state.alpha_search = np.concatenate([state.get("alpha_search", table[:0]), table])
 
     def append(self, picks: np.ndarray) -> np.ndarray:
         """Add rows of the sample to the support vectors; a mask of those that were added."""
@@ -313,7 +320,12 @@ class GreedyFit:
         return float(sampled / self.problem.weight[:n_trained].sum())
 
     def result(self, status: Status, history: tuple[Check, ...]) -> BudgetResult:
-        """The model and its path; the last point is the model itself unless the fit ended early."""
+        """The model and its path; that of the last certificate, where a round was cut after it."""
+        model = self.certified if status is Status.TIME_LIMIT else self._model()
+        return replace(model, status=status, history=certified(history))
+
+    def _model(self) -> BudgetResult:
+        """The model and its path as they stand; at the end the last point is the model itself."""
         state = self.state
         coef = state.final_coef if len(state.final_coef) else self.panel.coef(state.V)
         calibration = None
@@ -322,11 +334,12 @@ class GreedyFit:
         return BudgetResult(
             coef,
             0.0,
-            status,
-            history,
+            Status.TIME_LIMIT,
+            (),
             support=self.sample.rows[state.support],
             points=self.panel.points if "centres" in state else None,
             path=final_points(self, coef),
             alpha=state.alpha,
+            alpha_search=state.get("alpha_search", np.zeros((0, 5))),
             calibration=calibration,
         )

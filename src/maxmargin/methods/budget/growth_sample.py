@@ -1,12 +1,14 @@
-"""The rows that support vectors are chosen on: a sample, with some rows kept apart for validation."""
+"""The rows that support vectors are chosen on, a sample; others, kept apart for validation, choose alpha."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
 from ...losses import Loss
+from ...solving import FLOAT_EPS
 from .problem import BudgetProblem
 from .reduced_newton import ReducedProblem, Refit, refit
 
@@ -121,8 +123,9 @@ def column_costs(targets: np.ndarray, weight: np.ndarray, n_trained: int) -> np.
 
 ALPHA_FACTOR = 10.0**0.5  # between two values of alpha that are compared
 MIN_SAVING = 2e-4  # share of the loss that a smaller alpha, which is harder to solve for, must save
-ROWS_WITHOUT_NOISE = 1000  # validation rows from which on the standard error is ignored
-MAX_ALPHA_STEPS = 20  # of the search: ten orders of magnitude
+MAX_ALPHA_STEPS = 20  # of the search, each way: ten orders of magnitude
+ERRORS_TO_CHANGE = 2.0  # standard errors by which another alpha must be better than one chosen before
+MAX_CONDITION = 1e-4 / FLOAT_EPS  # of a Hessian, for a gap that rounding does not spoil
 ROWS_FOR_KERNEL_SCALE = 256
 
 
@@ -138,33 +141,106 @@ def first_alpha(problem: BudgetProblem) -> float:
     return kernel_scale(problem) / np.count_nonzero(problem.weight)
 
 
-def better_alpha(
-    reduced: Callable[[float], ReducedProblem], fitted: Refit, alpha: float, sample: GrowthSample, tol: float
-) -> tuple[float, Refit]:
-    """Follow the validation loss from the present alpha, by factors of the root of ten, while it falls.
+@dataclass(frozen=True)
+class AlphaTrial:
+    """A fit for one alpha, and what each validation row adds to its loss."""
 
-    With few validation rows, a smaller alpha must save more than one standard error of the difference: chance
-    alone would lead to ever smaller ones.
+    alpha: float
+    fitted: Refit
+    losses: np.ndarray
+    usable: bool  # whether the precision can certify it
+
+    @property
+    def loss(self) -> float:
+        """The loss on the validation rows."""
+        return float(self.losses.sum())
+
+    def standard_error(self, best: AlphaTrial) -> float:
+        """Of the difference between the two losses, row by row."""
+        return float(np.sqrt(len(self.losses)) * np.std(self.losses - best.losses))
+
+    def is_as_good_as(self, best: AlphaTrial, n_errors: float = 1.0) -> bool:
+        """Whether its loss exceeds the best one's by at most one standard error, or some."""
+        return self.loss - best.loss <= n_errors * self.standard_error(best)
+
+
+class AlphaSearch:
+    """The one-standard-error rule: of all alphas as good as the best, by the validation loss, the largest.
+
+    Small gains that chance explains would lead to ever smaller values, which are hard to solve for and rough
+    on rows unlike those seen. From the present alpha the search goes down, by factors of the root of ten,
+    while the loss falls, and up as long as the loss is as good as the best. Beyond ``default``, the alpha of
+    fits without validation rows, it must fall: a few rows cannot tell any model from zero coefficients.
+
+    An alpha is usable if its fit reaches ``tol`` and ``share * alpha``, which the last refit uses, is not
+    below what double precision can certify: the largest eigenvalue of a Hessian, bounded by its trace, is at
+    most ``MAX_CONDITION`` of it.
     """
-    loss = reduced(alpha).loss
-    best = (sample.validation_losses(loss, fitted.F), alpha, fitted)
-    for factor in (1.0 / ALPHA_FACTOR, ALPHA_FACTOR):
-        before = best[1]
+
+    def __init__(
+        self,
+        reduced: Callable[[float], ReducedProblem],
+        sample: GrowthSample,
+        tol: float,
+        *,
+        share: float,
+        default: float,
+    ) -> None:
+        self.reduced, self.sample, self.tol = reduced, sample, tol
+        self.share, self.default = share, default
+        self.trials: list[AlphaTrial] = []
+
+    def choose(self, alpha: float, fitted: Refit, *, keep: bool = False) -> AlphaTrial:
+        """The trial chosen, given the present alpha and its fit; ``keep`` prefers the present to a tie."""
+        if fitted.relative_gap > self.tol:  # coefficients of an earlier fit
+            fitted = refit(self.reduced(alpha), fitted.V, fitted.F, self.tol)
+        best = self._try(alpha, fitted)
         for _ in range(MAX_ALPHA_STEPS):
-            trial_alpha = best[1] * factor
-            trial = refit(reduced(trial_alpha), best[2].V, best[2].F, tol)
-            losses = sample.validation_losses(loss, trial.F)
-            if not best[0].sum() - losses.sum() > (_min_saving(best[0], losses) if factor < 1.0 else 0.0):
+            trial = self._next(best, 1.0 / ALPHA_FACTOR)
+            if not (trial.usable and trial.loss < (1.0 - MIN_SAVING) * best.loss):
                 break
-            best = (losses, trial_alpha, trial)
-        if best[1] != before:
-            break
-    return best[1], best[2]
+            best = trial
+        last = self.trials[0]
+        for _ in range(MAX_ALPHA_STEPS):
+            trial = self._next(last, ALPHA_FACTOR)
+            if trial.usable and (not best.usable or trial.loss < best.loss):
+                best = trial
+            elif best.usable and not self._is_good(trial, best):
+                break
+            last = trial
+        if keep and self.trials[0].usable and self.trials[0].is_as_good_as(best, ERRORS_TO_CHANGE):
+            return self.trials[0]
+        good = [trial for trial in self.trials if self._is_good(trial, best)]
+        return max(good or self.trials, key=lambda trial: trial.alpha)
+
+    def _is_good(self, trial: AlphaTrial, best: AlphaTrial) -> bool:
+        """Whether the rule may choose the trial."""
+        tie = trial.alpha <= self.default and trial.is_as_good_as(best)
+        return trial.usable and (trial is best or tie)
+
+    def table(self) -> np.ndarray:
+        """A row for each trial, in descending order: alpha for all rows, loss, standard error, gap."""
+        best = min(self.trials, key=lambda trial: (not trial.usable, trial.loss))
+        trials = sorted(self.trials, key=lambda trial: -trial.alpha)
+        return np.array(
+            [(t.alpha * self.share, t.loss, t.standard_error(best), t.fitted.relative_gap) for t in trials]
+        )
+
+    def _next(self, start: AlphaTrial, factor: float) -> AlphaTrial:
+        alpha = start.alpha * factor
+        return self._try(alpha, refit(self.reduced(alpha), start.fitted.V, start.fitted.F, self.tol))
+
+    def _try(self, alpha: float, fitted: Refit) -> AlphaTrial:
+        problem = self.reduced(alpha)
+        losses = self.sample.validation_losses(problem.loss, fitted.F)
+        condition = _hessian_trace(problem, fitted) / (self.share * alpha)
+        usable = bool(fitted.relative_gap <= self.tol and condition <= MAX_CONDITION)
+        trial = AlphaTrial(alpha, fitted, losses, usable)
+        self.trials.append(trial)
+        return trial
 
 
-def _min_saving(losses: np.ndarray, smaller: np.ndarray) -> float:
-    """The decrease of the validation loss that a smaller alpha must reach."""
-    gain = MIN_SAVING * float(losses.sum())
-    if len(losses) >= ROWS_WITHOUT_NOISE:
-        return gain
-    return max(gain, float(np.sqrt(len(losses)) * np.std(losses - smaller)))
+def _hessian_trace(problem: ReducedProblem, fitted: Refit) -> float:
+    """The largest trace of ``Phi' D Phi`` over the columns, which bounds the largest eigenvalue."""
+    D = problem.curvatures(problem.smooth(fitted.width), fitted.F)
+    return float((D * problem.panel.sqnorms()[:, None]).sum(axis=0).max())

@@ -48,13 +48,31 @@ class Expansion:
 
 
 @dataclass(frozen=True)
+class BackFit:
+    """How many samples to back-fit with: some after each step of growth, and ``n_in_all``, if it is given.
+
+    No step follows once there were so many in all; where growth ends earlier, the rest comes at once.
+    """
+
+    n_each: int = 0
+    n_in_all: int | None = None
+
+    def n_next(self, n_done: int, grown: bool) -> int:
+        """Samples after the next step, ``n_done`` having been used before; ``grown`` if growth has ended."""
+        if self.n_in_all is None:
+            return self.n_each
+        n_left = self.n_in_all - n_done
+        return n_left if grown else min(self.n_each, n_left)
+
+
+@dataclass(frozen=True)
 class IncrementalOptions:
     """How support vectors are chosen."""
 
     budget: int
     select: Selector
     n_candidates: int
-    n_back_fit: int
+    back_fit: BackFit
     cancel: np.ndarray
 
 
@@ -63,7 +81,7 @@ def incremental(
     *,
     budget: int,
     selection: str | Selector = "loss-probabilistic",
-    back_fit: int | None = None,
+    back_fit: BackFit | int | None = None,
     n_candidates: int = 60,
     stop: Stop,
     seed: int = 0,
@@ -82,9 +100,9 @@ def incremental(
         ``MAX_EMPTY_DRAWS`` draws in a row had a loss.
     selection : str or Selector
         Which candidate of a draw is taken; see ``selectors.py``.
-    back_fit : int or None
-        Samples to back-fit with after each step of growth; None for no back-fitting. They are drawn from
-        the candidates, or from all rows where there are none left.
+    back_fit : BackFit, int or None
+        Samples to back-fit with, after each step of growth where it is a number; None for no back-fitting.
+        They are drawn from the candidates, or from all rows where there are none left.
     n_candidates : int
         Candidates in a draw.
     stop : Stop
@@ -103,15 +121,17 @@ def incremental(
     -------
     BudgetResult
         ``path`` holds the coefficients of each stated budget as they stood last, back-fitting included.
-        ``Status.FAILED`` is an overflow, to which a small alpha and losses with unbounded slopes may lead;
-        the coefficients are then the last finite ones.
+        ``Status.DIVERGED`` is an overflow, to which a small alpha and losses with unbounded slopes may
+        lead; the coefficients are then the last finite ones.
     """
-    for name, value in (("budget", budget), ("n_candidates", n_candidates), ("back_fit", back_fit or 1)):
+    for name, value in (("budget", budget), ("n_candidates", n_candidates)):
         check_number(name, value, at_least=1, integer=True)
-    options = IncrementalOptions(
-        budget, selector_from_name(selection), n_candidates, back_fit or 0, stop.cancel
-    )
+    if not isinstance(back_fit, BackFit):
+        check_number("back_fit", back_fit or 1, at_least=1, integer=True)
+        back_fit = BackFit(back_fit or 0)
+    options = IncrementalOptions(budget, selector_from_name(selection), n_candidates, back_fit, stop.cancel)
     state = stop.resumed(state) or _begin(problem, budget, seed, start)
+    state.setdefault("n_back_fitted", 0)  # states of earlier versions have none
     foreign = start.points if start is not None and start.rows is None else None
     growth = Growth(problem, options, foreign, state)
     status, history = drive(state, growth.step, growth.certify, stop, callback, due=lambda: state.check_due)
@@ -176,12 +196,16 @@ class Growth:
         with np.errstate(over="ignore", invalid="ignore"):
             finite = state.n_support == state.a.shape[1] or self._grow(rng)
             ended = self._status()
+            n_back_fit = self.options.back_fit.n_next(state.n_back_fitted, ended is not None)
+            state.n_back_fitted += n_back_fit
+            if ended is None and state.n_back_fitted == self.options.back_fit.n_in_all:
+                ended = Status.NO_LOSS_LEFT
             if finite:
-                self._draw(rng, self.options.n_back_fit, 0 if ended else self.options.n_candidates)
+                self._draw(rng, n_back_fit, 0 if ended else self.options.n_candidates)
         if not (finite and np.isfinite(state.a).all()):
             state.n_support, state.a[...], state.scale[...], state.t[...] = before
-            return Status.FAILED
-        state.n_met += 1 + self.options.n_back_fit
+            return Status.DIVERGED
+        state.n_met += 1 + n_back_fit
         if state.n_support in self.stated:
             state.check_due = state.n_support > before[0]
             StoredPath(state).add(PathPoint(state.n_support, self.coef()))

@@ -17,6 +17,8 @@ from .data import SplitRows, as_in
 class TrainingMemory:
     """The rows of the last ``fit``, or a sample of a stream of ``n_batches`` batches.
 
+    The published method keeps no sample: ``n_rows`` counts the rows that it has seen.
+
     ``rows`` is a reference to the training data, which ``truncate`` refits on. Pickles, copies and model
     files never contain it. ``reservoir``, which they do contain, is what the next ``partial_fit`` refits on.
     """
@@ -24,6 +26,7 @@ class TrainingMemory:
     rows: SplitRows | None = None
     reservoir: Reservoir | None = None
     n_batches: int = 0
+    n_rows: int = 0
 
     @property
     def held_out_weight(self) -> float:

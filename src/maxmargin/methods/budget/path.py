@@ -52,6 +52,14 @@ def path_table(path: dict[int, PathPoint]) -> dict[str, np.ndarray]:
     return {"budget": np.array([point.budget for point in points], dtype=np.int64), **table}
 
 
+def smallest_good_budget(table: dict[str, np.ndarray], tolerance: float) -> int:
+    """The smallest budget of a ``budget_path_`` whose score is within the tolerance of the best."""
+    scores = table["score"]
+    if not np.isfinite(scores).any():
+        raise ValueError("choose_budget needs held-out scores; fit with validation_fraction, e.g. 0.1.")
+    return int(table["budget"][scores >= np.nanmax(scores) - tolerance].min())
+
+
 class StoredPath:
     """The points of a path in a solver's state, which holds named arrays and numbers only.
 

@@ -53,6 +53,9 @@ class UntrainedOutputs:
     outputs: np.ndarray
 
 
+ALPHA_SEARCH = ("budget", "alpha", "loss", "standard_error", "gap")
+
+
 @dataclass(frozen=True)
 class BudgetResult(SolverResult):
     """Coefficients (n_support, n_columns) of the rows at the positions ``support``, in the order chosen.
@@ -60,13 +63,15 @@ class BudgetResult(SolverResult):
     A support vector that is not a row of the problem has position -1. ``points`` are the support vectors
     themselves where some are not rows of the problem. ``path`` holds the models of smaller budgets, in
     ascending order. ``t``, where a method counts its steps, is the number of the next one in each column.
-    ``calibration`` is what probabilities can be calibrated on.
+    ``calibration`` is what probabilities can be calibrated on. ``alpha_search`` has a row for each alpha
+    tried, with the columns ``ALPHA_SEARCH``.
     """
 
     support: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     points: Any = None
     path: dict[int, PathPoint] = field(default_factory=dict)
     alpha: float = np.nan
+    alpha_search: np.ndarray = field(default_factory=lambda: np.zeros((0, 5)))
     t: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     calibration: UntrainedOutputs | None = None
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._native import effective_n_threads
-from ...solving import Status
+from ...solving import Deadline, Status, ended_in_time
 from .data import SplitRows, hold_out, with_support
 from .fit import held_out_share
 from .greedy import GreedyOptions, greedy
@@ -41,7 +41,8 @@ def truncated(
         path=False,
     )
     problem = budget_problem(model, found.data, model.alpha_)
-    result, _ = greedy(problem, options, stop=model._stop(), seed=model._seed)
+    with Deadline(model.max_seconds) as deadline, ended_in_time(deadline, "the refit of truncate"):
+        result, _ = greedy(problem, options, stop=model._stop(deadline), seed=model._seed)
     kept = np.isin(found.positions, result.support)  # all but those that rounding puts in the others' span
     small._keep(points[kept], result.coef, None if support is None else support[kept])
     _cut_path(small, budget)

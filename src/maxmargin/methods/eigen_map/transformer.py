@@ -8,10 +8,10 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_array, check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
-from ..._native import LAYOUT, as_rows, effective_n_threads, is_sparse
+from ..._native import effective_n_threads, is_sparse
 from ...base import (
     canonical_rows,
     check_precomputed,
@@ -23,8 +23,16 @@ from ...base import (
     set_kernel,
     takes_objects,
 )
-from ...data import WeightedRows, check_choice, check_number, check_sample_weight
+from ...data import (
+    WeightedRows,
+    check_choice,
+    check_number,
+    check_rows,
+    check_sample_weight,
+    validate_rows,
+)
 from ...kernels import Kernel, Precomputed, kernel_from_name
+from ...solving import Deadline, ended_in_time
 from .features import EIGEN_METHODS, EigenFeatures, find_eigen_features
 
 
@@ -39,7 +47,7 @@ class KernelEigenMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     ``sqrt(l_k)`` and orthogonal to the others. With ``method="exact"`` D D' is the best approximation of rank
     S. The other methods choose landmarks z_1, ..., z_m and approximate K by ``K_nm K_mm^{-1} K_mn`` and this
     one by its S leading eigenvectors; they never form the n x n matrix. A new x has the features
-    ``k(x, landmarks_) @ projection_``.
+    ``k(x, landmarks_) @ projection_``. Features have the precision of the rows, and no certificate.
 
     Parameters
     ----------
@@ -65,6 +73,8 @@ class KernelEigenMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         How many landmarks, for "pivoted-cholesky" (by default a tenth more than components) and "landmarks"
         (by default as many): the more, the closer are the features to the exact ones. Or the landmarks
         themselves: points, or for a precomputed kernel the numbers of its columns.
+    max_seconds : float, default=3600.0
+        Seconds after which ``fit`` raises ``TimeoutError``.
     n_jobs : int, default=None
         Number of threads; it does not change the result.
     random_state : int, RandomState or None, default=None
@@ -118,6 +128,7 @@ class KernelEigenMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         coef0: float = 0.0,
         method: str = "auto",
         landmarks: Any = None,
+        max_seconds: float = 3600.0,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -128,6 +139,7 @@ class KernelEigenMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self.coef0 = coef0
         self.method = method
         self.landmarks = landmarks
+        self.max_seconds = max_seconds
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -183,10 +195,18 @@ class KernelEigenMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     # ---- fitting ----
 
+    @np.errstate(under="ignore")
     def _fit(self, X: Any, sample_weight: Any) -> tuple[Any, np.ndarray, np.ndarray]:
         """Valid rows, which of them count, and their features, each in its row."""
         forget(self, "projection_")  # not fitted until this fit ends
         self._check_parameters()
+        with (
+            Deadline(self.max_seconds) as deadline,
+            ended_in_time(deadline, "the features of KernelEigenMap"),
+        ):
+            return self._find(X, sample_weight, deadline)
+
+    def _find(self, X: Any, sample_weight: Any, deadline: Deadline) -> tuple[Any, np.ndarray, np.ndarray]:
         n_threads = effective_n_threads(self.n_jobs)
         self._seed = int(check_random_state(self.random_state).randint(2**31))
         kernel = self._kernel_parameter()
@@ -194,6 +214,7 @@ class KernelEigenMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         weight = check_sample_weight(sample_weight, rows.shape[0])
         labels = np.zeros(len(weight), dtype=np.int64)
         data = canonical_rows(kernel, rows, labels, weight, self._rng(0), n_threads=n_threads)
+        data = data.until(deadline.flag)
         set_kernel(self, resolved_kernel(kernel, data, self._rng(1)))
         found = find_eigen_features(
             kernel_data(self.kernel_, data),
@@ -210,6 +231,7 @@ class KernelEigenMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     def _check_parameters(self) -> None:
         check_number("n_components", self.n_components, at_least=1, integer=True)
         check_choice("method", self.method, EIGEN_METHODS)
+        check_number("max_seconds", self.max_seconds, above=0.0)
         if self.landmarks is not None and np.ndim(self.landmarks) == 0 and not is_sparse(self.landmarks):
             check_number("landmarks", self.landmarks, at_least=1, integer=True)
         self._kernel_parameter()
@@ -225,7 +247,7 @@ class KernelEigenMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         kernel = self._kernel_parameter()
         if takes_objects(kernel, X):
             return object_array(X)
-        rows = as_rows(validate_data(self, X, reset=reset, **LAYOUT))
+        rows = validate_rows(self, X, reset=reset)
         if reset:
             check_precomputed(kernel, rows)
         return rows
@@ -239,7 +261,7 @@ class KernelEigenMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             return self._columns(given, len(rows))
         if takes_objects(self._kernel_parameter(), given):
             return object_array(given)
-        points = as_rows(check_array(given, input_name="landmarks", **LAYOUT))
+        points = check_rows(given, input_name="landmarks")
         if rows.ndim == 2:
             if points.shape[1] != rows.shape[1]:
                 raise ValueError(
@@ -276,6 +298,7 @@ class KernelEigenMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     # ---- features ----
 
+    @np.errstate(under="ignore")
     def _features_of(self, rows: Any) -> np.ndarray:
         if isinstance(self.kernel_, Precomputed):
             features = rows[:, self.landmarks_] @ self.projection_

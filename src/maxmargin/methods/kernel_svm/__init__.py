@@ -2,11 +2,14 @@
 
 Coefficients are signed, so targets appear only in their bounds. The gradient of a settled sample belongs to
 an earlier copy of the coefficients; one product with the difference updates it. Only a certificate over all
-samples, with fresh gradients, ends a fit. Memory per column depends only on the data and ``cache_mb``.
+samples, with fresh gradients, ends a fit; where kernel values are rounded to float32, it includes what that
+can do. Memory per column depends only on the data and ``cache_mb``.
 """
 
 from .calibrated import CalibratedSVC
 from .estimator import LOSSES, KernelSVC
 from .path import svm_path
+from .problem import SvmProblem
+from .rounding import RoundedPoint
 
-__all__ = ["LOSSES", "CalibratedSVC", "KernelSVC", "svm_path"]
+__all__ = ["LOSSES", "CalibratedSVC", "KernelSVC", "RoundedPoint", "SvmProblem", "svm_path"]

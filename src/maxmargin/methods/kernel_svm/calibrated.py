@@ -12,12 +12,12 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from ..._native import effective_n_threads
-from ...base import FoldOutputs, forget
+from ...base import SHARE_BEFORE_FOLDS, FoldOutputs, forget
 from ...calibration import CalibratedScores, check_method
-from ...checkpoints import Checkpoint, fit_record, parameter_identity, set_checkpoint
+from ...checkpoints import Checkpoint, FitRecord, fit_record, parameter_identity, set_checkpoint
 from ...data import WeightedRows, apart_by_folds, check_folds, given_folds
 from ...decoders import CoupledPairs, decision_values, has_all_pairs
-from ...solving import Status
+from ...solving import Deadline, Status, ended_in_time
 from .estimator import KernelSVC
 from .out_of_fold import outputs_without_folds
 
@@ -67,8 +67,8 @@ class CalibratedSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     All folds use the kernel of the fit to all rows, so a named gamma such as "scale" is computed once. Class
     weights act like sample weights: with a class weight of 2, the probabilities are those of data in which
     the class is twice as frequent. If a class has a single row, the fold without that row does not know the
-    class, and pairs with that class are constant there. The folds together may take up to the estimator's
-    ``max_seconds`` again.
+    class, and pairs with that class are constant there. The SVM may take half of the
+    estimator's ``max_seconds``, the folds the rest.
 
     Examples
     --------
@@ -118,13 +118,23 @@ class CalibratedSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_method(self.method)
         check_folds(self.cv)
         given = given_folds(self.cv, y)
-        with fit_record(self) as record:
+        model = self._new_estimator()
+        model._check_parameters()
+        with (
+            np.errstate(under="ignore"),
+            Deadline(model.max_seconds) as deadline,
+            ended_in_time(deadline, "CalibratedSVC to calibrate probabilities"),
+            fit_record(self) as record,
+        ):
             record.bind(parameter_identity(self))
-            model = self._new_estimator()._fit(X, y, sample_weight, record=record.below("SVM"))
+            until = deadline.part(SHARE_BEFORE_FOLDS)
+            model._fit(X, y, sample_weight, record=record.below("SVM"), deadline=until)
             data, fold, coef = self._folded(model, model._labelled(X, y, sample_weight), given)
+            folds = FitRecord() if model.status_ == str(Status.TIME_LIMIT) else record.below("folds")
             # Coupling uses the outputs of a pair only for rows of its two classes.
             everywhere = not has_all_pairs(model.code_)
-            stop = record.below("folds").limits(model._stop())
+            stop = folds.limits(model._stop(deadline))
+            data = data.until(deadline.flag)
             found = outputs_without_folds(model, data, fold, coef, stop, everywhere=everywhere)
         self._certify(found)
         self.estimator_, self.classes_ = model, model.classes_
@@ -191,6 +201,7 @@ class CalibratedSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         return self.estimator_.predict(X)
 
+    @np.errstate(under="ignore")
     def predict_proba(self, X: Any) -> np.ndarray:
         """Class probabilities; their argmax is the class that ``predict`` returns.
 

@@ -12,7 +12,7 @@ from ... import _native
 from ...codes import Code
 from ...data import MemoryPool, WeightedRows
 from ...kernels import KernelData
-from ...solving import SolverResult, Stop, solve_columns
+from ...solving import SolverResult, Stop, solve_columns, unsolved
 from .problem import SvmProblem
 from .working_set import N_INITIAL_ROWS
 
@@ -51,9 +51,16 @@ class SvmColumns:
         self.cache_bytes = for_columns // min(MAX_COLUMNS_IN_FLIGHT, code.n_columns)
 
     def solve(
-        self, solve_column: Callable[[SvmColumn, Stop], list[SolverResult]], stop: Stop, n_threads: int
+        self,
+        solve_column: Callable[[SvmColumn, Stop], list[SolverResult]],
+        stop: Stop,
+        n_threads: int,
+        n_results: int = 1,
     ) -> list[list[SolverResult]]:
-        """``solve_column(column, stop)`` for every column; coefficients follow the column's row order."""
+        """``solve_column(column, stop)``, ``n_results`` results, for every column.
+
+        Coefficients follow the column's row order.
+        """
         pool = MemoryPool(self.cache_bytes // self.kernel.dtype.itemsize, self.kernel.dtype)
 
         def solve_one(number: int, stop: Stop, n_inner: int) -> list[SolverResult]:
@@ -65,8 +72,13 @@ class SvmColumns:
             place = np.argsort(order)
             return [replace(result, coef=result.coef[place]) for result in results]
 
+        def without_time(number: int) -> list[SolverResult]:
+            return n_results * [unsolved(np.zeros(len(self.code.column(self.data.labels, number)[0])))]
+
         with _native.one_blas_thread():  # once for all columns
-            return solve_columns(solve_one, self.code.n_columns, stop, n_threads, MAX_COLUMNS_IN_FLIGHT)
+            return solve_columns(
+                solve_one, self.code.n_columns, stop, n_threads, MAX_COLUMNS_IN_FLIGHT, without_time
+            )
 
     def _problem(self, number: int, stop: Stop, n_threads: int) -> tuple[SvmProblem, np.ndarray | None]:
         """The problem of a column, and the order of its rows if it differs from the code's order."""
@@ -131,6 +143,7 @@ class ClassBlocks:
             cancel=kernel.cancel,
             stats=kernel.stats,
             _filler=kernel.filler(),
+            _double=kernel._double,
             blocks=self,
             classes=classes,
         )

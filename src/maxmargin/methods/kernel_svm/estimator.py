@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
-from ...base import FoldOutputs, KernelClassifier
+from ...base import FitInput, FoldOutputs, KernelClassifier, first_step_of
 from ...checkpoints import FitRecord
 from ...data import (
     WeightedRows,
@@ -21,12 +20,13 @@ from ...data import (
     check_number,
 )
 from ...kernels import KernelData
-from ...solving import Callback, SolverResult, Stop, without_bound_words
+from ...solving import Callback, Deadline, SolverResult, Stop, ended_in_time, without_bound_words
 from .columns import SvmColumn, SvmColumns
 from .out_of_fold import outputs_without_folds
 from .path import svm_path
 from .problem import SvmProblem
-from .working_set import start, working_sets
+from .solve import working_sets
+from .working_set import start
 
 LOSSES = {"hinge": "hinge", "squared-hinge": "squared-hinge", "squared_hinge": "squared-hinge"}
 AUTO_CACHE_MB = 1000
@@ -45,7 +45,13 @@ class KernelSVC(KernelClassifier):
     A working-set method solves the dual: it optimises blocks of violating samples by pairs chosen with
     second-order information, caches a limited number of kernel rows, and shrinks the problem to the samples
     that are not yet settled at a bound. A fit ends when the relative duality gap over all samples is at most
-    ``tol``; problems of up to 1,000 samples are then solved to machine precision.
+    ``tol``; problems of up to 1,000 samples are then solved to the precision of their kernel values.
+
+    **Precision.** ``dual_gap_`` holds for the rows as given and their kernel values in exact arithmetic.
+    Kernel values of float32 rows are computed in float32; every certificate measures on a sample of rows what
+    that can do, and adds it to the gap. Where it could decide whether a fit has converged, terms of the gap
+    are computed in double, and the fit continues in double if they are too large (as a rule, for C above
+    1,000). A precomputed float32 matrix is taken as exact.
 
     Parameters
     ----------
@@ -227,25 +233,31 @@ class KernelSVC(KernelClassifier):
         """
         Cs = check_grid("Cs", Cs)
         common = clone(self).set_params(C=float(max(Cs)))
-        fit = common._begin(X, y, sample_weight)
-        stop = replace(self._stop(), max_seconds=self.max_seconds * len(Cs))
+        common._check_parameters()
+        with Deadline(self.max_seconds * len(Cs)) as deadline, ended_in_time(deadline, first_step_of(self)):
+            return common._path(Cs, common._begin(X, y, sample_weight, deadline))
+
+    def _path(self, Cs: np.ndarray, fit: FitInput) -> list[KernelSVC]:
+        """The models of :meth:`path`; the C of this one is the largest."""
 
         def solve_column(column: SvmColumn, stop: Stop) -> list[SolverResult]:
             return svm_path(
                 column.problem,
-                [C / common.C for C in Cs],
+                [C / self.C for C in Cs],
                 stop=stop,
                 cache_bytes=column.cache_bytes,
                 shrinking=self.shrinking,
                 memory=column.memory,
             )
 
-        columns = common._columns(fit.data).solve(solve_column, stop, fit.n_threads)
+        columns = self._columns(fit.data).solve(
+            solve_column, self._stop(fit.deadline), fit.n_threads, len(Cs)
+        )
         models = []
         for C, results in zip(Cs, zip(*columns)):
-            model = copy(common).set_params(C=float(C))
+            model = copy(self).set_params(C=float(C))
             model._store(list(results), fit.data)
-            model._certify(list(results), model._learn_to_decode(fit, None))
+            model._certify(list(results), model._learn_to_decode(fit, list(results), None))
             models.append(model)
         return models
 
@@ -261,7 +273,8 @@ class KernelSVC(KernelClassifier):
         )
 
     def _remedy(self) -> str:
-        return without_bound_words(self.kernel) if self.dual_gap_ == np.inf else super()._remedy()
+        without_bound = self.dual_gap_ == np.inf and np.isfinite(self.objective_)
+        return without_bound_words(self.kernel) if without_bound else super()._remedy()
 
     def _store(self, results: list[SolverResult], data: WeightedRows) -> None:
         self._keep_columns(results, data)

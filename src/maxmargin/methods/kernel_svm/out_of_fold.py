@@ -7,7 +7,6 @@ if most of the kernel matrix will be needed, it is computed once and kept, memor
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -19,7 +18,8 @@ from ...data import WeightedRows
 from ...kernels import KernelData, Precomputed
 from ...solving import Callback, State, Status, Stop, solve_columns, worst_status
 from .problem import SvmProblem, balanced
-from .working_set import start, working_sets
+from .solve import working_sets
+from .working_set import start
 
 if TYPE_CHECKING:
     from .estimator import KernelSVC
@@ -64,7 +64,7 @@ def out_of_fold(
     callback: Callback | None = None,
 ) -> FoldFits:
     """Fit a column without each fold in turn; ``a`` are the coefficients of the fit to all rows."""
-    own, deadline = problem.kernel, time.perf_counter() + stop.max_seconds
+    own = problem.kernel
     problem, cache_bytes = _with_matrix(problem, a, cache_bytes)
     kernel, everyone = problem.kernel, np.arange(len(fold))
     trained = [np.flatnonzero(fold != k) for k in range(n_folds)]
@@ -79,11 +79,11 @@ def out_of_fold(
         if _one_sided(part):  # a constant f has the least loss
             coef[rows, k], intercept[k] = 0.0, part.y[0] if len(rows) else 0.0
         else:
-            left = replace(stop, max_seconds=max(deadline - time.perf_counter(), 0.0))
+            limits = replace(stop, deadline=stop.deadline.part(1.0 / (n_folds - k)))
             state = _state(part, stop.tol, shrinking, before[rows, 0], f[rows, k])
             result = working_sets(
                 part,
-                stop=left,
+                stop=limits,
                 cache_bytes=cache_bytes,
                 shrinking=shrinking,
                 state=state,
@@ -122,7 +122,7 @@ def _with_matrix(problem: SvmProblem, a: np.ndarray, cache_bytes: int) -> tuple[
         return problem, cache_bytes
     everyone, K = np.arange(n), np.empty((n, n), dtype=kernel.dtype)
     kernel.fill(everyone, everyone, (K, everyone, 0))
-    held = KernelData(Precomputed(), K, everyone, kernel.n_threads, cancel=kernel.cancel)
+    held = KernelData(Precomputed(), K, everyone, kernel.n_threads, cancel=kernel.cancel, source=kernel)
     return replace(problem, kernel=held), cache_bytes - n_bytes
 
 

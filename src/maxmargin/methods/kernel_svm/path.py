@@ -10,15 +10,15 @@ and all known values of f, current or from an earlier iterate, are multiplied by
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from ...solving import SolverResult, State, Stop
+from ...solving import SolverResult, State, Stop, until_cut
 from .problem import SvmProblem
-from .working_set import MAX_POLISHED_SAMPLES, TARGET_PER_TOL, sets_for, solved, start
+from .solve import Solve, solved
+from .working_set import MAX_POLISHED_SAMPLES, TARGET_PER_TOL, start
 
 
 def svm_path(
@@ -30,20 +30,20 @@ def svm_path(
     shrinking: bool = True,
     memory: np.ndarray | None = None,
 ) -> list[SolverResult]:
-    """Solve the problem with its costs multiplied by each factor in turn, under one time limit."""
-    deadline, last = time.perf_counter() + stop.max_seconds, 0.0
+    """Solve the problem with its costs multiplied by each factor in turn, until one deadline."""
+    last = 0.0
     results: list[SolverResult] = []
     for k, factor in enumerate(factors):
-        left = max(deadline - time.perf_counter(), 0.0) / (len(factors) - k)
-        limits = replace(stop, max_seconds=left)
+        limits = replace(stop, deadline=stop.deadline.part(1.0 / (len(factors) - k)))
         at = replace(problem, cost=problem.cost * factor)
         if k == 0:
             state = start(at, stop.tol, shrinking)
-            sets = sets_for(at, cache_bytes, limits, shrinking, state, memory)
+            solve = Solve(at, cache_bytes, limits, shrinking, state, memory)
         else:
-            state = moved(sets.state, sets.problem, at, factor / last, stop.tol)
-            sets.go_on(at, state, limits)
-        results.append(solved(sets, limits))
+            state = moved(solve.state, solve.problem, at, factor / last, stop.tol)
+            with until_cut(stop.deadline):
+                solve.go_on(at, state, limits)
+        results.append(solved(solve, limits))
         last = factor
     return results
 
@@ -65,6 +65,7 @@ def moved(state: State, before: SvmProblem, after: SvmProblem, ratio: float, tol
         path=t * state.path,
         looks=0,
         still=0,
+        double=state.double,
         snapshots=_times(state.snapshots, t, before, after),
         reference=state.reference,
         row_path=t * state.row_path,

@@ -13,7 +13,7 @@ gradient is g = y - f - R a.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -62,6 +62,10 @@ class SvmProblem:
         """What counts as zero among objective values: the objective at f = 0 times the unit roundoff."""
         return float(self.cost.sum() * (0.5 if self.squared else 1.0) * FLOAT_EPS)
 
+    def in_double(self) -> SvmProblem:
+        """The same problem with kernel values in double."""
+        return replace(self, kernel=self.kernel.in_double())
+
     def dual(self, which: np.ndarray | slice, a: np.ndarray, g: np.ndarray) -> float:
         """The contribution of some samples to the dual value."""
         return 0.5 * float(a @ (self.y[which] + g))
@@ -72,11 +76,22 @@ class SvmProblem:
 
     def gap(self, which: np.ndarray | slice, a: np.ndarray, g: np.ndarray, b: float) -> float:
         """The contribution of some samples to primal minus dual, a sum of non-negative terms."""
-        y, cost, r = self.y[which], self.cost[which], self.residuals(which, a, g) - b
+        return float(np.sum(self.terms(which, a, self.residuals(which, a, g) - b)))
+
+    def terms(self, which: np.ndarray | slice, a: np.ndarray, r: np.ndarray) -> np.ndarray:
+        """The terms of the gap, each convex in the sample's residual ``r = y - f - b``."""
+        y, cost = self.y[which], self.cost[which]
         missing = np.maximum(0.0, y * r)
         if self.squared:
-            return float(np.sum(0.5 * cost * missing**2 - a * r + 0.5 * a * a / cost))
-        return float(np.sum(cost * missing - a * r))
+            return np.asarray(0.5 * cost * missing**2 - a * r + 0.5 * a * a / cost)
+        return np.asarray(cost * missing - a * r)
+
+    def grown_terms(
+        self, which: np.ndarray | slice, a: np.ndarray, r: np.ndarray, error: np.ndarray
+    ) -> np.ndarray:
+        """How much larger the terms can be if the residuals are off by at most ``error``."""
+        ends = np.maximum(self.terms(which, a, r - error), self.terms(which, a, r + error))
+        return np.asarray(ends - self.terms(which, a, r))
 
     def intercept(self, which: np.ndarray | slice, a: np.ndarray, g: np.ndarray) -> float:
         """The b that minimises the gap of some samples; see :func:`optimal_intercept`."""

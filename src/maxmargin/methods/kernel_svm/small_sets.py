@@ -6,7 +6,6 @@ stored at position i. A column of a thousand samples takes milliseconds, so the 
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import numpy as np
@@ -57,7 +56,6 @@ class SmallSets:
     def go_on(self, problem: SvmProblem, state: State, stop: Stop) -> None:
         """Switch to this problem, which has the kernel and the targets of the last one."""
         self.problem, self.state, self.stop = problem, state, stop
-        self.deadline = time.perf_counter() + stop.max_seconds
         self.tiny = problem.tiny
         self.fixed = (problem.lower, problem.upper, problem.y, problem.cost, problem.squared)
         self._look()
@@ -104,6 +102,16 @@ class SmallSets:
             hit_rate=(self.asked - self.n_known) / max(1, self.asked),
         )
 
+    def put_back(self) -> None:
+        """Nothing to do: the state is always current."""
+
+    def evaluate_all(self) -> None:
+        """Nothing to do: all gradients are fresh."""
+
+    def fresh(self) -> slice:
+        """The samples with fresh gradients: all."""
+        return slice(None)
+
     def _rounds(self, target: float) -> bool:
         """Solve blocks of samples and update all gradients."""
         state, kernel = self.state, self.problem.kernel
@@ -113,7 +121,7 @@ class SmallSets:
             n_rounds=ROUNDS_PER_STEP,
             target=target,
             tiny=self.tiny,
-            seconds=self._seconds_left(),
+            seconds=self.stop.deadline.left(),
             dual=state.dual,
             n_threads=kernel.n_threads,
             cancel=self.stop.cancel,
@@ -149,12 +157,6 @@ class SmallSets:
         """The kernel values between some samples; most are already known."""
         return self._kernel_rows(which)[:, which]
 
-    def _seconds_left(self) -> float:
-        return max(self.deadline - time.perf_counter(), 0.0)
-
-    def _late(self) -> bool:
-        return self._seconds_left() == 0.0 or bool(self.stop.cancel[0])
-
     def _polish(self) -> None:
         """The exact solution: by the core, or by ``polish`` if the core meets a singular face."""
         state = self.state
@@ -166,10 +168,10 @@ class SmallSets:
                 state.a,
                 state.g,
                 *self.fixed,
-                seconds=self._seconds_left(),
+                seconds=self.stop.deadline.left(),
                 fetch=self._fetch,
                 cancel=self.stop.cancel,
             ):
-                state.a, state.g = polish(self.problem, state.a, self._late, self._kernel_rows)
+                state.a, state.g = polish(self.problem, state.a, self.stop.deadline.passed, self._kernel_rows)
         state.polished = True
         self._look()

@@ -9,16 +9,15 @@ of settled samples are recomputed, and samples that are not settled after all be
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import numpy as np
 
 from ... import _native
-from ...data import check_kernel_sums, lazy_array
-from ...solving import Callback, Certificate, SolverResult, State, Status, Stop, drive, without_bound
+from ...data import lazy_array
+from ...solving import Certificate, State, Stop
 from .polish import polish
-from .problem import SvmProblem, balanced, refuted_by
+from .problem import SvmProblem, balanced
 from .row_cache import RowCache, SettledSamples, unmoved
 from .small_sets import GAP_BEFORE_POLISH, MAX_STEPS_BEFORE_POLISH, SmallSets, stands_still
 
@@ -38,40 +37,6 @@ TARGET_PER_TOL = 0.1  # target gap of the active samples, which makes the dual v
 MIN_SUBSET_GAP = 0.03  # relative gap to which a subset is solved before it grows
 MAX_POLISHED_SAMPLES = 1000  # problems up to this size are solved exactly
 MAX_LOOKS_PER_CERTIFICATE = 3  # how often settled samples may become active again before a certificate
-
-
-def working_sets(
-    problem: SvmProblem,
-    *,
-    stop: Stop,
-    cache_bytes: int,
-    shrinking: bool = True,
-    state: State | None = None,
-    callback: Callback | None = None,
-    memory: np.ndarray | None = None,
-) -> SolverResult:
-    """Minimise to ``stop.tol``; ``coef`` is y times the multipliers.
-
-    ``memory`` is a scratch array of the kernel's dtype, ``cache_bytes`` long; reusing its pages saves
-    allocating new ones. ``state`` is a state that a callback received, or ``start(...)`` with coefficients of
-    a similar problem.
-    """
-    state = stop.resumed(state) or start(problem, stop.tol, shrinking)
-    sets = sets_for(problem, cache_bytes, stop, shrinking, state, memory)
-    return solved(sets, stop, callback)
-
-
-def solved(sets: SmallSets | WorkingSets, stop: Stop, callback: Callback | None = None) -> SolverResult:
-    """Run rounds until ``stop``; raise if kernel values are not finite.
-
-    If the kernel proves indefinite, the solution is returned without bounds.
-    """
-    status, history = drive(sets.state, sets.step, sets.certify, stop, callback, sets.due)
-    if status is Status.FAILED:
-        check_kernel_sums(sets.problem.kernel.dtype, sets.state.g)
-    result = SolverResult(sets.state.a.copy(), sets.b, status, history)
-    refuted = refuted_by(sets.problem, sets.state.a, sets.state.g, sets.kernel_among)
-    return without_bound(result) if refuted else result
 
 
 def sets_for(
@@ -136,6 +101,7 @@ def start(
         path=0.0,
         looks=0,
         still=0,
+        double=False,
         **unmoved(coef if f is not None else np.zeros(n), known=a is None or f is not None),
     )
 
@@ -157,7 +123,7 @@ class WorkingSets:
         memory: np.ndarray | None = None,
     ) -> None:
         self.problem, self.stop, self.shrinking, self.state = problem, stop, shrinking, state
-        self.deadline, self.b = time.perf_counter() + stop.max_seconds, 0.0
+        self.b = 0.0
         n, itemsize = len(problem.y), np.dtype(problem.kernel.dtype).itemsize
         within = int(
             np.sqrt(cache_bytes / 4 / itemsize)
@@ -175,7 +141,6 @@ class WorkingSets:
     def go_on(self, problem: SvmProblem, state: State, stop: Stop) -> None:
         """Switch to another problem with the same kernel and targets; cached rows remain."""
         self.problem, self.state, self.stop = problem, state, stop
-        self.deadline = time.perf_counter() + stop.max_seconds
         self.settled = SettledSamples(problem, state)
         self._take(state.active, np.arange(len(state.active)))
         self._cover()
@@ -193,7 +158,8 @@ class WorkingSets:
         self.y, self.cost = problem.y[active], problem.cost[active]
         self._look()
 
-    def _put_back(self) -> None:
+    def put_back(self) -> None:
+        """Copy the coefficients and gradients of active samples to the state."""
         self.state.a[self.state.active], self.state.g[self.state.active] = self.a, self.g
 
     def _look(self) -> None:
@@ -221,7 +187,7 @@ class WorkingSets:
         settled = self.settled.by(SETTLED_MARGIN, active, self.a, self.g, self.b)
         if settled.sum() <= MIN_SETTLED_SHARE_TO_SHRINK * len(active):
             return
-        self._put_back()
+        self.put_back()
         self._keep_active(np.flatnonzero(~settled), active[:0])
 
     def _keep_active(self, kept: np.ndarray, others: np.ndarray) -> None:
@@ -270,7 +236,7 @@ class WorkingSets:
             stalled = self._rounds()
             if not stalled or (everyone and state.polished):
                 return stalled
-        self._put_back()
+        self.put_back()
         if state.seen < len(self.problem.y):
             self._grow()
         elif not state.polished:
@@ -291,11 +257,11 @@ class WorkingSets:
         """Bounds over all samples."""
         state, problem = self.state, self.problem
         if not state.covered:  # stopped between certificates
-            self._put_back()
+            self.put_back()
             state.seen = len(problem.y)
-            self.settled.evaluate(self._inactive())
+            self.evaluate_all()
             state.covered = True
-        known = self._known()
+        known = self.fresh()
         self.b, gap, violation = self._look_at(known)
         if isinstance(known, slice):
             state.dual = problem.dual(known, state.a, state.g)
@@ -309,7 +275,11 @@ class WorkingSets:
             hit_rate=self.cache.hit_rate,
         )
 
-    def _known(self) -> np.ndarray | slice:
+    def evaluate_all(self) -> None:
+        """Compute fresh gradients for all samples."""
+        self.settled.evaluate(self._inactive())
+
+    def fresh(self) -> np.ndarray | slice:
         """The samples with fresh gradients."""
         inactive = self._inactive()
         fresh = inactive[self.settled.fresh(inactive)]
@@ -328,7 +298,7 @@ class WorkingSets:
         state, gap = self.state, self.open
         while len(unsure := self.settled.unsure(self._inactive(), self.b)):
             self.settled.evaluate(unsure)
-            self.b, gap, _ = self._look_at(self._known())
+            self.b, gap, _ = self._look_at(self.fresh())
         state.looks += 1
         if (
             gap > 2.0 * max(self.open, state.target * abs(state.dual))
@@ -369,7 +339,7 @@ class WorkingSets:
             inner=BLOCK_TOLERANCE,
             target=target,
             tiny=self.problem.tiny,
-            seconds=max(self.deadline - time.perf_counter(), 0.0),
+            seconds=self.stop.deadline.left(),
             dual=state.dual,
             fetch=lambda block: cache.fetch(state.active[block]),
             n_threads=self.problem.kernel.n_threads,
@@ -383,16 +353,13 @@ class WorkingSets:
         """The kernel values between some samples."""
         return self.problem.kernel.between(which, which)
 
-    def _late(self) -> bool:
-        return time.perf_counter() >= self.deadline or bool(self.stop.cancel[0])
-
     def _polish(self) -> None:
         """The exact solution of a small problem whose samples are all active."""
         state = self.state
         self._run_rounds(ROUNDS_PER_SMALL_STEP, GAP_BEFORE_POLISH)
-        self._put_back()
+        self.put_back()
         with _native.one_blas_thread():
-            state.a, state.g = polish(self.problem, state.a, self._late)
+            state.a, state.g = polish(self.problem, state.a, self.stop.deadline.passed)
         state.polished = True
         state.path += 1.0  # the path length is not known
         self.settled.leave(self._inactive())

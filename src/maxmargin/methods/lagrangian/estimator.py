@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ...base import KernelClassifier, forget
+from ...base import FitInput, KernelClassifier, forget
 from ...data import WeightedRows, check_choice, check_costs, check_flag, check_number, check_scale
 from ...kernels import Linear
-from ...solving import Callback, SolverResult, Stop, solve_columns
+from ...solving import Callback, SolverResult, Stop, solve_columns, unsolved
 from ..eigen_map import find_eigen_features
 from ..linear import MAX_NEWTON_ORDER, count_support, linear_outputs
 from .iteration import row_mu
@@ -38,7 +39,9 @@ class LagrangianSVC(KernelClassifier):
 
     where s_i is the sample's weight times its class's. The only constraint of the dual is a >= 0, which
     allows a very simple method: the published iteration solves one linear system again and again.
-    scikit-learn's ``LinearSVC(C=c, loss="squared_hinge")``, which has no 1/2, is ``C=2*c`` here.
+    scikit-learn's ``LinearSVC(C=c, loss="squared_hinge")``, which has no 1/2, is ``C=2*c`` here. Certificates
+    are computed in double, also for float32 rows and their kernel matrix; eigen features of float32 rows are
+    in float32, and ``dual_gap_`` is for the features as they are.
 
     Parameters
     ----------
@@ -222,7 +225,12 @@ class LagrangianSVC(KernelClassifier):
             method = ColumnSolver(self.solver_, mu, stop, callback, start, seed)  # type: ignore[arg-type]
             return SpaceResult(**vars(space.solve(which, targets, n_inner, method)), space=space)
 
-        return list(solve_columns(solve_column, self.code_.n_columns, stop, n_threads))
+        def without_time(column: int) -> SpaceResult:
+            n = len(self.code_.column(data.labels, column)[0])
+            coef = np.zeros(n if space.name == "kernel" else space.n_features)
+            return SpaceResult(**vars(replace(unsolved(coef), dual_coef=np.zeros(n))), space=space)
+
+        return list(solve_columns(solve_column, self.code_.n_columns, stop, n_threads, unsolved=without_time))
 
     def _starts(self, space: LinearSpace | KernelSpace, data: WeightedRows) -> list[np.ndarray] | None:
         """Where the columns start: at the last fit's solutions, if there are any for such a problem."""
@@ -266,11 +274,17 @@ class LagrangianSVC(KernelClassifier):
         self.n_components_, self.trace_captured_ = len(found.eigenvalues), found.trace_captured
         coef = found.projection @ np.column_stack([result.coef for result in results])
         self._keep(found.points, coef, None if found.index is None else data.rows.index[found.index])
-        if self.kernel_gap:
-            kernel = self._kernel_data(data)
-            columns = [self.code_.column(data.labels, t) for t in range(len(results))]
-            gaps = [space.kernel_gap(kernel, *column, r) for column, r in zip(columns, results, strict=True)]
-            self.kernel_gap_ = max(gaps)
+
+    def _report(self, results: list[Any], fit: FitInput) -> None:
+        """The gap of the problem with the kernel itself; infinite where there is no time for it."""
+        space = results[0].space
+        if not (self.kernel_gap and isinstance(space, EigenSpace)):
+            return
+        self.kernel_gap_ = np.inf
+        kernel = self._kernel_data(fit.data).in_double()
+        columns = [self.code_.column(fit.data.labels, t) for t in range(len(results))]
+        gaps = [space.kernel_gap(kernel, *column, r) for column, r in zip(columns, results, strict=True)]
+        self.kernel_gap_ = max(gaps)
 
     def _column_outputs(self, X: Any) -> np.ndarray:
         if self.space_ != "linear":

@@ -51,7 +51,7 @@ def _sampled(system: KernelSystem, y: np.ndarray, stop: Stop) -> State:
     half = n // 2
     if n < MIN_ROWS_FOR_SAMPLED_START or len(np.unique(y[:half])) < 2:
         return start(system, u)
-    rough = Stop(tol=0.05, max_iter=20, max_seconds=stop.max_seconds / 4, cancel=stop.cancel)
+    rough = Stop(tol=0.05, max_iter=20, deadline=stop.deadline)
     u[:half] = kernel_newton(system.first(half), y[:half], stop=rough).coef
     return start(system, u)
 

@@ -162,7 +162,7 @@ class KernelSpace:
         self.G = kernel.gram(kernel.points(slice(None)))
         check_kernel_sums(kernel.dtype, self.G)
         self.G += 1.0
-        whole = KernelSystem(self.G, self.cost, kernel.n_threads)
+        whole = KernelSystem(self.G, self.cost, kernel.n_threads, kernel.cancel)
         self._whole = _shared(whole) if solver == "lagrangian" else None
 
     def solve(self, which: np.ndarray, y: np.ndarray, n_threads: int, method: ColumnSolver) -> SolverResult:

@@ -47,9 +47,9 @@ class SquaresAtCost:
 
 @dataclass(frozen=True)
 class SquaresResult(SolverResult):
-    """A column's solution, and the problems that shared its factorisation."""
+    """A column's solution, and the problems that shared its factorisation; None if there was no time."""
 
-    problems: SquaresAtCost = None  # type: ignore[assignment]
+    problems: SquaresAtCost | None = None
 
 
 @dataclass(frozen=True)

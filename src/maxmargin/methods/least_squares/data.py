@@ -10,20 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any
 
 import numpy as np
-from scipy import sparse
 
-from ..._native import as_rows, is_sparse, one_blas_thread
-from ...data import Rows
+from ..._native import Cancelled, is_sparse, one_blas_thread
+from ...data import Rows, near_origin
 from ...numerics import interruptible
 from ...solving import FLOAT_EPS
 
 MIN_DENSE_BLOCK = 1024  # rows or features that are made dense at a time
 CONSTANT_FEATURE_SHARE = 1e-28  # a feature with a smaller variance, relative to its squared mean, is constant
-FAR_SPREADS = 1e3  # features with a mean of more standard deviations than this are moved to the origin
-SPREAD_SAMPLE_ROWS = 256  # rows from which the spread is estimated
 ENTRIES_PER_ROW_BLOCK = 1 << 20  # unless a block must be larger for other reasons
 
 
@@ -34,24 +30,10 @@ class SquaresData:
     rows: Rows
     cost: np.ndarray
     free: bool = True
-    moved_by: np.ndarray | None = None
 
     def near_origin(self) -> SquaresData:
-        """The same problem with shifted rows, if features are so far from 0 that sums lose digits.
-
-        Its b is the former one plus ``<w, moved_by>``.
-        """
-        far = (
-            far_features(self.rows.X[self.rows.index[:SPREAD_SAMPLE_ROWS]])
-            if self.free
-            else np.zeros(0, dtype=np.intp)
-        )
-        if not len(far):
-            return self
-        by = np.zeros(self.rows.n_features, dtype=self.rows.X.dtype)
-        by[far] = self.centre[far]
-        rows = moved_sparse(self.rows, by) if is_sparse(self.rows.X) else self.rows.moved(by)
-        return replace(self, rows=rows, moved_by=by)
+        """The same problem with shifted rows, if features are so far from 0 that sums lose digits."""
+        return replace(self, rows=near_origin(self.rows, self.cost)) if self.free else self
 
     @cached_property
     def total(self) -> float:
@@ -88,7 +70,7 @@ class SquaresData:
         if not self.free:
             return r, 0.0
         b = float(self.cost @ r) / self.total
-        return r - b, b if self.moved_by is None else b - float(self.moved_by @ w)
+        return r - b, self.rows.given_intercept(w, b)
 
     def combine(self, shares: np.ndarray) -> np.ndarray:
         """``sum_i c_i v_i (x_i - centre)``: A'e for ``e = sqrt(c) v``."""
@@ -168,27 +150,8 @@ class SquaresData:
     def poll(self) -> None:
         """Raise an error if ``rows.cancel`` is set."""
         if self.rows.cancel[0]:
-            raise RuntimeError("cancelled")
+            raise Cancelled("cancelled")
 
 
 def _triangle_of(A: np.ndarray) -> np.ndarray:
     return np.asarray(np.linalg.qr(A, mode="r"))
-
-
-def far_features(sample: Any) -> np.ndarray:
-    """The features whose mean is many times their spread; a sparse one then has no zeros."""
-    features = np.arange(sample.shape[1])
-    if is_sparse(sample):
-        features = np.flatnonzero(np.bincount(sample.indices, minlength=len(features)) == sample.shape[0])
-        sample = sample[:, features].toarray()
-    mean, spread = sample.mean(axis=0, dtype=np.float64), sample.std(axis=0, dtype=np.float64)
-    return features[(np.abs(mean) > FAR_SPREADS * spread) & (spread > 0.0)]
-
-
-def moved_sparse(rows: Rows, by: np.ndarray) -> Rows:
-    """Sparse rows, copied into this order, minus a vector of few entries."""
-    X, far = rows.X[rows.index], np.flatnonzero(by)
-    n = len(rows)
-    starts = len(far) * np.arange(n + 1)
-    offset = sparse.csr_array((np.tile(by[far], n), np.tile(far, n), starts), shape=X.shape)
-    return replace(rows, X=as_rows(sparse.csr_array(X - offset)), index=np.arange(n))

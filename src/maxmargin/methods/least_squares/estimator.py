@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import time
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
 from ..._native import effective_n_threads
-from ...base import CodedClassifier, forget
+from ...base import CodedClassifier, first_step_of, forget
 from ...data import WeightedRows, check_costs, check_flag, check_number, check_sample_weight, check_scale
-from ...solving import Callback, SolverResult, Stop, solve_columns
+from ...solving import Callback, Deadline, SolverResult, Stop, ended_in_time, solve_columns
 from ..linear import linear_outputs
 from .columns import SquaresAtCost, SquaresOnRows, SquaresResult
 from .data import SquaresData
@@ -34,7 +32,8 @@ class LeastSquaresClassifier(CodedClassifier):
 
     where s_i is the sample's weight times its class's. The intercept b is not penalised. In scikit-learn's
     parameters, for n rows of weight 1: ``Ridge(alpha)`` and ``RidgeClassifier(alpha)`` are ``C=1/alpha``,
-    ``Lasso(alpha)`` is ``C=1/(n*alpha)``, each with the objective divided by alpha.
+    ``Lasso(alpha)`` is ``C=1/(n*alpha)``, each with the objective divided by alpha. Certificates are computed
+    in double from the rows as given, float32 or float64.
 
     Parameters
     ----------
@@ -156,7 +155,6 @@ class LeastSquaresClassifier(CodedClassifier):
     def _solve_all(
         self, data: WeightedRows, stop: Stop, callback: Callback | None, n_threads: int
     ) -> list[SolverResult]:
-        deadline = time.perf_counter() + stop.max_seconds
         earlier = self._earlier_coefficients(data)
         patterns = [column.tobytes() for column in (self.code_.matrix.T != 0)]
         shared: dict[bytes, SquaresAtCost] = {}
@@ -173,8 +171,10 @@ class LeastSquaresClassifier(CodedClassifier):
             start = None if earlier is None else earlier[column]
             return SquaresResult(**vars(problems.solve(targets, start, stop, callback)), problems=problems)
 
-        left = replace(stop, max_seconds=max(deadline - time.perf_counter(), 0.0))
-        return list(solve_columns(solve_column, self.code_.n_columns, left, n_threads))
+        def without_time(column: int) -> SquaresResult:
+            return SquaresResult(**vars(self._unsolved(data, column)))
+
+        return list(solve_columns(solve_column, self.code_.n_columns, stop, n_threads, unsolved=without_time))
 
     def _earlier_coefficients(self, data: WeightedRows) -> np.ndarray | None:
         """The coefficients of the last fit, if it had the same columns and features."""
@@ -188,7 +188,7 @@ class LeastSquaresClassifier(CodedClassifier):
         self.intercept_ = np.array([result.intercept for result in results])
         self._last_classes = self.classes_.tolist()
         forget(self, "loo_scores_", "loo_error_", "rank_")
-        ranks = [result.problems.rank for result in results]
+        ranks = [result.problems.rank for result in results if result.problems is not None]
         if self.penalty is None and None not in ranks:
             self.rank_ = int(min(rank for rank in ranks if rank is not None))
 
@@ -227,5 +227,6 @@ class LeastSquaresClassifier(CodedClassifier):
         model._check_parameters()
         model._draw_seed()
         n_threads = effective_n_threads(self.n_jobs)
-        data = model._weighted_rows(X, y, sample_weight, n_threads)
-        return follow(model, data, Cs, n_threads)
+        with Deadline(model.max_seconds) as deadline, ended_in_time(deadline, first_step_of(model)):
+            data = model._weighted_rows(X, y, sample_weight, n_threads)
+            return follow(model, data, Cs, model._stop(deadline), n_threads)

@@ -91,7 +91,10 @@ def leave_one_out(
     model: LeastSquaresClassifier, results: list[SquaresResult], fit: SquaresInput
 ) -> tuple[np.ndarray, float] | None:
     """Scores of all given rows, each without one unit of its weight, and their error; None where unknown."""
-    shared = {id(result.problems): LeaveOneOut.of(result.problems) for result in results}
+    shared = {
+        id(result.problems): None if result.problems is None else LeaveOneOut.of(result.problems)
+        for result in results
+    }
     if any(own is None for own in shared.values()):
         return None
     data, place = fit.data, fit.places()

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ...data import WeightedRows, check_grid
-from ...solving import SolverResult, Status, Stop, solve_columns
+from ...solving import SolverResult, Status, Stop, solve_columns, unsolved, until_cut
 from .columns import SquaresOnRows
 
 DEFAULT_N_COSTS = 50
@@ -44,9 +44,9 @@ class LeastSquaresPath:
         return np.asarray((self.coefs != 0.0).any(axis=1).sum(axis=1))
 
 
-def follow(model: Any, data: WeightedRows, Cs: Any, n_threads: int) -> LeastSquaresPath:
+def follow(model: Any, data: WeightedRows, Cs: Any, stop: Stop, n_threads: int) -> LeastSquaresPath:
     """The path of a ``LeastSquaresClassifier`` on canonical data."""
-    code, stop = model.code_, model._stop()
+    code = model.code_
     columns = [code.column(data.labels, t) for t in range(code.n_columns)]
     patterns = [column.tobytes() for column in (code.matrix.T != 0)]
     shared: dict[bytes, SquaresOnRows] = {}
@@ -62,10 +62,13 @@ def follow(model: Any, data: WeightedRows, Cs: Any, n_threads: int) -> LeastSqua
     def solve(column: int, stop: Stop, n_inner: int) -> list[SolverResult]:
         results: list[SolverResult] = []
         for at_cost in problems[patterns[column]]:
-            spent = sum(result.history[-1].seconds for result in results)
-            left = replace(stop, max_seconds=max(stop.max_seconds - spent, 0.0))
             w = results[-1].coef if results else None
-            results.append(at_cost.solve(targets[column], w, left, None))
+            result = None
+            with until_cut(stop.deadline):
+                result = at_cost.solve(targets[column], w, stop, None)
+            results.append(
+                unsolved(np.zeros(data.rows.n_features) if w is None else w) if result is None else result
+            )
         return results
 
     found = solve_columns(solve, code.n_columns, stop, n_threads)

@@ -35,7 +35,7 @@ def dual_cd(
     iteration = DualDescent(problem, stop.resumed(state) or _start(problem, seed), stop.cancel)
     status, history = drive(iteration.state, iteration.step, iteration.certify, stop, callback)
     state = iteration.state
-    intercept = float(state.bias[0] - state.w @ iteration.mean)
+    intercept = iteration.problem.rows.given_intercept(state.w, float(state.bias[0]))
     return SolverResult(state.w, intercept, status, history, state.a * problem.y)
 
 
@@ -71,8 +71,8 @@ class DualDescent:
 
     def __init__(self, problem: MarginProblem, state: State, cancel: np.ndarray) -> None:
         # Epochs read the rows nearly in memory order, which is several times as fast as any other order.
-        self.mean = _far_mean(problem)
-        rows = problem.rows.moved(self.mean) if self.mean.any() else problem.rows.compacted()
+        mean = _far_mean(problem)
+        rows = problem.rows.moved(mean) if mean.any() else problem.rows.compacted()
         self.problem, self.state, self.cancel = replace(problem, rows=rows), state, cancel
         self.margins: np.ndarray | None = None  # of the last certificate, until a step has used them
         squared = problem.loss.name == "squared-hinge"

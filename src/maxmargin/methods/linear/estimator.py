@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ..._native import is_sparse
 from ...base import CodedClassifier
-from ...data import WeightedRows, check_choice, check_costs, check_flag, check_number, check_scale
+from ...data import (
+    WeightedRows,
+    check_choice,
+    check_costs,
+    check_flag,
+    check_number,
+    check_scale,
+    near_origin,
+)
 from ...losses import loss_from_name
 from ...solving import Callback, SolverResult, Stop
 from .dual_cd import dual_cd
@@ -34,7 +43,8 @@ class LinearSVC(CodedClassifier):
     over w and b, where s_i is the sample's weight times its class's. The intercept b is not penalised, so
     with the hinge loss this is ``SVC(kernel="linear")``; ``penalize_intercept=True`` adds b^2/2, as
     scikit-learn's ``LinearSVC`` does. The squared hinge is ``max(0, 1 - m)^2 / 2``: scikit-learn's
-    ``LinearSVC(C=c, loss="squared_hinge")``, which has no 1/2, is ``C=2*c`` here.
+    ``LinearSVC(C=c, loss="squared_hinge")``, which has no 1/2, is ``C=2*c`` here. Certificates are computed
+    in double from the rows as given, float32 or float64.
 
     Parameters
     ----------
@@ -74,7 +84,8 @@ class LinearSVC(CodedClassifier):
     intercept_ : ndarray of shape (n_columns,)
     classes_ : ndarray of shape (n_classes,)
     dual_gap_ : float
-        The largest relative duality gap of a column.
+        The largest relative duality gap of a column, computed in double for the rows as given, also for
+        float32 rows; what rounding can do is added.
     objective_ : float
         The primal value, summed over the columns.
     status_ : str
@@ -160,6 +171,13 @@ class LinearSVC(CodedClassifier):
             or self.C * float(data.weight @ data.rows.sqnorms()) >= MIN_COUPLED_CURVATURE * n
         )
         return "truncated-newton" if hard and n >= d and is_sparse(data.rows.X) else "dual-cd"
+
+    def _solve_all(
+        self, data: WeightedRows, stop: Stop, callback: Callback | None, n_threads: int
+    ) -> list[SolverResult]:
+        if self.fit_intercept and not self.penalize_intercept:
+            data = replace(data, rows=near_origin(data.rows, data.weight))
+        return super()._solve_all(data, stop, callback, n_threads)
 
     def _solve(
         self, data: WeightedRows, targets: np.ndarray, column: int, stop: Stop, callback: Callback | None

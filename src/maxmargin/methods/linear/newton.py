@@ -21,7 +21,18 @@ import numpy as np
 
 from ... import _native
 from ..._native import one_blas_thread
-from ...solving import FLOAT_EPS, Callback, Certificate, SolverResult, State, Stop, drive, relative_gap
+from ...solving import (
+    FLOAT_EPS,
+    Callback,
+    Certificate,
+    SolverResult,
+    State,
+    Stop,
+    drive,
+    relative_gap,
+    unsolved,
+    until_cut,
+)
 from .newton_system import newton_direction
 from .problem import MarginProblem
 
@@ -51,14 +62,17 @@ def newton(
     """Minimise a ``MarginProblem`` with the hinge or the squared hinge to ``stop.tol``."""
     with one_blas_thread():
         state = stop.resumed(state) or _start(problem, stop, direction)
-        iteration = NewtonIteration(problem, state, direction)
+        iteration = None
+        with until_cut(stop.deadline):
+            iteration = NewtonIteration(problem, state, direction)
+        if iteration is None:
+            return unsolved(state.w, float(state.b[0]))
         status, history = drive(
             iteration.state, iteration.step, lambda: iteration.certify(stop.tol), stop, callback
         )
     state = iteration.state
-    return SolverResult(
-        state.w, float(state.b[0]), status, history, problem.cost * state.dual_share * problem.y
-    )
+    b = problem.rows.given_intercept(state.w, float(state.b[0]))
+    return SolverResult(state.w, b, status, history, problem.cost * state.dual_share * problem.y)
 
 
 def start_at(problem: MarginProblem, w: np.ndarray, b: float) -> State:
@@ -82,16 +96,15 @@ def _start(problem: MarginProblem, stop: Stop, direction: Direction) -> State:
     n_sample = n // START_SAMPLE_DIVISOR
     few = n_sample < 4 * d or n_sample < 1000 or len(np.unique(problem.y[:n_sample])) < 2
     if not few:
-        rough = Stop(
-            tol=0.01, max_iter=stop.max_iter // 2, max_seconds=stop.max_seconds / 4, cancel=stop.cancel
-        )
+        rough = Stop(tol=0.01, max_iter=stop.max_iter // 2, deadline=stop.deadline)
         sample = problem.first(n_sample)
-        iteration = NewtonIteration(sample, _start(sample, rough, direction), direction)
-        drive(iteration.state, iteration.step, lambda: iteration.certify(rough.tol), rough)
-        started = iteration.state
+        started = _start(sample, rough, direction)
+        with until_cut(stop.deadline):
+            iteration = NewtonIteration(sample, started, direction)
+            drive(iteration.state, iteration.step, lambda: iteration.certify(rough.tol), rough)
         state.w[:], state.b[:], state.sharpness = started.w, started.b, SHARPNESS_AFTER_SAMPLE
         state.n_iter, state.seconds = started.n_iter, started.seconds
-        if problem.loss.name == "hinge":
+        if problem.loss.name == "hinge" and not stop.deadline.has_cut:
             margins = problem.y * (problem.rows.dot(state.w) + state.b[0])
             state.anchor[:] = np.clip(state.sharpness * (1.0 - margins), 0.0, 1.0)
     return state

@@ -47,6 +47,8 @@ def _solve(rows: Rows, weight: np.ndarray, right: np.ndarray, mean: np.ndarray |
         return np.column_stack([_conjugate_gradients(rows, weight, column, mean) for column in right.T])
     if d <= n or d <= 64:
         matrix = rows.gram(weight, mean)
+        constant = matrix.diagonal() < 0.0  # sparse rows are centred after their squares are summed
+        matrix[constant] = matrix[:, constant] = 0.0
         matrix.flat[:: d + 1] += 1.0
         return _cholesky_solve(matrix, right)
     # The Woodbury identity: a system of order n instead of d.

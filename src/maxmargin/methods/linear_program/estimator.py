@@ -9,13 +9,22 @@ from typing import Any
 import numpy as np
 
 from ...base import KernelClassifier, forget
-from ...data import Rows, WeightedRows, check_choice, check_costs, check_flag, check_number, check_scale
+from ...data import (
+    Rows,
+    WeightedRows,
+    check_choice,
+    check_costs,
+    check_flag,
+    check_number,
+    check_scale,
+    near_origin,
+)
 from ...kernels import Kernel, Linear
-from ...solving import Callback, SolverResult, Stop, solve_columns
+from ...solving import Callback, SolverResult, Stop, solve_columns, unsolved
 from ..eigen_map import EIGEN_METHODS, EigenFeatures, find_eigen_features
 from ..linear import linear_outputs
 from .features import Features, KernelColumns, RawFeatures
-from .generation import ProgramResult, WarmSets, WorkingSet, generate
+from .generation import ProgramResult, WarmSets, WorkingSet, generate, nothing_active
 from .program import HingeProgram, Pairs, TwoClasses, WrongClasses
 
 OPTIONAL_ATTRIBUTES = ("coef_", "support_", "support_vectors_", "dual_coef_", "n_support_", "trace_captured_")
@@ -36,7 +45,9 @@ class LinearProgramSVC(KernelClassifier):
         min  sum_g ||w_g||_1 + C sum_i s_i sum_{g != y_i} max(0, 1 - (f_{y_i}(x_i) - f_g(x_i))).
 
     HiGHS solves a program restricted to some features and samples. Features and samples that violate the
-    optimality conditions are added until the duality gap of the whole program is at most ``tol``.
+    optimality conditions are added until the duality gap of the whole program is at most ``tol``. Programs
+    and certificates are in double, kernel values of float32 rows included; eigen features of float32 rows are
+    in float32, and the certificate is for the features as they are.
 
     Parameters
     ----------
@@ -88,7 +99,9 @@ class LinearProgramSVC(KernelClassifier):
     objective_ : float
         The primal value, summed over the columns.
     dual_gap_ : float
-        The largest relative duality gap of a column.
+        The largest relative duality gap of a column, computed in double for the rows as given, also for
+        float32 rows; what rounding can do to margins is added. For eigen features it is that of the program
+        on these features.
     status_ : str
         "converged", or the worst status of a column.
     history_ : list of tuple of Check
@@ -211,18 +224,25 @@ class LinearProgramSVC(KernelClassifier):
         if eigen is not None:
             rows = Rows(eigen.features, np.arange(len(data.rows)))
             given = WeightedRows(rows, data.labels, data.weight)
+        elif self.kernel is None and self.fit_intercept:
+            given = replace(data, rows=near_origin(data.rows, data.weight))
         last = self._earlier_working_sets(data, eigen)
 
         def solve_column(column: int, stop: Stop, n_inner: int) -> ProgramResult:
             which, pairs = self._column(data, column)
             part = given.take(which, n_inner, stop.cancel)
-            features = KernelColumns(self._kernel_data(part)) if self._in_columns else RawFeatures(part.rows)
+            features = self._features(part)
             program = self._program(features, pairs, part.weight)
             state = last[column].state(program, data.rows.index[which]) if last else None
             return replace(generate(program, stop=stop, state=state, callback=callback), eigen=eigen)
 
         n_columns = 1 if self._joint else self.code_.n_columns
-        return list(solve_columns(solve_column, n_columns, stop, n_threads))
+
+        def without_time(column: int) -> ProgramResult:
+            n = len(self._column(data, column)[0]) if self._in_columns else given.rows.n_features
+            return ProgramResult(**vars(unsolved(np.zeros((1, n)))), state=nothing_active(), eigen=eigen)
+
+        return list(solve_columns(solve_column, n_columns, stop, n_threads, unsolved=without_time))
 
     def _column(self, data: WeightedRows, column: int) -> tuple[np.ndarray, Pairs]:
         """The rows of a column, and its constraints."""
@@ -230,6 +250,12 @@ class LinearProgramSVC(KernelClassifier):
             return np.arange(len(data.rows)), WrongClasses(data.labels, len(self.classes_))
         which, targets = self.code_.column(data.labels, column)
         return which, TwoClasses(targets)
+
+    def _features(self, part: WeightedRows) -> Features:
+        """The features of a column's rows; kernel values are in double: rounding would change the program."""
+        return (
+            KernelColumns(self._kernel_data(part).in_double()) if self._in_columns else RawFeatures(part.rows)
+        )
 
     def _program(self, features: Features, pairs: Pairs, weight: np.ndarray) -> HingeProgram:
         cost = self.C * weight if self.penalty else weight / weight.sum()

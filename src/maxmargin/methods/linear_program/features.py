@@ -31,6 +31,10 @@ class Features(Protocol):
         """Whether there is one feature for each sample, so that fewer samples have fewer of them."""
 
     @property
+    def is_moved(self) -> bool:
+        """Whether something was subtracted from the features as given."""
+
+    @property
     def scale(self) -> np.ndarray:
         """A power of two near the largest entry of each column, so that dividing by it loses nothing."""
 
@@ -45,6 +49,12 @@ class Features(Protocol):
 
     def block(self, samples: np.ndarray, features: np.ndarray) -> np.ndarray:
         """``Phi[samples][:, features]`` in double."""
+
+    def given_intercepts(self, W: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """The intercepts b for the features as given, if these were moved."""
+
+    def own_intercepts(self, W: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """The inverse of ``given_intercepts``."""
 
 
 def _power_of_two(largest: np.ndarray) -> np.ndarray:
@@ -65,6 +75,11 @@ class RawFeatures:
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    @property
+    def is_moved(self) -> bool:
+        """Whether the rows are."""
+        return self.rows.moved_by is not None
 
     @cached_property
     def scale(self) -> np.ndarray:
@@ -97,17 +112,26 @@ class RawFeatures:
             return X[chosen][:, features].toarray().astype(np.float64)
         return np.asarray(X)[np.ix_(chosen, features)].astype(np.float64)
 
+    def given_intercepts(self, W: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """Those of ``Rows``, output by output."""
+        return np.array([self.rows.given_intercept(w, float(t)) for w, t in zip(W.T, b, strict=True)])
+
+    def own_intercepts(self, W: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """Those of ``Rows``, output by output."""
+        return np.array([self.rows.own_intercept(w, float(t)) for w, t in zip(W.T, b, strict=True)])
+
 
 @dataclass(frozen=True)
 class KernelColumns:
     """``Phi[i, j] = k(x_i, x_j)``: one feature for each sample.
 
-    Kernel values are summed in double also where they are computed in float32, so that a gap of 1e-6 means
+    Kernel values are summed in double, and a fit also computes them in double, so that a gap of 1e-6 means
     something; blocks of fixed size keep the sums' order whatever the number of threads.
     """
 
     kernel: KernelData
     by_sample: bool = field(default=True, init=False)
+    is_moved: bool = field(default=False, init=False)
 
     @property
     def n_features(self) -> int:
@@ -144,7 +168,7 @@ class KernelColumns:
         with _native.one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
             for start in range(0, len(self) if len(used) else 0, step):
                 if self.kernel.cancel[0]:
-                    raise RuntimeError("cancelled")
+                    raise _native.Cancelled("cancelled")
                 some = np.arange(start, min(start + step, len(self)))
                 out[some] = self.kernel.between(some, used).astype(np.float64) @ A[used]
         check_kernel_sums(self.kernel.dtype, out)
@@ -155,3 +179,11 @@ class KernelColumns:
         K = self.kernel.between(samples, features).astype(np.float64)
         check_kernel_sums(self.kernel.dtype, K)
         return K
+
+    def given_intercepts(self, W: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """Kernel functions are never moved."""
+        return b
+
+    def own_intercepts(self, W: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """Kernel functions are never moved."""
+        return b

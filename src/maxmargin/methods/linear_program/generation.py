@@ -9,7 +9,6 @@ certificate of the whole program. A small program is solved whole.
 
 from __future__ import annotations
 
-import time
 import warnings
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -17,11 +16,24 @@ from typing import Any
 import numpy as np
 from scipy.linalg import LinAlgWarning, lu_factor, lu_solve
 
+from ..._native import Cancelled
 from ...numerics import BASIC, LOWER, Outcome
-from ...solving import Callback, Certificate, SolverResult, State, Status, Stop, drive
+from ...solving import (
+    Callback,
+    Certificate,
+    Deadline,
+    SolverResult,
+    State,
+    Status,
+    Stop,
+    counted_rounding,
+    drive,
+    unsolved,
+    until_cut,
+)
 from ..eigen_map import EigenFeatures
 from .master import HingeMaster
-from .program import HingeProgram
+from .program import KINK_ERRORS, HingeProgram
 
 MAX_WHOLE_PROGRAM_ENTRIES = 200_000  # a smaller program is solved without generation
 START_SAMPLE_DIVISOR = 8  # the start is solved on one eighth of the samples
@@ -53,12 +65,16 @@ def generate(
 
     A ``state`` passed to a callback resumes bit for bit; ``WorkingSet.state`` makes one from another fit.
     """
-    deadline = time.perf_counter() + stop.max_seconds
     state = stop.resumed(state) or start(program, stop)
-    iteration = ColumnGeneration(program, state, stop.cancel, deadline)
-    left = replace(stop, max_seconds=max(0.0, deadline - time.perf_counter()))
-    status, history = drive(state, iteration.step, iteration.certify, left, callback)
-    b = state.b - state.b.mean() if len(state.b) > 1 else state.b
+    try:
+        iteration = ColumnGeneration(program, state, stop.deadline)
+        status, history = drive(state, iteration.step, iteration.certify, stop, callback)
+    except Cancelled:
+        if not (stop.deadline.has_cut and state.last_W.any()):
+            raise
+        state.W[:], state.b[:] = state.last_W, state.last_b  # a start that there was no time to evaluate
+        status, history = Status.TIME_LIMIT, unsolved(state.W).history
+    b = program.given_intercepts(state.W, state.b)
     A = program.pairs.spread(state.pi)
     return ProgramResult(state.W.T.copy(), float(b[0]), status, history, A, intercepts=b, state=state)
 
@@ -101,6 +117,14 @@ def new_state(program: HingeProgram, pairs: np.ndarray, coefficients: np.ndarray
     )
 
 
+def nothing_active() -> State:
+    """The working set of a program that there was no time to begin."""
+    none = np.zeros(0, dtype=np.int64)
+    basis = np.zeros(0, dtype=np.int8)
+    pairs = {"coefficients": np.zeros((0, 2), dtype=np.int64), "pairs": none, "held": none}
+    return State(**pairs, pair_status=basis, row_status=basis)
+
+
 def _coefficients(numbers: np.ndarray, d: int) -> np.ndarray:
     """(output, feature) of the numbers output * d + feature."""
     return np.stack(np.divmod(numbers, d), axis=1)
@@ -121,12 +145,12 @@ def _start_from_sample(program: HingeProgram, n_sample: int, stop: Stop) -> Stat
         stop,
         tol=max(stop.tol, START_TOL),
         max_iter=max(1, stop.max_iter // 2),
-        max_seconds=stop.max_seconds / 4,
         journal=None,
     )
     solved = start(sample, rough)
-    iteration = ColumnGeneration(sample, solved, stop.cancel, time.perf_counter() + rough.max_seconds)
-    drive(solved, iteration.step, iteration.certify, rough)
+    with until_cut(stop.deadline):
+        iteration = ColumnGeneration(sample, solved, stop.deadline)
+        drive(solved, iteration.step, iteration.certify, rough)
     if len(solved.row_status) == 0:  # stopped before its first program
         return new_state(program, np.flatnonzero(program.pairs.exists()), solved.coefficients)
     basic = solved.pairs[solved.pair_status == BASIC]
@@ -149,13 +173,13 @@ def _start_from_sample(program: HingeProgram, n_sample: int, stop: Stop) -> Stat
 class ColumnGeneration:
     """One restricted program a step."""
 
-    def __init__(self, program: HingeProgram, state: State, cancel: np.ndarray, deadline: float) -> None:
-        self.program, self.state, self.cancel, self.deadline = program, state, cancel, deadline
+    def __init__(self, program: HingeProgram, state: State, deadline: Deadline) -> None:
+        self.program, self.state, self.deadline = program, state, deadline
         self.master = self._new_master()
 
     def _new_master(self) -> HingeMaster:
         state = self.state
-        master = HingeMaster(self.program, self.cancel, state.unit or None)
+        master = HingeMaster(self.program, self.deadline.flag, state.unit or None)
         master.add_pairs(state.pairs)
         master.add_coefficients(state.coefficients)
         if len(state.held):
@@ -167,9 +191,8 @@ class ColumnGeneration:
         """Bounds of the whole program; stores the best point, and margins and prices at the current one."""
         program, state = self.program, self.state
         W, b = state.last_W, state.last_b
-        self.Z = program.margins(W, b)
-        factor = program.stretch(W, self.Z)
-        primal = program.primal(W * factor, self.Z * factor)
+        self.Z = program.margins(W, program.stored_intercepts(W, b))
+        primal, factor = self._stretched_primal(W, b)
         if primal < state.best_primal:
             state.best_primal = primal
             state.W[:], state.b[:] = W * factor, b * factor
@@ -184,6 +207,28 @@ class ColumnGeneration:
             n_support=int(np.count_nonzero(state.pi.any(axis=1))),
             tiny=program.tiny,
         )
+
+    def _stretched_primal(self, W: np.ndarray, b: np.ndarray) -> tuple[float, float]:
+        """The objective at a factor of (W, b), with what rounding can add to it, and the factor.
+
+        A factor just above 1 can bring all margins near 1 beyond the reach of rounding.
+        """
+        program, factor = self.program, self.program.stretch(W, self.Z)
+        primal, rounding = self._primal_at(W, b, factor)
+        if rounding > 0.0:
+            beyond = factor * (1.0 + 2.0 * KINK_ERRORS * program.margin_error(W, b))
+            stretched, left = self._primal_at(W, b, beyond)
+            if stretched + left < primal + rounding:
+                return stretched + left, beyond
+        return primal + rounding, factor
+
+    def _primal_at(self, W: np.ndarray, b: np.ndarray, factor: float) -> tuple[float, float]:
+        program = self.program
+        W, b, Z = W * factor, b * factor, self.Z * factor
+        if factor != 1.0 and program.features.is_moved:
+            Z = program.margins(W, program.stored_intercepts(W, b))
+        primal = program.primal(W, Z)
+        return primal, counted_rounding(program.rounding(Z, program.margin_error(W, b)), primal)
 
     def step(self) -> Status | None:
         """Add violated pairs and attractive coefficients, and solve."""

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..._native import Cancelled
 from ...numerics import (
     BASIC,
     LOWER,
@@ -29,6 +30,7 @@ from ...numerics import (
     run_highs,
     set_basis,
 )
+from ...solving import Deadline
 from .program import HingeProgram
 
 ENTRIES_PER_BLOCK = 1 << 20  # held at a time
@@ -112,7 +114,7 @@ class HingeMaster:
         counts, index, value = [], [np.zeros(0, dtype=np.int32)], [np.zeros(0)]
         for start in range(0, len(along), step):
             if self._cancel[0]:
-                raise RuntimeError("cancelled")
+                raise Cancelled("cancelled")
             some = along[start : start + step]
             block = self.columns(some) if by_pair else self.entries(some, pairs).T
             r, c = np.nonzero(block)
@@ -142,7 +144,7 @@ class HingeMaster:
         """Masks of the basic pairs and of the basic rows, intercepts first; no rows without a basis."""
         return self.pair_status == BASIC, self.row_status == BASIC
 
-    def solve(self, deadline: float) -> Outcome:
+    def solve(self, deadline: Deadline) -> Outcome:
         """Run the dual simplex method, from the last basis where there is one."""
         options = SIMPLEX_OPTIONS
         for remedy in ({}, *FALLBACK_OPTIONS):
@@ -163,8 +165,8 @@ class HingeMaster:
         if len(self.row_status):
             set_basis(self._highs, self.pair_status, self.row_status)
 
-    def _run(self, deadline: float) -> None:
-        run_highs(self._highs, self._cancel, deadline)
+    def _run(self, deadline: Deadline) -> None:
+        run_highs(self._highs, deadline)
 
     def _keep_basis(self) -> None:
         columns, self.row_status = basis_of(self._highs)

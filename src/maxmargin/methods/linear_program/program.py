@@ -19,6 +19,7 @@ from ...solving import FLOAT_EPS
 from .features import Features
 
 MARGIN_ROUNDING = 1e-6  # margins this little below 1 are rounding if all of them are
+KINK_ERRORS = 4.0  # a margin of so many errors from 1 may be 1
 BOUND_RADIUS = 10.0  # a bound that allows for rounding covers coefficients this many times as large
 PRICE_ROUNDING = 1e-9  # error of prices on features of one scale, as a share of all multipliers
 MAX_BALANCING_SWEEPS = 200  # over the flows between classes
@@ -49,10 +50,33 @@ class HingeProgram:
         """``z`` at (W, b)."""
         return self.pairs.margins(self.features.dot(W) + b)
 
+    def given_intercepts(self, W: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """The intercepts that the estimator stores; those of several outputs sum to 0."""
+        b = self.features.given_intercepts(W, b)
+        return b - b.mean() if len(b) > 1 else b
+
+    def stored_intercepts(self, W: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """b as it is once stored: rounded on the features as given, up to what all outputs have in common."""
+        change = self.features.own_intercepts(W, self.given_intercepts(W, b)) - b
+        return b + (change - change.mean() if len(b) > 1 else change)
+
     def primal(self, W: np.ndarray, Z: np.ndarray) -> float:
         """The objective at W, whose margins are given."""
         penalty = float(np.abs(W).sum()) if self.penalised else 0.0
         return penalty + float(self.cost @ np.maximum(0.0, 1.0 - Z).sum(axis=1))
+
+    def margin_error(self, W: np.ndarray, b: np.ndarray) -> float:
+        """The rounding error of a margin at (W, b)."""
+        terms = np.square(W * self.features.scale[:, None]).sum(axis=0) + np.square(b)
+        return 0.5 * FLOAT_EPS * float(np.sqrt(terms.max(initial=0.0)))
+
+    def rounding(self, Z: np.ndarray, error: float) -> float:
+        """What errors of the margins near 1 can add to the losses.
+
+        Without a penalty it is nothing: larger coefficients cost nothing, and no margin has to be near 1.
+        """
+        kinks = np.abs(1.0 - Z) <= KINK_ERRORS * error
+        return error * float(self.cost @ kinks.sum(axis=1)) if self.penalised else 0.0
 
     def stretch(self, W: np.ndarray, Z: np.ndarray) -> float:
         """A factor of (W, b), 1 but for rounding, that brings margins just below 1 up to 1 where it pays."""

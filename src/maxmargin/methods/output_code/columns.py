@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import _check_method_params, _num_samples
 
-from ...base import CodedClassifier
+from ...base import CodedClassifier, fit_deadline
 from ...checkpoints import CheckpointError
 from ...data import canonical_index, stratified_folds
 from ...decoders import Decoder
@@ -131,7 +131,8 @@ class SharedColumns(Columns):
         """The fitted columns, and what the decoder has learned from their outputs; the model has both."""
         model = self._model("hamming" if learner is None else learner)
         y = data.classes[data.labels]
-        model._fit(data.X, y, **data.params, record=data.record, folds=folds)
+        with fit_deadline(model) as deadline:
+            model._fit(data.X, y, **data.params, record=data.record, deadline=deadline, folds=folds)
         return replace(self, estimators=(model,)), None if learner is None else model.decoder_
 
     def partial_fit(self, data: TrainingData) -> Self:

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 
 from ...base import CodedClassifier, DecodedClassifier, forget
 from ...checkpoints import fit_record, parameter_identity
-from ...data import check_folds, given_folds
+from ...data import check_folds, check_label_types, checked_input, given_folds
 from ...solving import Status, worst_status
 from ..kernel_svm import KernelSVC
 from .column_tasks import TrainingData, check_binary_classifier, weight_parameter
@@ -154,7 +154,7 @@ class OutputCodeClassifier(MetaEstimatorMixin, DecodedClassifier):  # type: igno
         check_folds(self.cv)
         estimator = self._checked_estimator()
         X, y = self._given(X, y, reset=True)
-        with fit_record(self) as record:
+        with np.errstate(under="ignore"), fit_record(self) as record:
             self._draw_seed(record)
             record.bind(parameter_identity(self) | {"seed": str(self._seed)})
             labels, weight = self._labels_and_weights(y, sample_weight)
@@ -198,7 +198,8 @@ class OutputCodeClassifier(MetaEstimatorMixin, DecodedClassifier):  # type: igno
         own, _ = self._routed("partial_fit", self._weight_to_pass(sample_weight, weight), params)
         data = TrainingData(X, labels, weight, self.classes_, own)
         columns = self._new_columns(estimator) if first else self._columns
-        self._keep(columns.partial_fit(data))
+        with np.errstate(under="ignore"):
+            self._keep(columns.partial_fit(data))
         return self
 
     def _inner(self) -> Any:
@@ -217,8 +218,9 @@ class OutputCodeClassifier(MetaEstimatorMixin, DecodedClassifier):  # type: igno
 
     def _given(self, X: Any, y: Any, reset: bool) -> tuple[Any, np.ndarray]:
         """X as passed to the estimator, and labels; records the features."""
+        check_label_types(y)
         y = validate_data(self, X="no_validation", y=y, reset=reset)
-        (X,) = indexable(X)
+        (X,) = indexable(checked_input(X))
         check_consistent_length(X, y)
         if not len(y):
             raise ValueError("Found an X with 0 sample(s) while a minimum of 1 is required.")
@@ -287,10 +289,11 @@ class OutputCodeClassifier(MetaEstimatorMixin, DecodedClassifier):  # type: igno
 
     # ---- prediction ----
 
+    @np.errstate(under="ignore")
     def _outputs(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
         if getattr(X, "ndim", 2) != 1:  # texts have no features; the estimator refuses other input
-            X = validate_data(self, X, reset=False, skip_check_array=True)
+            X = validate_data(self, checked_input(X), reset=False, skip_check_array=True)
         return self._columns.outputs(X)
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -319,3 +322,8 @@ CERTIFICATE_SUMMARIES: dict[str, Callable[[list[Any]], Any]] = {
     "fold_gap_": max,
     "history_": lambda histories: [history for model in histories for history in model],
 }
+
+
+def fitted_columns(model: OutputCodeClassifier) -> ClonedColumns | SharedColumns:
+    """The estimators of a fitted model's columns, and how they are shared."""
+    return model._columns

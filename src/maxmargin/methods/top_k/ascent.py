@@ -7,7 +7,6 @@ Where they gain little, the second-order steps of `newton.py` take over.
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -26,6 +25,7 @@ from ...solving import (
     is_indefinite,
     most_important,
     relative_gap,
+    until_cut,
     without_bound,
 )
 from .newton import Newton, fits_newton
@@ -76,9 +76,12 @@ def topk(
     ascent = Ascent(problem, state, method, seed, stop)
     with one_blas_thread():
         status, history = drive(state, ascent.step, ascent.certify, stop, callback, ascent.due)
-    shown = ascent.shown()
+    shown = state
+    with until_cut(stop.deadline):
+        shown = ascent.shown()
     A, point = shown.A, ascent.scores.point(shown)
-    if status is not Status.CONVERGED and state.best_primal < history[-1].primal:
+    started = history[-1].primal < np.inf or len(history) > 2  # a cut step is better than a certified zero
+    if status is not Status.CONVERGED and started and state.best_primal < history[-1].primal:
         point = TopKPoint(state.best_coef, state.best_offset)
         history = (*history[:-1], replace(history[-1], primal=state.best_primal))
     result = TopKResult(point.coef, 0.0, status, history, dual_coef=A, offset=point.offset)
@@ -100,7 +103,6 @@ class Ascent:
         self, problem: TopKProblem, state: State, method: AscentMethod, seed: int, stop: Stop
     ) -> None:
         self.problem, self.state, self.method, self.stop = problem, state, method, stop
-        self.deadline = time.perf_counter() + stop.max_seconds
         self.scores: Scores = (LinearScores if problem.is_linear else KernelScores)(problem, stop.cancel)
         self.newton: Newton | None = None
         self.averaging = method.averaging and not method.exact
@@ -132,7 +134,7 @@ class Ascent:
             some = state.order[state.position : state.position + self.scores.piece]
             self.scores.sweep(state, self.method.step, some)
             state.position += len(some)
-            if time.perf_counter() >= self.deadline and state.position < len(state.order):
+            if self.stop.deadline.passed() and state.position < len(state.order):
                 return False
         state.epoch += 1
         self._average()
@@ -170,7 +172,7 @@ class Ascent:
     def _second_order(self) -> None:
         state, problem = self.state, self.problem
         if self.newton is None:
-            self.newton = Newton(problem, self.stop.cancel, self.deadline)
+            self.newton = Newton(problem, self.stop.deadline)
         if "tau" not in state:
             curvature = float((problem.cost * problem.sqnorms).mean())
             self.newton.start(state, max(0.5 * curvature * min(1.0, 10.0 * state.gap), 1e-200))

@@ -30,7 +30,8 @@ class TopKSVC(KernelClassifier):
 
     where s_i is the sample's weight times its class's and Phi the mean of the k largest violations
     ``1 + <w_g, x> - <w_y, x>``, if that is positive. With k = 1 this is the SVM of Crammer and Singer, with
-    C = 1 / (alpha N). A larger k asks only that the true class is among the first k.
+    C = 1 / (alpha N). A larger k asks only that the true class is among the first k. Certificates are
+    computed in double, also for float32 rows and their kernel values.
 
     Parameters
     ----------
@@ -82,7 +83,7 @@ class TopKSVC(KernelClassifier):
     objective_ : float
         The primal value.
     dual_gap_ : float
-        The relative duality gap.
+        The relative duality gap; what rounding of scores in double can do is added.
     history_ : list of one tuple of Check
     status_ : str
         "converged", or why it stopped before.
@@ -201,7 +202,7 @@ class TopKSVC(KernelClassifier):
         """Kernel values in double: rounded to single, their matrix is not positive and a gap has a floor."""
         kernel = self._kernel_data(data)
         if not kernel.compiled or kernel.dtype == np.float64:
-            return kernel
+            return kernel.in_double()
         X = kernel.X[kernel.index].astype(np.float64)
         return KernelData(self.kernel_, X, np.arange(len(kernel)), kernel.n_threads, cancel=kernel.cancel)
 
@@ -211,7 +212,8 @@ class TopKSVC(KernelClassifier):
         return last.state(problem) if self.warm_start and last is not None else None
 
     def _remedy(self) -> str:
-        unbounded = self.dual_gap_ == np.inf and self.status_ != str(Status.FAILED)
+        ended, finite = Status(self.status_), np.isfinite(self.objective_)
+        unbounded = self.dual_gap_ == np.inf and finite and ended not in (Status.DIVERGED, Status.FAILED)
         return without_bound_words(self.kernel) if unbounded else super()._remedy()
 
     def _store(self, results: list[SolverResult], data: WeightedRows) -> None:

@@ -17,14 +17,14 @@ optimum to any accuracy.
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 
 import numpy as np
 
 from ... import _native
 from ...data import Rows
-from ...solving import State
+from ...numerics import interruptible
+from ...solving import Deadline, State
 from .problem import TopKProblem
 
 Pair = tuple[np.ndarray, np.ndarray]
@@ -53,7 +53,7 @@ def fits_newton(problem: TopKProblem) -> bool:
     )
 
 
-def _features(problem: TopKProblem) -> np.ndarray:
+def _features(problem: TopKProblem, cancel: np.ndarray) -> np.ndarray:
     """Rows whose products are those of the problem, the constant among them."""
     if isinstance(problem.data, Rows):
         X = problem.data.X[problem.data.index]
@@ -62,10 +62,11 @@ def _features(problem: TopKProblem) -> np.ndarray:
         # More features than samples: their triangular factor has the same products.
         if X.shape[1] <= len(X):
             return X
-        return np.ascontiguousarray(np.asarray(np.linalg.qr(X.T, mode="r")).T)
+        triangle = interruptible(lambda: np.linalg.qr(X.T, mode="r"), len(X), cancel)
+        return np.ascontiguousarray(np.asarray(triangle).T)
     K = problem.data.between(slice(None), slice(None)).astype(np.float64) + problem.constant
     size = max(float(np.abs(K).max()), 1e-290)  # without it eigh may not converge
-    values, vectors = np.linalg.eigh(0.5 * (K / size + K.T / size))
+    values, vectors = interruptible(lambda: np.linalg.eigh(0.5 * (K / size + K.T / size)), len(K), cancel)
     kept = values > 1e-14 * max(values[-1], 0.0)
     return np.ascontiguousarray(vectors[:, kept] * (np.sqrt(values[kept]) * np.sqrt(size)))
 
@@ -73,10 +74,10 @@ def _features(problem: TopKProblem) -> np.ndarray:
 class Newton:
     """Proximal steps from ``state.A``; W is ``state.V`` while one is under way."""
 
-    def __init__(self, problem: TopKProblem, cancel: np.ndarray, deadline: float) -> None:
-        self.problem, self.cancel, self.deadline = problem, cancel, deadline
+    def __init__(self, problem: TopKProblem, deadline: Deadline) -> None:
+        self.problem, self.deadline, self.cancel = problem, deadline, deadline.flag
         with _native.one_blas_thread():
-            self.X = _features(problem)
+            self.X = _features(problem, deadline.flag)
 
     def start(self, state: State, tau: float) -> None:
         """The first tau, and W at A."""
@@ -101,7 +102,7 @@ class Newton:
             if apart <= max(PROXIMAL_TOLERANCE * moved, 1e-30 * float(np.vdot(W, W))):
                 return self._accept(state, A)
             along = self._direction(state, marks, gradient)
-            if self._late():
+            if self.deadline.passed():
                 break
             if not np.isfinite(along).all():
                 state.n_newton = MAX_NEWTON_ITERATIONS
@@ -114,9 +115,6 @@ class Newton:
         if state.n_newton >= MAX_NEWTON_ITERATIONS:
             self.start(state, state.tau * TAU_INCREASE)
         return False
-
-    def _late(self) -> bool:
-        return time.perf_counter() >= self.deadline
 
     def _accept(self, state: State, A: np.ndarray) -> bool:
         """Accept A after one more projection: with a small tau it misses the domain by more than rounding."""
@@ -187,8 +185,8 @@ class Newton:
         goal = 1e-4 * float(np.vdot(gradient, gradient))
         for _ in range(MAX_CG_PRODUCTS):
             if self.cancel[0]:
-                raise RuntimeError("cancelled")
-            if self._late():
+                raise _native.Cancelled("cancelled")
+            if self.deadline.passed():
                 break
             image = direction + X.T @ (scale * faces.project(X @ direction))
             length = product / float(np.vdot(direction, image))

@@ -32,6 +32,7 @@ from ...solving import FLOAT_EPS, Certificate, SolverResult, State
 from .loss import TopKHinge
 
 MIN_SIGNIFICANT_NORM = 1e-6  # smaller negative norms are rounding, since P(0) = 1
+SCORE_ROUNDING = 8 * FLOAT_EPS  # error of a difference of scores, sums in blocks, relative to their terms
 SCORES_PER_BLOCK = 1 << 19  # scores that a certificate holds at a time
 
 
@@ -133,6 +134,8 @@ class TopKProblem:
 
     def _products(self, kernel: KernelData, B: np.ndarray, some: slice) -> np.ndarray:
         """``K B`` for some samples, summed in double whatever the precision of K, as the bounds need."""
+        if not B.any():  # the start: no kernel value matters
+            return np.zeros((len(np.arange(len(kernel))[some]), B.shape[1]))
         if kernel.dtype == np.float64:
             return kernel.matmul(some, slice(None), B)
         which = np.arange(len(kernel))[some]
@@ -168,14 +171,24 @@ class TopKProblem:
         """
         own = np.take_along_axis(A, self.labels[:, None], axis=1)[:, 0]
         dual = float(self.mass @ own) - 0.5 * self.alpha * sqnorm
+        rounding = self._rounding(A, own, sqnorm)
         refuted = 0.5 * self.alpha * sqnorm < -MIN_SIGNIFICANT_NORM
         return Certificate(
             primal=dual + gap,
-            dual=-np.inf if refuted else dual,
+            dual=-np.inf if refuted else dual - rounding,
             n_support=int(np.count_nonzero(own)),
             kernel_values=0 if isinstance(self.data, Rows) else self.data.n_values,
             tiny=FLOAT_EPS,  # P(0) = 1
         )
+
+    def _rounding(self, A: np.ndarray, own: np.ndarray, sqnorm: float) -> float:
+        """What rounding errors of scores can add to the gap, on samples that have a share."""
+        largest = float(self.sqnorms.max(initial=0.0))
+        if self.is_linear:
+            size = np.sqrt(largest * max(sqnorm, 0.0))
+        else:
+            size = largest * float((self.cost @ np.abs(A)).max(initial=0.0))
+        return SCORE_ROUNDING * (1.0 + float(size)) * float(self.mass[own > 0.0].sum())
 
     def primal(self, point: TopKPoint) -> float:
         """P at any point."""

@@ -97,7 +97,7 @@ class KernelScores:
         with _native.one_blas_thread():
             for first in range(0, len(order), SAMPLES_PER_TILE):
                 if self.cancel[0]:
-                    raise RuntimeError("cancelled")
+                    raise _native.Cancelled("cancelled")
                 which = order[first : first + SAMPLES_PER_TILE]
                 K = self.K[which] if self.K is not None else self._rows(which)
                 G, Z = np.ascontiguousarray(K[:, which]), state.scores[which]

@@ -184,6 +184,8 @@ ENDS = {
     "time_limit": "the time limit came before the requested gap",
     "max_iter": "the iteration limit came before the requested gap",
     "stalled": "no further progress was possible",
+    "diverged": "the best point of a fit whose coefficients grew without bound",
+    "failed": "a certificate contradicted itself",
     "stopped": "stopped by a callback or an interrupt",
 }
 CLOCKS = {

@@ -1,0 +1,165 @@
+"""The solve of one column: in the precision of its rows, and in double where rounding would decide its end.
+
+Rows in float32 have kernel values in float32, which makes a fit faster. Each certificate then measures what
+the rounding of kernel values can do (``rounding.py``) and adds it to the gap. If a fit could end but rounding
+might add more than a tenth of ``tol``, the terms that it can change are computed in double. If the gap proves
+too large, the fit goes on in double, from its coefficients and in the same memory.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ...data import check_kernel_sums
+from ...solving import Callback, Certificate, SolverResult, State, Status, Stop, drive, without_bound
+from .problem import SvmProblem, refuted_by
+from .rounding import RoundedPoint, double_rounding, in_parts
+from .small_sets import SmallSets
+from .working_set import WorkingSets, sets_for, start
+
+__all__ = ["Solve", "solved", "working_sets"]
+
+NEGLIGIBLE_ROUNDING = 3e-8  # of the objective: rounding in double that a gap need not include
+
+
+def working_sets(
+    problem: SvmProblem,
+    *,
+    stop: Stop,
+    cache_bytes: int,
+    shrinking: bool = True,
+    state: State | None = None,
+    callback: Callback | None = None,
+    memory: np.ndarray | None = None,
+) -> SolverResult:
+    """Minimise to ``stop.tol``; ``coef`` is y times the multipliers.
+
+    ``memory`` is a scratch array of the kernel's dtype, ``cache_bytes`` long; reusing its pages saves
+    allocating new ones. ``state`` is a state that a callback received, or ``start(...)`` with coefficients of
+    a similar problem.
+    """
+    state = stop.resumed(state) or start(problem, stop.tol, shrinking)
+    return solved(Solve(problem, cache_bytes, stop, shrinking, state, memory), stop, callback)
+
+
+def solved(solve: Solve, stop: Stop, callback: Callback | None = None) -> SolverResult:
+    """Run rounds until ``stop``; raise if kernel values are not finite.
+
+    If the kernel proves indefinite, the solution is returned without bounds.
+    """
+    status, history = drive(solve.state, solve.step, solve.certify, stop, callback, solve.due)
+    sets, state = solve.sets, solve.state
+    if status is Status.TIME_LIMIT:  # a step may have been cut
+        sets.put_back()
+    kernel = sets.problem.kernel
+    if status is Status.DIVERGED:
+        check_kernel_sums(kernel.dtype, state.g)
+    if status is Status.STALLED:  # no step has a finite value if k(x, x) is infinite
+        check_kernel_sums(kernel.dtype, kernel.lengths(np.arange(len(kernel))))
+    result = SolverResult(state.a.copy(), sets.b, status, history)
+    refuted = refuted_by(sets.problem, state.a, state.g, sets.kernel_among)
+    return without_bound(result) if refuted else result
+
+
+class Solve:
+    """Rounds on an ``SvmProblem`` in the precision of its rows, then, if rounding requires it, in double.
+
+    ``state.double`` means that the second part has begun.
+    """
+
+    def __init__(
+        self,
+        problem: SvmProblem,
+        cache_bytes: int,
+        stop: Stop,
+        shrinking: bool,
+        state: State,
+        memory: np.ndarray | None = None,
+    ) -> None:
+        self.state, self.cache_bytes, self.shrinking, self.memory = state, cache_bytes, shrinking, memory
+        self.stop, self.hopeless = stop, False  # whether rounding in double alone exceeds the tolerance
+        self.sets = self._sets(problem.in_double() if state.setdefault("double", False) else problem)
+
+    def _sets(self, problem: SvmProblem) -> SmallSets | WorkingSets:
+        memory = self.memory
+        if memory is not None and memory.dtype != problem.kernel.dtype:
+            memory = memory[: len(memory) // 2 * 2].view(problem.kernel.dtype)
+        return sets_for(problem, self.cache_bytes, self.stop, self.shrinking, self.state, memory)
+
+    @property
+    def problem(self) -> SvmProblem:
+        """The problem, with kernel values in the precision of the current rounds."""
+        return self.sets.problem
+
+    def go_on(self, problem: SvmProblem, state: State, stop: Stop) -> None:
+        """Switch to another problem with the same kernel and targets; cached rows and precision remain."""
+        self.state, self.stop, self.hopeless = state, stop, False
+        self.sets.go_on(replace(problem, kernel=self.problem.kernel), state, stop)
+
+    def step(self) -> bool:
+        """A step of the rounds; True if no further progress is possible in either precision."""
+        if self.hopeless:
+            return True
+        stalled = self.sets.step()
+        if stalled and self._is_single() and self.problem.kernel.kernel.positive:
+            self.sets.put_back()
+            return not self._go_double()
+        return stalled
+
+    def due(self) -> bool:
+        """Whether a certificate is cheap now."""
+        return self.sets.due()
+
+    def _is_single(self) -> bool:
+        return bool(self.problem.kernel.dtype == np.float32)
+
+    # ---- certificates ----
+
+    def certify(self) -> Certificate:
+        """Bounds over all samples; what rounding can do to kernel values in single precision is included."""
+        certificate, state = self.sets.certify(), self.state
+        if not state.a.any() or not np.isfinite(certificate.primal):
+            return certificate
+        if not self._is_single():
+            return self._in_double(certificate)
+        point = self._point()
+        if not point.leaves_settled:  # so their gradients are needed after all
+            self.sets.evaluate_all()
+            certificate, point = self.sets.certify(), self._point()
+        judged = point.judge(certificate, self.stop.tol, self.stop.deadline.passed)
+        if not judged.decided and self._go_double():
+            return self._in_double(self.sets.certify())
+        self.sets.b, state.best_dual = judged.b, -np.inf  # earlier dual values are as rounded as this one
+        return self._in_double(judged.certificate)
+
+    def _in_double(self, certificate: Certificate) -> Certificate:
+        """The certificate with rounding in double included, where that is not negligible."""
+        state, rows = self.state, np.arange(len(self.state.a))[self.sets.fresh()]
+        rounding = double_rounding(self.problem, state.a, state.g, self.sets.b, rows)
+        scale = max(abs(certificate.primal), abs(certificate.dual), certificate.tiny)
+        if rounding <= NEGLIGIBLE_ROUNDING * scale:
+            return certificate
+        self.hopeless = not self._is_single() and rounding > self.stop.tol * scale
+        return replace(certificate, primal=certificate.primal + rounding)
+
+    def _point(self) -> RoundedPoint:
+        state, rows = self.state, np.arange(len(self.state.a))[self.sets.fresh()]
+        return RoundedPoint(self.problem, state.a, state.g, self.sets.b, rows)
+
+    def _go_double(self) -> bool:
+        """Continue in double, from the current coefficients; False if time runs out before it begins."""
+        problem, state = self.problem.in_double(), self.state
+        support = np.flatnonzero(state.a)
+
+        def outputs(rows: np.ndarray) -> np.ndarray:
+            return problem.kernel.matmul(rows, support, state.a[support, None])[:, 0]
+
+        f = in_parts(outputs, np.arange(len(state.a)), self.stop.deadline.passed)
+        if f is None:
+            return False
+        state.update(start(problem, self.stop.tol, self.shrinking, state.a, f))
+        state.double, state.best_dual = True, -np.inf
+        self.sets = self._sets(problem)
+        return True
