@@ -22,7 +22,7 @@ endif
 # Folders count too: their time changes when a file is removed.
 PACKAGE := pyproject.toml CMakeLists.txt README.md LICENSE $(shell find src cpp -not -path '*/__pycache__*')
 CPP := $(shell find cpp -name '*.hpp' -o -name '*.cpp' -o -name '*.inc')
-NATIVE_TESTS := $(addprefix tests/,_native/test_simd.py _native/test_threads.py kernels/test_kernels.py _native/test_grid.py test_losses.py data/test_rows.py methods/linear/test_hinge_round.py methods/linear/test_solvers.py methods/baselines/test_online.py methods/baselines/test_greedy.py methods/budget/test_incremental.py decoders/test_decoders.py base/test_kernel_classifier.py methods/all_pairs/test_all_pairs.py io/readers/test_any_bytes.py io/readers/test_csv_errors.py)
+NATIVE_TESTS := $(addprefix tests/,_native/test_wrong_arrays.py _native/test_malformed_sparse.py _native/test_simd.py _native/test_threads.py kernels/test_kernels.py kernels/test_extreme_values.py kernels/test_native_arguments.py _native/test_grid.py test_losses.py data/test_rows.py methods/linear/test_hinge_round.py methods/linear/test_solvers.py methods/baselines/test_online.py methods/baselines/test_lasvm.py methods/baselines/test_matching_pursuit.py methods/budget/test_incremental.py decoders/test_decoders.py base/test_kernel_classifier.py methods/all_pairs/test_all_pairs.py io/readers/test_any_bytes.py io/readers/test_csv_errors.py)
 
 # Processes that share the cores leave BLAS one thread each: its threads wait by spinning.
 ALONE := OPENBLAS_NUM_THREADS=1
