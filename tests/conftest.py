@@ -9,6 +9,8 @@ import pytest
 from support.properties import load_profile
 from support.work_tree import changed_files
 
+from maxmargin.solving import deadline
+
 load_profile()
 
 FILES_BEFORE = pytest.StashKey[set]()
@@ -41,6 +43,17 @@ def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def time_for_certificates():
+    """However busy the machine is, a fit at its time limit is not cut before its last certificate.
+
+    Tests of the cut call ``Deadline.cut`` themselves.
+    """
+    before, deadline.MIN_GRACE_SECONDS = deadline.MIN_GRACE_SECONDS, 3600.0
+    yield
+    deadline.MIN_GRACE_SECONDS = before
+
+
 @pytest.fixture(scope="session")
 def dataset():
     """A function ``dataset(name) -> mapping of arrays``; skips the test where the data set is not here."""
@@ -62,6 +75,12 @@ def dataset():
 def array_api(monkeypatch):
     """What scikit-learn's checks of array-API dispatch want to see."""
     monkeypatch.setenv("SCIPY_ARRAY_API", "1")
+
+
+@pytest.fixture(autouse=True)
+def same_draws():
+    """``random_state=None`` draws from NumPy's global generator: every test finds it in the same state."""
+    np.random.seed(0)  # noqa: NPY002 - scikit-learn draws from this one
 
 
 @pytest.fixture(autouse=True)

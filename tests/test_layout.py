@@ -1,17 +1,16 @@
-"""The folders of the package import downwards only, through what each folder exports."""
+"""The folders of the package import downwards only, through what each exports; files stay short."""
 
 from __future__ import annotations
 
 import ast
-import inspect
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from support.shape import MAX_ANCESTORS, MAX_FILES, MAX_HEADER_LINES, MAX_LINES, ancestors, shape
 
-import maxmargin
-
-PACKAGE = Path(__file__).parents[1] / "src" / "maxmargin"
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "src" / "maxmargin"
 
 # From low to high, as docs/design.md has it. A folder stands above the folders inside it.
 ORDER = [
@@ -135,14 +134,27 @@ def test_a_folder_says_its_idea_in_its_first_line(name: str) -> None:
     assert docstring.splitlines()[0].endswith(".")
 
 
-ESTIMATORS = [name for name in maxmargin.__all__ if inspect.isclass(getattr(maxmargin, name))]
+@pytest.mark.parametrize("name", ancestors())
+def test_an_estimator_has_few_classes_of_ours_above_it(name: str) -> None:
+    above = ancestors()[name]
+    assert len(above) <= MAX_ANCESTORS, above
 
 
-@pytest.mark.parametrize("name", ESTIMATORS)
-def test_an_estimator_has_at_most_four_classes_of_ours_above_it(name: str) -> None:
-    above = getattr(maxmargin, name).__mro__[1:]
-    ours = [cls.__name__ for cls in above if cls.__module__.startswith("maxmargin")]
-    assert len(ours) <= 4, ours
+@pytest.mark.parametrize("tree", ["src/maxmargin", "tests", "benchmarks"])
+def test_python_files_are_short(tree: str) -> None:
+    lines = shape(ROOT / tree).lines
+    assert not {file: n for file, n in lines.items() if n > MAX_LINES}
+
+
+def test_headers_are_short() -> None:
+    headers = shape(PACKAGE, ROOT / "cpp" / "maxmargin").headers
+    assert headers
+    assert not {file: n for file, n in headers.items() if n > MAX_HEADER_LINES}
+
+
+def test_folders_of_the_package_hold_few_files() -> None:
+    files = shape(PACKAGE).files
+    assert not {folder: n for folder, n in files.items() if n > MAX_FILES}
 
 
 def test_no_class_name_occurs_twice_in_the_package() -> None:

@@ -203,6 +203,15 @@ def test_other_classes_and_versions_are_refused(monkeypatch, tmp_path):
         new("calibrated").set_checkpoint(checkpoint).fit(*problem())
 
 
+def test_a_checkpoint_of_an_earlier_commit_is_refused_with_a_sentence(tmp_path):
+    file = Path(__file__).parents[1] / "data" / "checkpoints-5ac6f2f" / "matching-pursuit.checkpoint"
+    checkpoint = Checkpoint(tmp_path / "checkpoint", resume=True)
+    checkpoint.path.write_bytes(file.read_bytes())
+    with pytest.raises(CheckpointError, match="checkpoint format is absent there and 2 here"):
+        new("matching-pursuit").set_params(random_state=0).set_checkpoint(checkpoint).fit(*problem())
+    assert checkpoint.path.read_bytes() == file.read_bytes()
+
+
 class Bump:
     """A kernel with its width in a slot, as an object and as a method."""
 

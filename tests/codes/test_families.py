@@ -11,7 +11,7 @@ from numpy.testing import assert_array_equal
 from sklearn.datasets import load_iris
 
 from maxmargin import KernelPegasos, LeastSquaresClassifier, LinearSVC
-from maxmargin.codes import CODES, Code, code_from_name
+from maxmargin.codes import CODES, Code, code_from_name, distances
 from maxmargin.codes.columns import all_columns, n_existing
 from maxmargin.decoders import DECODERS, FIXED, decision_values, predicted_classes
 
@@ -207,3 +207,27 @@ def test_estimators_take_the_names_and_draw_from_their_seed(name):
     assert stream.code_ == model.code_
     if name in RANDOM:
         assert LinearSVC(code=name, random_state=6).fit(X, classes).code_ != model.code_
+
+
+@pytest.mark.parametrize("family", ["one-vs-rest", "one-vs-one", "dense-random", "sparse-random", "designed"])
+def test_codes_of_very_many_classes_are_refused_before_memory_is_filled(family):
+    with pytest.raises(ValueError, match=r"of 100,000 classes .* Use fewer classes, or a Code of your own"):
+        CODES[family](100_000)
+
+
+def test_a_code_without_zeros_compares_no_pairs_of_classes(monkeypatch):
+    monkeypatch.setattr(Code, "row_margins", lambda self: pytest.fail("all pairs were compared"))
+    rng = np.random.default_rng(0)
+    assert Code(rng.choice(np.array([-1, 1], dtype=np.int8), (20_000, 100))).n_classes == 20_000
+
+
+@pytest.mark.parametrize("n_pairs", [1, 7, 40])
+def test_distances_do_not_depend_on_the_blocks_they_are_computed_in(monkeypatch, n_pairs):
+    matrices = np.random.default_rng(0).integers(-1, 2, (3, 9, 14)).astype(np.int8)
+    whole = distances.row_margins(matrices), distances.minimum_distance(matrices)
+    monkeypatch.setattr(distances, "MAX_PAIRS_IN_MEMORY", n_pairs)
+    assert np.array_equal(distances.row_margins(matrices), whole[0])
+    assert np.array_equal(distances.minimum_distance(matrices), whole[1])
+    pairs = distances.row_distances(matrices)
+    pairs[:, np.arange(9), np.arange(9)] = np.inf
+    assert np.array_equal(pairs.min(axis=(1, 2)), whole[1])

@@ -26,6 +26,7 @@ from maxmargin import (
 from maxmargin.base.fold_outputs import outputs_by_refits
 from maxmargin.codes import Code, one_vs_one, one_vs_rest
 from maxmargin.decoders import DECODERS, Margins
+from maxmargin.solving import Deadline
 from maxmargin.solving.result import Stop
 
 
@@ -51,7 +52,7 @@ def classes(n_classes=4, n=80, seed=0):
 
 
 def in_canonical_order(model, X, y):
-    return clone(model)._begin(X, y, None).data
+    return clone(model)._begin(X, y, None, Deadline()).data
 
 
 @pytest.mark.parametrize("code", ["one-vs-one", "one-vs-rest"])
@@ -99,7 +100,7 @@ def test_shared_kernel_work_gives_what_refits_give(code):
     X, y = classes()
     y[np.flatnonzero(y == 3)[1:]] = 2  # one row of class 3 is left
     model = KernelSVC(tol=1e-9, gamma=0.5, code=code, random_state=0)
-    data = model._begin(X, y, None).data
+    data = model._begin(X, y, None, Deadline()).data
     model.fit(X, y)
     fold, stop = model._folds(data, 5), Stop(tol=1e-9, max_iter=10_000)
     shared = model._out_of_fold(data, fold, stop, None, 1)

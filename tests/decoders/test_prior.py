@@ -11,7 +11,8 @@ from numpy.testing import assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
 from support.decoder_outputs import FOCUSES, noisy_outputs
 from support.interrupts import interrupt_inside
-from support.reference import prior_decoder_qp, solve_qp
+from support.quadratic_program import solve_qp
+from support.reference_decoders import prior_decoder_qp
 
 from maxmargin import LinearSVC, load, save
 from maxmargin.codes import Code, one_vs_one

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from support.reference import bradley_terry_likelihood, most_likely_probabilities
+from support.reference_decoders import bradley_terry_likelihood, most_likely_probabilities
 
 from maxmargin.codes import CODES, Code, code_from_name, one_vs_one, one_vs_rest
 from maxmargin.decoders import decision_values, predicted_classes

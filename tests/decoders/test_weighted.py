@@ -14,7 +14,7 @@ from numpy.testing import assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
 from support.decoder_outputs import FOCUSES, noisy_outputs
 from support.interrupts import interrupt_in_simplex
-from support.reference import decoding_weights_lp
+from support.reference_decoders import decoding_weights_lp
 
 from maxmargin import LinearSVC
 from maxmargin.codes import Code, one_vs_one

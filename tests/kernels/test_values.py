@@ -94,14 +94,15 @@ def test_values_that_are_not_finite_are_refused(machine, kernel):
         with_kernel(machine, kernel).fit(*load_iris(return_X_y=True))
 
 
-@pytest.mark.parametrize("n", [150, 3000])
+@pytest.mark.parametrize("n", [150, 2100, 3000])
 @pytest.mark.parametrize(("degree", "gamma"), [(200, 1e3), (2.5, 10.0)])
 def test_compiled_kernels_that_overflow_are_refused(n, degree, gamma):
     X, y = make_classification(n, 5, random_state=0)
     for machine in (KernelSVC(), KernelSVC(loss="squared-hinge"), AllPairsSVC(), LagrangianSVC()):
         model = clone(machine).set_params(kernel="poly", degree=degree, gamma=gamma)
-        with pytest.raises(ValueError, match="kernel values are not finite"):
-            model.fit(X, y)
+        for dtype in (np.float64, np.float32):
+            with pytest.raises(ValueError, match="kernel values are not finite"):
+                model.fit(X.astype(dtype), y)
 
 
 @machines

@@ -6,6 +6,7 @@ import time
 import pytest
 
 from maxmargin.solving.columns import solve_columns
+from maxmargin.solving.deadline import Deadline
 from maxmargin.solving.result import Check, SolverResult, Status, Stop
 
 
@@ -46,9 +47,9 @@ def test_all_columns_share_one_clock(monkeypatch):
     monkeypatch.setattr("time.perf_counter", lambda: now[0])
 
     def solve(column, stop, n_inner):
-        left.append(stop.max_seconds)
+        left.append(stop.deadline.left())
         now[0] += 0.25
         return result(column)
 
-    solve_columns(solve, 3, Stop(max_seconds=1.0), 1)
+    solve_columns(solve, 3, Stop(deadline=Deadline(1.0)), 1)
     assert left == [1.0, 0.75, 0.5]

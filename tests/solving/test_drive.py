@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
+from maxmargin.solving.deadline import Deadline
 from maxmargin.solving.drive import Certificate, drive
 from maxmargin.solving.result import Check, State, Status, Stop
 
@@ -60,16 +61,16 @@ def test_a_time_limit_is_of_the_wall_clock(monkeypatch):
     # A second passes at every look: at the start, around a step, after a certificate.
     clock = itertools.count()
     monkeypatch.setattr("time.perf_counter", lambda: float(next(clock)))
-    (status, history), _ = run(Stop(tol=1e-300, max_seconds=7.0))
+    (status, history), _ = run(Stop(tol=1e-300, deadline=Deadline(7.0)))
     assert status is Status.TIME_LIMIT
     assert history[-1].n_iter == 2
     assert history[-1].seconds == 2.0
 
 
-def test_a_bound_that_is_no_number_is_a_failure_and_not_a_gap_of_zero():
+def test_a_bound_that_is_not_finite_is_a_divergence_and_not_a_gap_of_zero():
     for primal, dual in ((np.nan, 0.0), (np.inf, 0.0)):
         status, history = drive(State(), lambda: None, lambda p=primal, d=dual: Certificate(p, d), Stop())
-        assert status is Status.FAILED
+        assert status is Status.DIVERGED
         assert not history[-1].gap <= 1.0
 
 
@@ -86,7 +87,7 @@ def test_a_negative_gap_is_a_failure_and_rounding_is_not():
     status, _ = drive(State(), lambda: None, lambda: Certificate(primal=1.0, dual=1.0 + 1e-12), Stop())
     assert status is Status.CONVERGED
     status, _ = drive(State(), lambda: None, lambda: Certificate(primal=np.nan, dual=0.0), Stop())
-    assert status is Status.FAILED
+    assert status is Status.DIVERGED
 
 
 def test_a_step_that_sees_no_way_on_stalls():

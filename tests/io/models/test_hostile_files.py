@@ -18,11 +18,6 @@ from maxmargin.archive.whole_file import whole_file
 from maxmargin.io import ModelFormatError, load, read_record, save
 
 
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "model.mm"
-
-
 def forged(path, model, edit):
     """Save a model, change the header's content, and correct every checksum."""
     save(model, path)

@@ -12,12 +12,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from scipy import sparse
+from soak import hostile_parquet
 from support.text_files import decoded
 
 from maxmargin.io import Column, DataFormatError, open_source, read_all
 from maxmargin.io.readers import text as pieces
 
 DATA = os.environ.get("MAXMARGIN_DATA")
+ODD = hostile_parquet.cases()
 
 
 def parquet(folder, columns, **options):
@@ -83,6 +85,8 @@ def test_parquet_labels_keep_their_type(tmp_path, labels, kind):
             {"kinds": {"a": "words"}},
             "column 'a': its kind is 'number', but `kinds` declares 'words'",
         ),
+        ({"a": [1, 2], "y": ["k", "k\0"]}, {"target": "y"}, "column 'y': the label 'k.x00' ends in a null"),
+        ({"a": [1, 2], "y": ["k", "k" * 1001]}, {"target": "y"}, "a label has 1,001 characters"),
         ({"a": [1]}, {"kinds": {"b": "words"}}, "there is no column 'b', which `kinds` declares"),
     ],
 )
@@ -98,6 +102,39 @@ def test_parquet_column_of_nulls_has_the_declared_kind(tmp_path):
     assert source.columns[1] == Column("w", "words")
     assert decoded(read_all(source).features["w"]) == [None, None]
     assert np.isnan(read_all(open_source(path)).features["w"]).all()
+
+
+def test_parquet_strings_stay_as_short_as_the_file_has_them(tmp_path):
+    words = pa.array(["long " * 8000, "b", None, "c"])
+    codes = pa.array(np.arange(1 << 16) % 4, pa.int32(), mask=np.arange(1 << 16) % 4 == 2)
+    table = pa.table(
+        {"w": pa.DictionaryArray.from_arrays(codes, words.fill_null("")), "y": codes.fill_null(2)}
+    )
+    pq.write_table(table, tmp_path / "bomb.parquet", store_schema=False)
+    (block,) = open_source(tmp_path / "bomb.parquet", target="y").blocks()
+    assert decoded(block.features["w"])[:4] == words.to_pylist()
+    assert pa.default_memory_pool().max_memory() < 2**27  # the text of all rows would take 2^29 bytes
+
+
+@pytest.mark.parametrize("n_rows", [1, 7, 30, 100])
+def test_parquet_blocks_do_not_depend_on_row_groups(tmp_path, n_rows):
+    words = [None if i % 11 == 0 else f"w{i // 10}" for i in range(100)]
+    columns = {"x": np.arange(100.0), "w": words, "y": [f"k{i // 40}" for i in range(100)]}
+    pq.write_table(pa.table(columns), path := tmp_path / "groups.parquet", row_group_size=7)
+    one = open_source(parquet(tmp_path, columns), target="y")
+    for block, other in zip(open_source(path, target="y").blocks(n_rows), one.blocks(n_rows), strict=True):
+        assert (block.first_row, block.n_rows) == (other.first_row, other.n_rows)
+        assert decoded(block.features["w"]) == decoded(other.features["w"])
+        assert block.features["w"].values == other.features["w"].values
+        np.testing.assert_array_equal(block.features["x"], other.features["x"])
+        assert block.target.tolist() == other.target.tolist()
+
+
+def test_parquet_text_that_is_not_utf_8_is_refused(tmp_path):
+    body = parquet(tmp_path, {"w": ["same", "else"], "y": [1, 2]}, compression="none").read_bytes()
+    (tmp_path / "data.parquet").write_bytes(body.replace(b"same", b"\xffame"))
+    with pytest.raises(DataFormatError, match=r"column 'w': a value is not valid UTF-8"):
+        read_all(open_source(tmp_path / "data.parquet", target="y"))
 
 
 def test_invalid_parquet_and_missing_pyarrow(tmp_path, monkeypatch):
@@ -234,3 +271,24 @@ def test_npz_bombs_and_damage_are_refused(tmp_path, monkeypatch):
     path.write_bytes(content[:1000])
     with pytest.raises(DataFormatError, match=r"this is not an .npz file"):
         open_source(path)
+
+
+@pytest.mark.parametrize("name", ODD)
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_odd_parquet_files_are_refused_or_read(tmp_path, name):
+    table, expected = ODD[name]
+    pq.write_table(table, tmp_path / "odd.parquet", store_schema=False)
+    assert hostile_parquet.outcome(tmp_path / "odd.parquet") == expected
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_damaged_parquet_files_are_refused_or_read(tmp_path):
+    sound = hostile_parquet.originals()
+    for seed in range(60):
+        (tmp_path / "d.parquet").write_bytes(
+            hostile_parquet.damaged(sound[seed % len(sound)], np.random.default_rng(seed))
+        )
+        assert hostile_parquet.outcome(tmp_path / "d.parquet") in (
+            hostile_parquet.REFUSED,
+            hostile_parquet.READ,
+        )

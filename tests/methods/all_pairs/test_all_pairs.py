@@ -261,7 +261,7 @@ def test_balancing_makes_feasible_and_changes_no_more_than_it_must(seed, n_class
 def test_the_interior_point_method_solves_a_program_with_a_known_answer():
     H, q = np.diag([1.0, 2.0, 0.0]), np.array([1.0, 8.0, 1.0])
     program = BoxQP(H, q, np.array([[1.0, -1.0, 0.0]]), np.zeros(1), np.array([5.0, 2.0, 3.0]))
-    solution = interior_point(program, 1e-10, np.zeros(3))
+    solution = interior_point(program, 1e-10, lambda: False, np.zeros(3))
     np.testing.assert_allclose(solution.x, [2.0, 2.0, 3.0], atol=1e-8)
 
 

@@ -4,15 +4,18 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 from sklearn.datasets import make_blobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
+from support.reference import kernel_svm_bounds
 
 from maxmargin import LaSVM
 from maxmargin.kernels import RBF, Precomputed
 from maxmargin.kernels.data import KernelData
-from maxmargin.methods.baselines.lasvm import LasvmOptions, LasvmProblem, lasvm
-from maxmargin.solving.result import Stop
+from maxmargin.methods.baselines.lasvm import LasvmOptions, lasvm
+from maxmargin.methods.kernel_svm import SvmProblem
+from maxmargin.solving.result import Status, Stop
 
 
 def blobs(n=300, centers=2, spread=3.0, seed=0):
@@ -90,9 +93,7 @@ class PrintedLasvm:
 def lasvm_problem(n=500, C=1.5):
     X, y = blobs(n)
     cost = C * np.random.default_rng(0).uniform(0.5, 2.0, size=n)
-    return LasvmProblem(
-        KernelData(Precomputed(), RBF(0.7)(X), np.arange(n)), np.where(y == 1, 1.0, -1.0), cost
-    )
+    return SvmProblem(KernelData(Precomputed(), RBF(0.7)(X), np.arange(n)), np.where(y == 1, 1.0, -1.0), cost)
 
 
 @pytest.mark.parametrize("finishing", [False, True])
@@ -255,3 +256,52 @@ def test_bad_parameters_are_refused_clearly():
     ]:
         with pytest.raises(ValueError, match=match):
             model.fit(X, y)
+
+
+N_SINGLE = 120
+
+
+def float32_problem(C, container=np.asarray):
+    X, y = blobs(N_SINGLE, spread=4.0)
+    X = X.astype(np.float32)
+    return SvmProblem(
+        KernelData(RBF(0.1), container(X), np.arange(N_SINGLE)),
+        np.where(y == 1, 1.0, -1.0),
+        np.full(N_SINGLE, C),
+    )
+
+
+@pytest.mark.parametrize("C", [1.0, 1e2, 1e3, 1e4])
+def test_certificates_of_float32_rows_hold_for_the_exact_kernel(C):
+    for container in (np.asarray, sparse.csr_array):
+        problem = float32_problem(C, container)
+        result = lasvm(problem, LasvmOptions(), stop=Stop(1e-3, 200), seed=[1])
+        K = RBF(0.1)(problem.kernel.X.astype(np.float64))
+        primal, dual = kernel_svm_bounds(result.coef, result.intercept, K, problem.y, problem.cost, "hinge")
+        assert result.status is Status.CONVERGED
+        assert (primal - dual) / primal <= result.gap + 1e-9
+        assert result.gap <= 1e-3
+
+
+def test_a_fit_resumes_in_double_bit_for_bit():
+    states, stop = [], Stop(1e-4, 200)
+    whole = lasvm(
+        float32_problem(1e4),
+        LasvmOptions(),
+        stop=stop,
+        seed=[1],
+        callback=lambda _, s: states.append(s.copy()),
+    )
+    assert {state.K.dtype.name for state in states} == {"float32", "float64"}
+    for state in states[1::3]:
+        rest = lasvm(float32_problem(1e4), LasvmOptions(), stop=stop, seed=[1], state=state)
+        np.testing.assert_array_equal(rest.coef, whole.coef)
+        assert rest.intercept == whole.intercept
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_kernels_that_overflow_are_refused(dtype):
+    X, y = blobs()
+    for degree, gamma in ((200, 1e3), (2.5, 1e9)):
+        with pytest.raises(ValueError, match="kernel values are not finite"):
+            LaSVM(kernel="poly", degree=degree, gamma=gamma).fit(X.astype(dtype), y)

@@ -1,5 +1,7 @@
 """Perceptrons and Pegasos against loops that do what is printed, and streams cut anywhere."""
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,6 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import make_blobs
+from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin import BudgetPerceptron, KernelPegasos, KernelPerceptron
 from maxmargin.kernels import RBF
@@ -320,7 +323,10 @@ def test_contradicting_and_repeated_rows():
     X, y = np.zeros((40, 3)), np.repeat([0, 1], 20)
     X[:, 0] = np.arange(40) % 2
     for model in (*map(clone, STREAMS), KernelPegasos(loss="squared", alpha=1e-6)):
-        model.set_params(kernel="rbf", gamma=1.0, random_state=0, max_iter=30).fit(X, y)
+        model.set_params(kernel="rbf", gamma=1.0, random_state=0, max_iter=30)
+        rough = model.get_params().get("alpha") == 1e-6  # too little: no better than zeros after 30 epochs
+        with pytest.warns(ConvergenceWarning, match="diverged") if rough else nullcontext():
+            model.fit(X, y)
         assert np.isfinite(model.decision_function(X)).all()
         assert model.n_support_ <= 4  # there are four different pairs
 

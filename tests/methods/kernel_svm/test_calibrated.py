@@ -27,7 +27,7 @@ from maxmargin.kernels import RBF
 from maxmargin.kernels.data import KernelData
 from maxmargin.methods.kernel_svm.out_of_fold import memory, out_of_fold
 from maxmargin.methods.kernel_svm.problem import SvmProblem
-from maxmargin.methods.kernel_svm.working_set import working_sets
+from maxmargin.methods.kernel_svm.solve import working_sets
 from maxmargin.solving.result import Status, Stop
 
 every_method = pytest.mark.parametrize("method", CALIBRATIONS)

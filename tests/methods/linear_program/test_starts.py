@@ -14,6 +14,7 @@ from maxmargin.methods.linear_program import generation
 from maxmargin.methods.linear_program.features import KernelColumns
 from maxmargin.methods.linear_program.generation import generate
 from maxmargin.methods.linear_program.program import HingeProgram, TwoClasses, WrongClasses
+from maxmargin.solving.deadline import Deadline
 from maxmargin.solving.result import Status, Stop
 
 
@@ -125,7 +126,7 @@ def test_a_run_goes_on_from_a_state_bit_for_bit(monkeypatch, name, tol):
 def test_a_start_that_is_cut_short_is_no_obstacle():
     X, y = made(9000, 60)
     program = HingeProgram(raw(X), TwoClasses(2.0 * y - 1.0), np.full(9000, 0.003))
-    late = generate(program, stop=Stop(tol=1e-9, max_seconds=1e-9))
+    late = generate(program, stop=Stop(tol=1e-9, deadline=Deadline(1e-9)))
     assert late.status is Status.TIME_LIMIT
     assert 0.0 < late.gap <= 1.0
     assert generate(program, stop=Stop(tol=1e-9), state=late.state).status is Status.CONVERGED

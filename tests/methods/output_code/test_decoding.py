@@ -15,7 +15,8 @@ from support.noisy_classes import LOGISTIC, Dictated, noisy
 
 from maxmargin import KernelSVC, LeastSquaresClassifier, LinearSVC, OutputCodeClassifier
 from maxmargin.codes import Code
-from maxmargin.decoders import DECODERS
+from maxmargin.decoders import DECODERS, LossBased
+from maxmargin.losses import LOSSES
 
 LEARNED = [name for name, decoder in DECODERS.items() if decoder.learns_from != "nothing"]
 ANY_CODE = [name for name in LEARNED if name != "coupling"]
@@ -213,3 +214,35 @@ def test_both_training_error_bounds_hold(inner, code):
     bound = model.code_.training_error_bound(model.column_outputs(X), y, weight)
     error = 1.0 - model.score(X, y, weight)
     assert 0.0 < error <= min(bound.printed, bound.refined)
+
+
+class Certain(SGDClassifier):
+    """Outputs as large as a double can be."""
+
+    def decision_function(self, X):
+        """The signs of the linear function, times the largest numbers."""
+        return np.sign(super().decision_function(X)) * np.linspace(0.9e308, 1.79e308, len(X))
+
+
+@pytest.mark.parametrize("code", ["one-vs-rest", "one-vs-one", "exhaustive"])
+@pytest.mark.parametrize(
+    "decoder", [name for name, known in DECODERS.items() if known.learns_from == "nothing"]
+)
+def test_the_largest_outputs_have_finite_scores(code, decoder):
+    X, y = load_iris(return_X_y=True)
+    model = OutputCodeClassifier(Certain(random_state=0), code=code, decoder=decoder).fit(X, y)
+    with np.errstate(all="raise"):
+        scores = model.decision_function(X)
+    assert np.isfinite(scores).all()
+    assert (scores.max(axis=1) > scores.min(axis=1)).any()
+    infinite = model.decoder_.scores(np.where(model.column_outputs(X) > 0, np.inf, -np.inf), model.code_)
+    assert np.isfinite(infinite).all()
+
+
+def test_losses_that_overflow_in_sum_keep_their_order():
+    code = Code(np.array([[1, -1, -1], [-1, 1, -1], [-1, -1, 1]]), "mine")
+    F = np.array([[0.9e308, -0.2e308, 1.5e308]])
+    scores = LossBased(LOSSES["hinge"]).scores(F, code)
+    costs = [1.5, 0.9 + 0.2 + 1.5, 0.9]  # sums of hinge losses over 1e308
+    assert np.array_equal(np.argsort(scores[0]), np.argsort(-np.array(costs)))
+    assert np.isfinite(scores).all()

@@ -8,7 +8,7 @@ from sklearn.metrics import top_k_accuracy_score
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
-from support.reference import top_k_objective, top_k_primal
+from support.reference_top_k import top_k_objective, top_k_primal
 
 from maxmargin import TopKSVC
 from maxmargin.data.rows import Rows

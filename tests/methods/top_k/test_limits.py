@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
-from support.reference import top_k_objective
+from support.reference_top_k import top_k_objective
 
 from maxmargin import LinearProgramSVC, TopKSVC
 from maxmargin.methods.top_k.newton import _solve

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.optimize import linprog
-from support.reference import top_k_loss, top_k_vertices
+from support.reference_top_k import top_k_loss, top_k_vertices
 
 from maxmargin.methods.top_k.loss import TopKHinge
 

@@ -12,6 +12,7 @@ from maxmargin.kernels.data import KernelData
 from maxmargin.methods.top_k.ascent import Ascent, AscentMethod, topk
 from maxmargin.methods.top_k.loss import TopKHinge
 from maxmargin.methods.top_k.problem import TopKProblem
+from maxmargin.solving.deadline import Deadline
 from maxmargin.solving.result import State, Status, Stop
 
 METHODS = {
@@ -77,7 +78,7 @@ def test_an_epoch_in_pieces_is_the_same_epoch(kind):
     states = []
     for max_seconds in (100.0, 0.0):
         state = State(A=problem.zeros())
-        ascent = Ascent(problem, state, AscentMethod(), 0, Stop(max_seconds=max_seconds))
+        ascent = Ascent(problem, state, AscentMethod(), 0, Stop(deadline=Deadline(max_seconds)))
         ascent.scores.piece = min(ascent.scores.piece, 128)
         ascent.certify()
         n_steps = 0
@@ -92,7 +93,7 @@ def test_an_epoch_in_pieces_is_the_same_epoch(kind):
 
 @pytest.mark.parametrize("kind", ["dense", "kernel"])
 def test_no_time_gives_an_answer_and_says_so(kind):
-    result = topk(problem_of(kind, n=300), stop=Stop(tol=1e-12, max_seconds=0.0))
+    result = topk(problem_of(kind, n=300), stop=Stop(tol=1e-12, deadline=Deadline(0.0)))
     assert result.status is Status.TIME_LIMIT
     assert 0.0 <= result.gap <= 1.0
 

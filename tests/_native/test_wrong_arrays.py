@@ -1,0 +1,279 @@
+"""Every function of the core, called with arrays that do not fit, raises: nothing is read or written beyond.
+
+The calls go to the core itself, behind the checks of the door, so that no array depends on those alone.
+"""
+
+import contextlib
+import re
+
+import numpy as np
+import pytest
+
+from maxmargin import _core
+from maxmargin._native import NEVER
+
+N, D, C = 6, 3, 3  # samples, features, classes or columns
+RNG = np.random.default_rng(0)
+X = np.round(RNG.normal(size=(N, D)), 2)
+K = np.exp(-0.5 * ((X[:, None] - X[None]) ** 2).sum(axis=2))
+LABELS, Y = np.arange(N) % C, np.where(np.arange(N) % 2, 1.0, -1.0)
+EVERY, SOME = np.arange(N), np.array([4, 0, 2])
+WITHOUT_ARRAYS = {"n_threads_limit", "set_blas", "simd_name"}
+
+
+def matrix():
+    return _core.Matrix(X)
+
+
+def source():
+    return _core.RowSource(matrix(), "rbf", 0.5, 0.0, 1.0, (X**2).sum(axis=1), None, 0.0)
+
+
+def calls():
+    """Valid arguments of every function, by name; new arrays at each call."""
+    ones, zeros, cancel = np.ones(N), np.zeros(N), NEVER.copy()
+    rule = {"n_threads": 2, "cancel": cancel}
+    samples = {"a": zeros.copy(), "g": Y.copy(), "lower": np.minimum(Y, 0.0), "upper": np.maximum(Y, 0.0)}
+    svm = {**samples, "y": Y, "cost": ones, "squared": False}
+    rounds = {"scratch": np.empty(N * N), **svm, "block": 4, "largest_block": N, "free_share": 0.7}
+    rounds |= {"n_rounds": 3, "inner": 0.02, "target": 1e-3, "tiny": 1e-12, "seconds": 60.0, "dual": 0.0}
+    known = np.ones(N, dtype=np.uint8)
+    kernel = {"name": "rbf", "gamma": 0.5, "coef0": 0.0, "degree": 1.0}
+    sides = {"X": matrix(), "Z": matrix(), **kernel, "x_rows": SOME.copy(), "z_rows": EVERY.copy()}
+    sides |= {"x_sqnorms": (X**2).sum(axis=1), "z_sqnorms": (X**2).sum(axis=1), "centre": np.zeros(D)}
+    sides |= {"step": 0.0}
+    hinge = {"y": Y, "cost": ones, "anchor": ones, "sharpness": 1.0, "hinge": True, "scores": zeros}
+    topk = {"labels": LABELS, "cost": ones, "sqnorm": ones, "k": 1, "include": True, "constant": 1.0}
+    topk |= {"A": np.zeros((N, C)), "gaps": np.zeros(N), "moved": known.copy()}
+    ascent = {"passed_over": 0.0, "method": "exact"}
+    model = {"X": matrix(), "index": EVERY, "W": np.zeros((D, C)), "offset": np.zeros(C)}
+    columns = {"a": np.zeros((C, N)), "scale": np.ones(C), "t": np.ones(C, dtype=np.int64)}
+    held = {"K": K.copy(), "numbers": np.ones((4, N)), "sample": EVERY.copy(), "counts": np.array([2, 2])}
+    lasvm = {"tau": 1e-3, "max_support": 0}
+    table = np.zeros((N, C))
+    indices, indptr = np.tile(np.arange(D), N), np.arange(N + 1) * D
+    return {
+        "add_support": {"j": 1, "y": np.ones(C), "u": np.ones(C), "alpha": 0.1, **columns},
+        "back_fit": {"K": K, "targets": np.ones((N, C)), "loss": "hinge", "alpha": 0.1, **columns}
+        | {"cancel": cancel},
+        "best_intercept": {**hinge, "start": 0.0},
+        "code_sums": {"F": X, "code": np.ones((C, D), dtype=np.int8)}
+        | {name: np.empty((N, C)) for name in ("high", "low", "votes")},
+        "compact_rows": {"rows": K.copy(), "which": SOME, "counts": np.array([2, 1, 2])}
+        | {"kept": np.array([0, 3]), **rule},
+        "compressed_fault": {"indices": indices, "indptr": indptr, "n_values": N * D, "n_minor": D},
+        "csv_first_row": {"text": np.frombuffer(b"a,b\n1,2\n", np.uint8), "at_end": True, "delimiter": ","},
+        "dual_cd_epoch": {"X": matrix(), "index": EVERY, "y": Y, "upper": ones, "ridge": zeros}
+        | {"sqnorm": ones, "bias_weight": 1.0, "a": zeros.copy(), "w": np.zeros(D), "bias": np.zeros(1)}
+        | {"order": EVERY.copy(), "n_active": np.array([N]), "violation": np.zeros(2)}
+        | {"seed": 0, "epoch": 0, "cancel": cancel},
+        "exp": {"x": X, "out": np.empty_like(X)},
+        "first_outside": {"indices": EVERY, "end": N},
+        "gather_rows": {"K": K, "which": SOME, "columns": EVERY, "rows": np.empty((3, N))}
+        | {"slots": np.arange(3), "first": 0, **rule},
+        "grid_step_f64": {"X": matrix(), "subset": SOME, "n_threads": 2},
+        "hash_rows": {"X": matrix(), "out": np.empty(N, dtype=np.uint64), "n_threads": 2},
+        "kernel_block": {**sides, "out": np.empty((3, N)), **rule},
+        "kernel_fill": {"source": source(), "which": SOME, "others": EVERY, "rows": np.empty((N, N))}
+        | {"slots": np.arange(3), "first": 0, **rule},
+        "kernel_grouped_matmul": {
+            **sides,
+            "starts": np.array([0, 2, N]),
+            "column_starts": np.array([0, 1, 3]),
+        }
+        | {"columns": np.array([0, 1, 2]), "values": np.ones(10), "out": np.empty((3, C)), "n_threads": 2},
+        "kernel_matmul": {**sides, "A": np.ones((N, 2)), "out": np.empty((3, 2)), **rule},
+        "lasso_epochs": {"G": np.eye(D), "w": np.zeros(D), "gradient": np.ones(D)}
+        | {"n_epochs": 3, "still": 0.0, "cancel": cancel},
+        "lasvm_block": {"selection": "active", "group": 1, **lasvm, "Kb": np.ones((3, 5))}
+        | {"block_sample": np.arange(7, 10), "block_y": Y[:3].copy(), "block_cost": np.ones(3), **held}
+        | {"cancel": cancel},
+        "lasvm_reprocess": {**lasvm, "n_steps": 3, **held, "cancel": cancel},
+        "loss_conjugate": {"name": "hinge", "slopes": zeros, "out": np.empty(N)},
+        "loss_slope": {"name": "hinge", "margins": zeros, "out": np.empty(N)},
+        "loss_value": {"name": "hinge", "margins": zeros, "out": np.empty(N)},
+        "on_grid_f64": {"X": matrix(), "subset": SOME, "step": 0.01, "n_threads": 2},
+        "online_block": {"loss": "hinge", "alpha": 0.1, "seed": 0, "K": K, "pool": EVERY}
+        | {"targets": np.ones((N, C)), "weight": ones, "outputs": np.zeros((N, C))}
+        | {"column_of": np.arange(2), "coef": np.zeros((N, C))}
+        | {name: np.zeros(C) for name in ("time", "sqnorm", "suffered", "seen")}
+        | {"slots": np.arange(2), "n_support": np.array([2]), "n_updates": np.array([0]), "cancel": cancel},
+        "pairs_step": {"t": np.ones(C), "u": 1.0, "p": np.zeros(C)},
+        "pairs_sweep": {"K": K, "labels": LABELS, "cost": ones, "weight": 1.0, "a": table.copy()}
+        | {"F": np.zeros((C, N)), "bias": np.zeros(C), "order": EVERY, "cancel": cancel},
+        "row_sqnorms_f64": {"X": matrix(), "centre": np.ones(D), "out": np.empty(N)},
+        "rows_dot": {"X": matrix(), "index": SOME, "W": np.ones((2, D)), "out": np.empty((3, 2)), **rule},
+        "rows_equal": {"X": matrix(), "left": SOME, "right": SOME, "out": np.empty(3, dtype=bool)},
+        "rows_gram": {"X": matrix(), "index": SOME, "weight": np.ones(3), "centre": np.zeros(D)}
+        | {"out": np.empty((D, D)), **rule},
+        "rows_sqnorm": {"X": matrix(), "index": SOME, "out": np.empty(3), **rule},
+        "rows_sum": {"X": matrix(), "index": SOME, "u": np.ones(3), "out": np.empty(D), **rule},
+        "smo_block": {"K": K, **samples, "tolerance": 1e-3, "max_steps": 10, "cancel": cancel},
+        "step_length": {**hinge, "along": ones, "free_intercept": True, "linear": -1.0, "quadratic": 1.0},
+        "subtract_rows": {"rows": K, "which": SOME, "change": np.ones(3), "g": zeros.copy(), **rule},
+        "svm_look": svm,
+        "svm_polish": {"rows": K, "known": known, **svm, "seconds": 60.0, "fetch": lambda which: which}
+        | {"cancel": cancel},
+        "svm_rounds": {"rows": K, **rounds, "fetch": lambda which: which, **rule},
+        "svm_small_rounds": {"rows": K.copy(), **rounds, "source": source(), "index": EVERY, "known": known}
+        | rule,
+        "tanh": {"x": zeros.copy()},
+        "topk_look": {**model, **topk, **rule},
+        "topk_project": {"a": np.ones(C), "k": 1, "include": True, "rho": 1.0, "u": np.empty(C)},
+        "topk_prox": {"labels": LABELS, "k": 1, "include": True, "centre": table, "Z": table, "tau": 1.0}
+        | {"A": table.copy(), "value": np.empty(N), "faces": np.empty((N, C), dtype=np.uint8), **rule},
+        "topk_sweep": {**model, **topk, **ascent, "order": EVERY, "cancel": cancel},
+        "topk_tile": {**topk, **ascent, "which": SOME, "G": np.eye(3), "Z": np.zeros((3, C))}
+        | {"change": np.zeros((3, C)), "n_passes": 1},
+        "useful_centre_f64": {"X": matrix(), "subset": SOME, "centre": np.empty(D)},
+    }
+
+
+ARRAYS = [
+    (name, argument)
+    for name, arguments in calls().items()
+    for argument, value in arguments.items()
+    if isinstance(value, np.ndarray)
+]
+FREE_LENGTH = {  # arrays that may be shorter: they hold text, a list of numbers, or a result of one argument
+    *(("csv_first_row", "text"), ("first_outside", "indices"), ("subtract_rows", "g"), ("tanh", "x")),
+    *(
+        ("compact_rows", "rows"),
+        ("gather_rows", "columns"),
+        ("kernel_fill", "others"),
+    ),
+    *(("grid_step_f64", "subset"), ("on_grid_f64", "subset"), ("useful_centre_f64", "subset")),
+    *((name, "order") for name in ("pairs_sweep", "topk_sweep")),
+    *(("compressed_fault", name) for name in ("indices", "indptr")),
+}
+MAY_HAVE = {  # shapes that fit as well: room for fewer rows or support vectors
+    *(("add_support", "a", (C, N - 1)), ("back_fit", "K", (N, N - 1)), ("gather_rows", "K", (N - 1, N))),
+    *(("kernel_fill", "rows", (N - 1, N)), ("subtract_rows", "rows", (N - 1, N))),
+}
+NOT_INDEX = {  # whole numbers that are not used as indices: counts of updates, names of samples
+    *(
+        ("add_support", "t"),
+        ("back_fit", "t"),
+        ("online_block", "n_updates"),
+        ("lasvm_block", "block_sample"),
+    ),
+    *((name, "sample") for name in ("lasvm_block", "lasvm_reprocess")),
+    *(("first_outside", "indices"), ("compressed_fault", "indices"), ("compressed_fault", "indptr")),
+}
+REFUSED = (TypeError, ValueError, IndexError)
+
+
+def call(name, **changes):
+    arguments = calls()[name]
+    order = re.match(r"\w+\((.*)\)", getattr(_core, name).__doc__)[1]
+    assert all(f"{argument}: " in order for argument in arguments)
+    return getattr(_core, name)(**(arguments | changes))
+
+
+def is_written(name, argument):
+    return bool(re.search(rf"\b{argument}: ndarray\[[^\]]*device='cpu'\]", getattr(_core, name).__doc__))
+
+
+def test_every_function_is_tried():
+    functions = {name for name in dir(_core) if type(getattr(_core, name)).__name__ == "nb_func"}
+    single = {name for name in functions if name.endswith("_f32")}  # the same templates as _f64
+    assert functions - single - WITHOUT_ARRAYS == set(calls())
+
+
+@pytest.mark.parametrize("name", list(calls()))
+def test_the_arguments_are_valid(name):
+    call(name)
+
+
+@pytest.mark.parametrize(("name", "argument"), ARRAYS)
+def test_another_dtype_layout_or_dimension_is_refused(name, argument):
+    values = calls()[name][argument]
+    other = np.int16 if values.dtype.kind == "i" else np.int64
+    spread = np.repeat(values, 2, axis=-1)[..., ::2]
+    for wrong in [values.astype(other), values[None], *([spread] if values.size > 1 else [])]:
+        if name == "exp" and wrong.ndim == 3:
+            continue
+        with pytest.raises(REFUSED):
+            call(name, **{argument: wrong})
+
+
+@pytest.mark.parametrize(("name", "argument"), [pair for pair in ARRAYS if is_written(*pair)])
+def test_a_result_must_be_writeable(name, argument):
+    values = calls()[name][argument]
+    values.flags.writeable = False
+    with pytest.raises(REFUSED):
+        call(name, **{argument: values})
+
+
+@pytest.mark.parametrize(("name", "argument"), [pair for pair in ARRAYS if pair not in FREE_LENGTH])
+def test_another_size_is_refused(name, argument):
+    values = calls()[name][argument]
+    wrongs = [np.ascontiguousarray(np.delete(values, -1, axis)) for axis in range(values.ndim)]
+    for wrong in wrongs:
+        if (name, argument, wrong.shape) in MAY_HAVE:
+            continue
+        with pytest.raises(REFUSED):
+            call(name, **{argument: wrong})
+
+
+@pytest.mark.parametrize(("name", "argument"), sorted(FREE_LENGTH))
+def test_a_shorter_list_stays_within_its_arrays(name, argument):
+    values = calls()[name][argument]
+    call(name, **{argument: np.ascontiguousarray(values[:-1])})
+
+
+@pytest.mark.parametrize(
+    ("name", "argument"),
+    [pair for pair in ARRAYS if calls()[pair[0]][pair[1]].dtype == np.int64 and pair not in NOT_INDEX],
+)
+@pytest.mark.parametrize("number", [-1, 1 << 40])
+@pytest.mark.parametrize("place", [0, -1])
+def test_an_index_of_nothing_is_refused(name, argument, number, place):
+    values = calls()[name][argument].copy()
+    values[place] = number
+    with pytest.raises(REFUSED):
+        call(name, **{argument: values})
+
+
+@pytest.mark.parametrize(("name", "argument"), [p for p in ARRAYS if calls()[p[0]][p[1]].dtype == np.float64])
+@pytest.mark.parametrize("number", [np.nan, np.inf, -1e308])
+def test_any_number_ends_in_a_result_or_an_error(name, argument, number):
+    values = calls()[name][argument]
+    for place in (0, slice(None)):
+        wrong = values.copy()
+        wrong.reshape(-1)[place] = number
+        with contextlib.suppress(REFUSED):
+            call(name, **{argument: wrong})
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        ("gather_rows", {"first": 2**64 - 1}),
+        ("kernel_fill", {"first": 2**64 - 1}),
+        ("svm_rounds", {"largest_block": 1 << 32, "block": 1 << 20}),
+        ("svm_small_rounds", {"largest_block": 1 << 32, "block": 1 << 20}),
+        ("add_support", {"j": N}),
+        ("topk_project", {"k": 100}),
+        ("topk_tile", {"A": np.zeros((N, 0))}),
+        ("topk_prox", {name: np.zeros((N, 0)) for name in ("A", "centre", "Z")}),
+        ("svm_rounds", {"fetch": lambda which: which + N}),
+        ("svm_rounds", {"fetch": lambda which: which[:-1]}),
+        ("lasvm_block", {"group": 2**64 - 1, "counts": np.array([N, 2])}),
+    ],
+)
+def test_numbers_that_would_wrap_around_are_refused(name, changes):
+    with pytest.raises(REFUSED):
+        call(name, **changes)
+
+
+@pytest.mark.parametrize("arguments", [(None, np.zeros(D - 1)), (np.zeros(N - 1), None)])
+def test_a_source_of_other_statistics_is_refused(arguments):
+    wrong = _core.RowSource(matrix(), "rbf", 0.5, 0.0, 1.0, *arguments, 0.0)
+    with pytest.raises(REFUSED):
+        call("kernel_fill", source=wrong)
+
+
+def test_sides_of_other_widths_are_refused():
+    with pytest.raises(REFUSED):
+        call("kernel_block", Z=_core.Matrix(X[:, :2].copy()))

@@ -1,0 +1,75 @@
+"""KernelSVC on badly scaled, indefinite, nearly singular and tiny problems."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from support.svc_models import LOSSES, blobs
+
+from maxmargin import KernelSVC
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("loss", LOSSES)
+def test_stationary_point_of_an_indefinite_kernel_ends_the_fit(loss):
+    """Where no pair gains anything, though the gap is wide, more rounds would change nothing."""
+    X, y = blobs(300, centers=3)
+    base = KernelSVC(10.0, loss=loss, kernel="sigmoid", gamma=0.2, tol=1e-4)
+    for model in [clone(base).fit(X, y), *base.path(X, y, [0.01, 10.0, 0.1])]:
+        assert model.status_ == "stalled"
+        assert model.dual_gap_ == np.inf
+        assert np.isfinite(model.dual_coef_).all()
+        assert model.n_iter_ < 200
+
+
+def test_problems_on_which_libsvm_never_ends_stop_in_time():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1500, 6)) * np.array([1.0, 1e3, 1e5, 1e-2, 10.0, 1e4])
+    y = (X[:, 0] + rng.normal(size=1500) > 0).astype(int)
+    for kernel in ("linear", "polynomial"):
+        with pytest.warns(
+            ConvergenceWarning, match=r"(time_limit|stalled).*relative duality gap \d.*scale the features"
+        ):
+            model = KernelSVC(1e10, kernel=kernel, gamma=1.0, max_seconds=0.5).fit(X, y)
+        assert model.status_ in ("time_limit", "stalled")  # no further step is longer than rounding
+        assert np.isfinite(model.decision_function(X)).all()
+        assert model.tol < model.dual_gap_ < np.inf
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("n", [200, 1400])
+@pytest.mark.parametrize(
+    "kernel", [{"kernel": "sigmoid", "gamma": 1.0, "coef0": -1.0}, {"gamma": 1e-12}], ids=str
+)
+def test_indefinite_and_nearly_singular_kernels_end_finite(loss, n, kernel):
+    X, y = blobs(n)
+    for C in (1.0, 1e6):
+        model = KernelSVC(C, loss=loss, max_seconds=0.7, **kernel).fit(X, y)
+        assert np.isfinite(model.decision_function(X)).all()
+        assert np.isfinite(model.objective_)
+        assert np.isfinite(model.dual_gap_) == ("kernel" not in kernel)
+        assert (model.status_ == "converged") == (model.dual_gap_ <= model.tol)
+
+
+@pytest.mark.parametrize("n", [600, 1000])
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+def test_small_problems_are_exact(n, loss, kernel):
+    X, y = blobs(n)
+    model = KernelSVC(10.0, loss=loss, kernel=kernel).fit(X, y)
+    assert model.status_ == "converged"
+    assert model.dual_gap_ < 1e-11
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("C", [1e-6, 1.0, 1e6])
+def test_one_sample_of_a_class(loss, C):
+    X = np.array([[0.0], [1.0], [2.0]])
+    model = KernelSVC(C, loss=loss, kernel="linear").fit(X, [0, 1, 1])
+    assert model.status_ == "converged"
+    assert model.dual_gap_ < 1e-9
+    pair = KernelSVC(C, loss=loss, kernel="linear").fit(X[:2], [0, 1])
+    a = min(C, 2.0) if loss == "hinge" else 2.0 / (1.0 + 2.0 / C)
+    np.testing.assert_allclose(pair.dual_coef_, [[-a, a]], rtol=1e-9)
+    assert pair.intercept_[0] == pytest.approx(-0.5 * a, abs=1e-9)

@@ -1,0 +1,244 @@
+"""The true excess of a fitted model over the optimum, from its fitted attributes and the data as given.
+
+``excesses(model, X, y, weight)`` has one (primal, bound, tiny) for each problem that the model certifies:
+one a column, or one for all columns together.
+"""
+
+import numpy as np
+from scipy import sparse
+
+from maxmargin import kernels
+
+from . import certified_problems as problems
+from .extended_qp import LD
+
+
+def dense(X):
+    return X.toarray() if sparse.issparse(X) else np.asarray(X)
+
+
+class Data:
+    """Rows that count, their class numbers and weights."""
+
+    def __init__(self, model, X, y, weight):
+        self.X = dense(X)
+        self.weight = np.ones(len(y)) if weight is None else np.asarray(weight, dtype=np.float64)
+        kept = self.weight > 0
+        self.X, self.weight = self.X[kept], self.weight[kept]
+        self.labels = np.searchsorted(model.classes_, np.asarray(y)[kept])
+
+    def columns(self, model):
+        for t in range(model.code_.n_columns):
+            which, targets = model.code_.column(self.labels, t)
+            yield t, self.X[which], targets, self.weight[which]
+
+
+def kernel_of(model):
+    """A function ``k(X, Z)`` in extended precision; None for the linear kernel."""
+    kernel = model.kernel_
+    if isinstance(kernel, kernels.Linear):
+        return None
+    assert isinstance(kernel, kernels.RBF)
+    return lambda X, Z: problems.rbf(X, Z, kernel.gamma)
+
+
+def expansion(model, X, coef, b):
+    """Outputs on X and the squared norm of ``sum_j coef_j k(., z_j) + b``."""
+    Z, k = dense(model.support_vectors_), kernel_of(model)
+    if k is None:
+        w = problems.combined(Z, coef)
+        return problems.linear_outputs(X, w, b), problems.extended(sum(p * p for p in w))
+    if not len(Z):
+        return np.full(len(X), LD(b)), LD(0)
+    coef = coef.astype(LD)
+    return k(X, Z) @ coef + LD(b), coef @ k(Z, Z) @ coef
+
+
+def features(model, X, *, free):
+    """(Phi, K) for a bound: the rows, or a root of the kernel matrix and the matrix itself."""
+    k = kernel_of(model)
+    if k is None:
+        return (problems.shifted(X) if free else X.astype(LD)), None
+    K = k(X, X)
+    return problems.root(K), K
+
+
+def _loss(model):
+    return getattr(model, "loss", "hinge").replace("_", "-")
+
+
+def linear_svc(model, data):
+    intercept = "none" if not model.fit_intercept else "penalised" if model.penalize_intercept else "free"
+    for t, X, y, weight in data.columns(model):
+        w, b, cost = model.coef_[t], model.intercept_[t], model.C * weight
+        f = problems.linear_outputs(X, w, b)
+        penalty = (w.astype(LD) @ w.astype(LD) + (LD(b) ** 2 if intercept == "penalised" else 0)) / 2
+        primal = penalty + cost @ problems.losses(_loss(model), y * f)
+        Phi = problems.shifted(X) if intercept == "free" else X.astype(LD)
+        yield primal, problems.margin_bound(Phi, y, cost, _loss(model), intercept), _tiny(cost, _loss(model))
+
+
+def _tiny(cost, loss):
+    at_zero = {"hinge": 1.0, "squared-hinge": 0.5, "squared": 0.5, "log": np.log(2.0)}[loss]
+    return float(at_zero * cost.sum() * np.finfo(float).eps)
+
+
+def kernel_svm(model, data):
+    for t, X, y, weight in data.columns(model):
+        f, norm = expansion(model, X, model.dual_coef_[t], model.intercept_[t])
+        cost, (Phi, K) = model.C * weight, features(model, X, free=True)
+        primal = norm / 2 + cost @ problems.losses(_loss(model), y * f)
+        yield primal, problems.margin_bound(Phi, y, cost, _loss(model), "free", K), _tiny(cost, _loss(model))
+
+
+def lagrangian(model, data):
+    for t, X, y, weight in data.columns(model):
+        cost, b = model.C * weight, model.intercept_[t]
+        if model.space_ == "linear":
+            f, w = problems.linear_outputs(X, model.coef_[t], b), model.coef_[t].astype(LD)
+            norm, Phi, K = w @ w, X.astype(LD), None
+        else:
+            f, norm = expansion(model, X, model.dual_coef_[t], b)
+            Phi, K = features(model, X, free=False)
+        primal = (norm + LD(b) ** 2) / 2 + cost @ problems.losses("squared-hinge", y * f)
+        bound = problems.margin_bound(Phi, y, cost, "squared-hinge", "penalised", K)
+        yield primal, bound, _tiny(cost, "squared-hinge")
+
+
+def least_squares(model, data):
+    for t, X, y, weight in data.columns(model):
+        w, b = model.coef_[t], model.intercept_[t]
+        cost = model.C * weight if model.penalty else weight
+        r = y - problems.linear_outputs(X, w, b)
+        norm = {None: LD(0), "ridge": w.astype(LD) @ w.astype(LD) / 2, "lasso": np.abs(w.astype(LD)).sum()}
+        primal = norm[model.penalty] + cost @ r**2 / 2
+        free = bool(model.fit_intercept)
+        bound = {
+            None: problems.plain_squares_minimum,
+            "ridge": problems.ridge_bound,
+            "lasso": problems.lasso_bound,
+        }[model.penalty](X, y, cost, free)
+        yield primal, bound, _tiny(cost, "squared")
+
+
+def linear_program(model, data):
+    cost = lambda weight: model.C * weight  # noqa: E731
+    joint, k = model.multi_class == "joint", None if model.kernel is None else kernel_of(model)
+
+    def of(X):
+        if k is not None:
+            return k(X, X)
+        return problems.shifted(X) if model.fit_intercept else X.astype(LD)
+
+    def outputs(X, t):
+        if k is None:
+            return problems.linear_outputs(X, model.coef_[t], model.intercept_[t]), model.coef_[t].astype(LD)
+        return expansion(model, X, model.dual_coef_[t], model.intercept_[t])[0], model.dual_coef_[t].astype(
+            LD
+        )
+
+    if joint:
+        G = len(model.classes_)
+        scores, norms = zip(*(outputs(data.X, g) for g in range(G)))
+        F = np.stack(scores, axis=1)
+        own = F[np.arange(len(F)), data.labels][:, None]
+        missing = np.maximum(LD(0), 1 - own + F)
+        missing[np.arange(len(F)), data.labels] = 0
+        primal = sum(np.abs(w).sum() for w in norms) + cost(data.weight) @ missing.sum(axis=1)
+        bound = problems.hinge_program_bound(
+            of(data.X), data.labels, cost(data.weight), G, bool(model.fit_intercept)
+        )
+        yield primal, bound, _tiny(cost(data.weight), "hinge") * (G - 1)
+        return
+    for t, X, y, weight in data.columns(model):
+        f, w = outputs(X, t)
+        primal = np.abs(w).sum() + cost(weight) @ problems.losses("hinge", y * f)
+        bound = problems.hinge_program_bound(of(X), y, cost(weight), None, bool(model.fit_intercept))
+        yield primal, bound, _tiny(cost(weight), "hinge")
+
+
+def _class_scores(model, data):
+    """Scores (n, n_classes), sums of squared norms; two classes are stored as their difference."""
+    linear = hasattr(model, "coef_")
+    rows = model.coef_ if linear else model.dual_coef_
+    found = []
+    for coef, b in zip(rows, model.intercept_):
+        if linear:
+            norm = coef.astype(LD) @ coef.astype(LD)
+            found.append((problems.linear_outputs(data.X, coef, b), norm, LD(b)))
+        else:
+            found.append((*expansion(model, data.X, coef, b), LD(b)))
+    if len(found) == 1:
+        f, norm, b = found[0]
+        found = [(-f / 2, norm / 4, -b / 2), (f / 2, norm / 4, b / 2)]
+    F, norms, b = zip(*found)
+    return np.stack(F, axis=1), sum(norms), np.array(b)
+
+
+def all_pairs(model, data):
+    F, norm, _ = _class_scores(model, data)
+    n, cost, G = len(F), model.C * data.weight, len(model.classes_)
+    missing = np.maximum(LD(0), 1 - F[np.arange(n), data.labels][:, None] + F)
+    missing[np.arange(n), data.labels] = 0
+    Phi, K = features(model, data.X, free=True)
+    bound = problems.all_pairs_bound(Phi, data.labels, cost, G, K)
+    yield norm / 2 + cost @ missing.sum(axis=1), bound, _tiny(cost, "hinge") * (G - 1)
+
+
+def top_k(model, data):
+    F, norm, b = _class_scores(model, data)
+    n, k, exclude = len(F), model.k, model.true_class == "exclude"
+    u = 1 + F - F[np.arange(n), data.labels][:, None]
+    u[np.arange(n), data.labels] = -LD(1e4000) if exclude else 0
+    loss = np.maximum(0, np.sort(u, axis=1)[:, -k:].sum(axis=1)) / k
+    mass = data.weight / data.weight.sum()
+    if model.fit_intercept:
+        norm = norm + b @ b
+    Phi, K = features(model, data.X, free=False)
+    if model.fit_intercept:
+        Phi, K = np.hstack([Phi, np.ones((n, 1))]), None if K is None else K + 1
+    bound = problems.top_k_bound(Phi, data.labels, mass, model.alpha, k, exclude, len(model.classes_), K)
+    yield LD(model.alpha) * norm / 2 + mass @ loss, bound, np.finfo(float).eps
+
+
+def budgeted(model, data):
+    if not model.n_support_:
+        return
+    Z, k, alpha = dense(model.support_vectors_), kernel_of(model), LD(model.alpha_)
+    L = problems.root(k(Z, Z))
+    total = LD(0), LD(0), 0.0
+    for t, X, y, weight in data.columns(model):
+        f, norm = expansion(model, X, model.dual_coef_[t], 0.0)
+        cost, B = weight / weight.sum(), k(X, Z).T
+        for i in range(len(B)):  # Phi = L^-1 k(Z, X), transposed
+            B[i] = (B[i] - L[i, :i] @ B[:i]) / L[i, i]
+        primal = alpha * norm / 2 + cost @ problems.losses(_loss(model), y * f)
+        if "hinge" in _loss(model):
+            bound = alpha * problems.margin_bound(B.T, y, cost / model.alpha_, _loss(model), "none")
+        else:
+            bound = problems.smooth_minimum(B.T, y, cost, _loss(model), alpha)
+        total = total[0] + primal, total[1] + bound, total[2] + _tiny(cost, _loss(model))
+    yield total
+
+
+REFEREES = {
+    "AllPairsSVC": all_pairs,
+    "KernelSVC": kernel_svm,
+    "LaSVM": kernel_svm,
+    "LagrangianSVC": lagrangian,
+    "LeastSquaresClassifier": least_squares,
+    "LinearProgramSVC": linear_program,
+    "LinearSVC": linear_svc,
+    "SparseKernelClassifier": budgeted,
+    "TopKSVC": top_k,
+}
+
+
+def excesses(model, X, y, weight):
+    """(primal, bound, tiny) of each problem."""
+    return list(REFEREES[type(model).__name__](model, Data(model, X, y, weight)))
+
+
+def relative(primal, bound, tiny):
+    scale = max(abs(primal), abs(bound), LD(tiny))
+    return float((primal - bound) / scale) if scale > 0 else 0.0
