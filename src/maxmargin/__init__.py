@@ -4,10 +4,9 @@ Names are imported when they are first used, so that ``import maxmargin`` and th
 Folders that are not exported here are private.
 """
 
-from typing import TYPE_CHECKING
-
 from ._lazy import lazy
 
+TYPE_CHECKING = False  # true for type checkers; importing typing would take most of the time of the import
 if TYPE_CHECKING:
     from . import (
         bounds,
