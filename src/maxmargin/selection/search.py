@@ -11,16 +11,26 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from numpy.ma import MaskedArray
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.dummy import DummyClassifier
 from sklearn.utils.metaestimators import _safe_split
 
-from ..solving import Deadline
+from ..decoders import predicted_classes
+from ..solving import Deadline, Status
 from .grid import Grid, ranks
 from .regularization_path import along, gap_of, start_in_search
 from .splits import Split
 
-__all__ = ["FittedFolds", "FoldScores", "ScoreTable", "is_at_most_one", "one_class", "search"]
+__all__ = [
+    "FittedFolds",
+    "FixedScores",
+    "FoldAnswers",
+    "FoldScores",
+    "ScoreTable",
+    "is_at_most_one",
+    "one_class",
+    "search",
+]
 
 FOLDS_PER_ELIMINATION = 2  # folds between two eliminations; fixed, so that threads do not change the result
 SCORE_ROUNDING = 1e-12
@@ -44,6 +54,50 @@ class FoldScores:
     fit_seconds: np.ndarray
     score_seconds: np.ndarray
     dual_gaps: np.ndarray
+
+
+@dataclass(frozen=True)
+class FoldAnswers:
+    """Decision values of one fold's test rows for some values of the grid: lists and arrays over the values.
+
+    ``classes`` are those of the fold's training rows, ``test`` its test rows. ``n_support`` counts training
+    rows with a coefficient; ``statuses`` are those of all problems solved.
+    """
+
+    classes: np.ndarray
+    test: np.ndarray
+    decisions: list[np.ndarray]
+    seconds: np.ndarray
+    dual_gaps: np.ndarray
+    n_support: np.ndarray
+    statuses: list[Status]
+
+
+class FixedScores(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A stand-in for a fitted model, for scorers: its scores on one set of rows are already known."""
+
+    def __init__(self, classes: Any = None, scores: Any = None) -> None:
+        self.classes = classes
+        self.scores = scores
+
+    @property
+    def classes_(self) -> np.ndarray:
+        """The classes of the training rows."""
+        return np.asarray(self.classes)
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Scores of the classes."""
+        return np.asarray(self.scores)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The class with the largest score."""
+        if len(self.classes) == 1:
+            return np.repeat(self.classes, len(self.scores))
+        return self.classes_[predicted_classes(self.decision_function(X))]
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Always fitted."""
+        return True
 
 
 @dataclass

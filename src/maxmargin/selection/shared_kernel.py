@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from .. import _native
@@ -21,12 +21,12 @@ from .._native import effective_n_threads
 from ..checkpoints import FitRecord
 from ..codes import code_from_name
 from ..data import MemoryPool, Rows, WeightedRows, canonical_index, check_costs, class_weights, lazy_array
-from ..decoders import DECODERS, decision_values, decoder_from_name, predicted_classes
+from ..decoders import DECODERS, decision_values, decoder_from_name
 from ..kernels import RBF, Kernel, KernelData, Laplacian, Precomputed, _SquaredDistance, depends_on_data
 from ..methods.kernel_svm import KernelSVC, svm_path
 from ..solving import Deadline, SolverResult, Status, Stop, solve_columns, until_cut, without_bound_words
 from .grid import Grid
-from .search import FoldScores
+from .search import FixedScores, FoldAnswers, FoldScores
 from .splits import Split
 
 __all__ = ["HeldData", "HeldKernel", "HeldMatrix", "KernelFolds", "can_share"]
@@ -46,33 +46,6 @@ def can_share(estimator: KernelSVC, grid: Grid) -> bool:
     decoder = DECODERS.get(model.decoder) if isinstance(model.decoder, str) else model.decoder
     learns = getattr(decoder, "learns_from", "nothing") != "nothing"
     return not learns and not depends_on_data(model._kernel_parameter())
-
-
-class FixedScores(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A stand-in for a fitted model, for scorers: its scores on one set of rows are already known."""
-
-    def __init__(self, classes: Any = None, scores: Any = None) -> None:
-        self.classes = classes
-        self.scores = scores
-
-    @property
-    def classes_(self) -> np.ndarray:
-        """The classes of the training rows."""
-        return np.asarray(self.classes)
-
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Scores of the classes."""
-        return np.asarray(self.scores)
-
-    def predict(self, X: Any) -> np.ndarray:
-        """The class with the largest score."""
-        if len(self.classes) == 1:
-            return np.repeat(self.classes, len(self.scores))
-        return self.classes_[predicted_classes(self.decision_function(X))]
-
-    def __sklearn_is_fitted__(self) -> bool:
-        """Always fitted."""
-        return True
 
 
 @dataclass
@@ -145,14 +118,22 @@ class KernelFolds:
     # ---- a gamma ----
 
     def run(self, g: int, folds: list[int], which: np.ndarray) -> list[FoldScores]:
-        """Scores of the values ``which`` at the g-th gamma, fold by fold, on threads."""
+        """Scores of the values ``which`` at the g-th gamma, fold by fold."""
+        answers = self.answers(g, folds, which)
+        if answers is None:
+            nothing = np.full(len(which), np.nan)
+            return len(folds) * [FoldScores(nothing, nothing, nothing, nothing)]
+        self._warn([status for fold in answers for status in fold.statuses])
+        return [self._scored(fold) for fold in answers]
+
+    def answers(self, g: int, folds: list[int], which: np.ndarray) -> list[FoldAnswers] | None:
+        """Decision values of the held-out rows, fold by fold, on threads; None if the time is up."""
         seconds = self.estimator.max_seconds * len(folds) * len(which)
         with Deadline(seconds) as deadline, until_cut(deadline):
-            return self._run(g, folds, which, deadline)
-        nothing = np.full(len(which), np.nan)
-        return len(folds) * [FoldScores(nothing, nothing, nothing, nothing)]
+            return self._answers(g, folds, which, deadline)
+        return None
 
-    def _run(self, g: int, folds: list[int], which: np.ndarray, deadline: Deadline) -> list[FoldScores]:
+    def _answers(self, g: int, folds: list[int], which: np.ndarray, deadline: Deadline) -> list[FoldAnswers]:
         if self.held is None:
             room = int(KERNEL_MEMORY_SHARE * self.limit)
             self.held = HeldKernel(self.X, self.index, self.n_threads, room)
@@ -161,16 +142,24 @@ class KernelFolds:
         share = max(self.limit - n_held, 0) // MAX_CONCURRENT_FOLDS
         pool = MemoryPool(share // held.dtype.itemsize, held.dtype)
 
-        def solve(k: int, stop: Stop, n_inner: int) -> tuple[FoldScores, list[Status]]:
+        def solve(k: int, stop: Stop, n_inner: int) -> FoldAnswers:
             rows = replace(held, n_threads=n_inner, cancel=stop.cancel)
             with pool.borrow() as memory:
                 return self._solve_fold(self.splits[folds[k]], rows, self.grid.values[which], stop, memory)
 
         with _native.one_blas_thread():
             stop = self.estimator._stop(deadline)
-            solved = solve_columns(solve, len(folds), stop, self.n_threads, MAX_CONCURRENT_FOLDS)
-        self._warn([status for _, statuses in solved for status in statuses])
-        return [scores for scores, _ in solved]
+            return solve_columns(solve, len(folds), stop, self.n_threads, MAX_CONCURRENT_FOLDS)
+
+    def _scored(self, fold: FoldAnswers) -> FoldScores:
+        weighted = {} if self.weight is None else {"sample_weight": self.weight[fold.test]}
+        scores, seconds = [], []
+        for values in fold.decisions:
+            begun = time.perf_counter()
+            answers = FixedScores(fold.classes, values)
+            scores.append(float(self.scorer(answers, fold.test[:, None], self.y[fold.test], **weighted)))
+            seconds.append(time.perf_counter() - begun)
+        return FoldScores(np.array(scores), fold.seconds, np.array(seconds), fold.dual_gaps)
 
     def _fold(self, split: Split) -> Fold:
         """Training rows of positive weight, with class weights computed from these rows."""
@@ -184,34 +173,28 @@ class KernelFolds:
 
     def _solve_fold(
         self, split: Split, held: HeldData, values: np.ndarray, stop: Stop, memory: np.ndarray
-    ) -> tuple[FoldScores, list[Status]]:
+    ) -> FoldAnswers:
         fold = self._fold(split)
-        scores, results = self._scores(fold, held, values, stop, memory)
-        seconds = np.zeros(len(values))
-        test, table = split[1], []
-        weighted = {} if self.weight is None else {"sample_weight": self.weight[test]}
-        for k in range(len(values)):
-            begun = time.perf_counter()
-            answers = FixedScores(fold.classes, scores[k])
-            score = float(self.scorer(answers, test[:, None], self.y[test], **weighted))
-            columns = [column[k] for column in results]
-            seconds[k] = sum(column.history[-1].seconds for column in columns)
-            gap = max((column.gap for column in columns), default=0.0)
-            table.append((score, seconds[k], time.perf_counter() - begun, gap))
-        statuses = [result.status for column in results for result in column]
-        return FoldScores(*np.array(table).T), statuses
+        decisions, results, counted = self._scores(fold, held, values, stop, memory)
+        points = [[column[k] for column in results] for k in range(len(values))]
+        seconds = [sum(column.history[-1].seconds for column in point) for point in points]
+        gaps = [max((column.gap for column in point), default=0.0) for point in points]
+        statuses = [column.status for point in points for column in point]
+        return FoldAnswers(
+            fold.classes, split[1], decisions, np.array(seconds), np.array(gaps), counted, statuses
+        )
 
     def _scores(
         self, fold: Fold, held: HeldData, values: np.ndarray, stop: Stop, memory: np.ndarray
-    ) -> tuple[list[np.ndarray], list[list[SolverResult]]]:
-        """Scores of the test rows for each value, and the results of the code's columns."""
+    ) -> tuple[list[np.ndarray], list[list[SolverResult]], np.ndarray]:
+        """For each value: scores of the test rows, the columns' results, the number of support vectors."""
         model = self.estimator
         if len(fold.classes) < 2:
-            return [np.zeros(len(fold.test))] * len(values), []
+            return [np.zeros(len(fold.test))] * len(values), [], np.zeros(len(values), dtype=int)
         code = code_from_name(model.code, len(fold.classes), model._seed)
         decoder = decoder_from_name(model.decoder, code)
         outputs = np.empty((len(values), len(fold.test), code.n_columns))
-        results = []
+        results, support = [], np.zeros((len(fold.train), len(values)), dtype=bool)
         for t in range(code.n_columns):
             which, targets = code.column(fold.labels, t)
             rows, unit = fold.train[which], float(values[-1])
@@ -229,10 +212,11 @@ class KernelFolds:
             )
             coef = np.array([result.coef for result in found]).T
             used = coef.any(axis=1)
+            support[which] |= coef != 0.0
             outputs[:, :, t] = held.products(fold.test, rows[used], coef[used]).T
             outputs[:, :, t] += np.array([result.intercept for result in found])[:, None]
             results.append(found)
-        return [decision_values(F, code, decoder) for F in outputs], results
+        return [decision_values(F, code, decoder) for F in outputs], results, support.sum(axis=0)
 
     def _warn(self, statuses: list[Status]) -> None:
         short = [status for status in statuses if status is not Status.CONVERGED]
