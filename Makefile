@@ -36,7 +36,7 @@ stage = @mkdir -p $(LOGS); start=$$(date +%s); { $(2); } > $(LOGS)/$(1).log 2>&1
   printf '%-12s %4d s  %s\n' '$(1)' $$(($$(date +%s) - start)) "$$(grep . $(LOGS)/$(1).log | tail -n 1)"; \
   exit $$status
 
-.PHONY: help demo test lint types cpp-test unit-test fuzz bench bench-quick papers papers-quick sanitize soak clean
+.PHONY: help demo test lint types cpp-test unit-test fuzz bench bench-hard bench-large bench-quick papers papers-quick sanitize soak clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -71,12 +71,24 @@ SECONDS ?= 600
 fuzz: $(STAMPS)/package  ## every property with fresh seeds: make fuzz SECONDS=600
 	@$(VENV)/bin/python tests/fuzz.py --seconds $(SECONDS)
 
-bench: $(STAMPS)/package $(STAMPS)/peers $(STAMPS)/thunder  ## the speed table: benchmarks/results/bench.md and bench.json
-	@$(VENV)/bin/python benchmarks/run.py --output benchmarks/results
+# One page, benchmarks/results/README.md, bound to one commit. A run that was stopped is resumed by the same
+# command; the tables come in order of importance, and no cell begins after MINUTES. RETRY=1 repeats failed cells.
+MINUTES ?= 90
+BENCH = $(VENV)/bin/python benchmarks/run.py --output benchmarks/results $(if $(RETRY),--retry)
+PEERS := $(STAMPS)/package $(STAMPS)/peers $(STAMPS)/thunder
+
+bench: $(PEERS)  ## every table, at most 90 minutes: benchmarks/results/README.md; make bench MINUTES=30
+	@$(BENCH) --suite bench --minutes $(MINUTES)
+
+bench-hard: $(PEERS)  ## the whole grid of hard problems, hours; into the same page
+	@$(BENCH) --suite hard
+
+bench-large: $(PEERS)  ## the whole of covtype, an hour or more; into the same page
+	@$(BENCH) --suite large
 
 # Seconds instead of minutes: that every benchmark runs is checked by make test, how fast it is by make bench.
 bench-quick: $(STAMPS)/package
-	$(call stage,bench-quick,$(ALONE) $(VENV)/bin/python benchmarks/run.py --quick --output build/bench)
+	$(call stage,bench-quick,$(ALONE) $(VENV)/bin/python benchmarks/run.py --suite quick --output build/bench)
 
 # A paper's status is 1 where a number is not what its expected.toml says, 77 where its data are missing.
 papers: $(STAMPS)/package  ## reproduce the papers: benchmarks/papers/*/results, half an hour
@@ -138,7 +150,7 @@ $(STAMPS)/peers: $(STAMPS)/tools
 	@$(VENV)/bin/python -m pip install --quiet --group bench || echo "some peers could not be installed"
 	@touch $@
 
-# A peer of 2019 that is left alone with its own numpy and scikit-learn. benchmarks/kernel_svm.py looks for it here.
+# A peer of 2019 that is left alone with its own numpy and scikit-learn. benchmarks/harness/machine.py looks for it here.
 $(STAMPS)/thunder: $(STAMPS)/venv pyproject.toml
 	@{ $(PYTHON) -m venv $(VENV)-thunder && \
 	  $(VENV)/bin/python -m pip --python $(VENV)-thunder/bin/python install --quiet --group thunder; } \

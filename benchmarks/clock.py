@@ -1,5 +1,7 @@
 """Timing: functions called in turn, and one row of the table from two times."""
 
+import math
+import os
 import sys
 import time
 
@@ -24,6 +26,46 @@ def interleaved(functions, repeats, rest=0.0):
     return [float(np.median(times)) for times in seconds]
 
 
+SECONDS = time.process_time if os.environ.get("BENCH_CLOCK") == "processor" else time.perf_counter
+TURNS_BY_SECONDS = ((1.0, 5), (10.0, 3))  # below this many seconds so many turns; else the first call counts
+
+
+def turns(functions, *, n_turns=None, least_seconds=0.0, rest=0.0):
+    """Seconds of named functions called in turn: ``{name: {"seconds": median, "all": [...], "calls": n}}``.
+
+    The first call of each warms up and shows how long it takes. If the slowest is over ten seconds nothing
+    is repeated; otherwise all have three turns, or five below a second. A turn of a short function is as many
+    calls as take ``least_seconds``. On a busy machine, ``BENCH_CLOCK=processor`` counts processor time.
+    """
+    first = {name: _seconds(function, 1, rest) for name, function in functions.items()}
+    longest = max(first.values())
+    n = n_turns or next((n for most, n in TURNS_BY_SECONDS if longest < most), 0)
+    calls = {name: max(1, math.ceil(least_seconds / max(took, 1e-7))) for name, took in first.items()}
+    times = {name: [] if n else [took] for name, took in first.items()}
+    for _ in range(n):
+        for name, function in functions.items():
+            times[name].append(_seconds(function, calls[name], rest))
+    return {
+        name: {"seconds": float(np.median(took)), "all": took, "calls": calls[name]}
+        for name, took in times.items()
+    }
+
+
+def _seconds(function, n_calls, rest):
+    time.sleep(rest)
+    start = SECONDS()
+    for _ in range(n_calls):
+        function()
+    return (SECONDS() - start) / n_calls
+
+
+def mean_row(name, rows, target=None):
+    """The geometric mean of the ratios of some rows, as one line."""
+    ratios = [r["ratio"] for r in rows if r["ratio"]]
+    mean = float(np.exp(np.mean(np.log(ratios)))) if ratios else None
+    return score(name, mean, f"geometric mean of {len(ratios)}", None, target, unit=" times")
+
+
 def row(name, ours, peer, peer_seconds, target=None, *, at_most=False):
     """One line: ratio is ours/peer where a cost is bounded from above, else how many times as fast we are."""
     ours, peer_seconds = float(ours), float(peer_seconds)
@@ -44,8 +86,8 @@ def row(name, ours, peer, peer_seconds, target=None, *, at_most=False):
 
 def score(name, ours, peer, peers, target=None, *, at_most=False, unit=" %"):
     """One line about a number other than a time; the target, if any, bounds the number itself."""
-    ours, peers = float(ours), None if peers is None else float(peers)
-    met = None if target is None else bool(ours <= target if at_most else ours >= target)
+    ours, peers = (None if value is None else float(value) for value in (ours, peers))
+    met = None if target is None or ours is None else bool(ours <= target if at_most else ours >= target)
     sign = "<=" if at_most else ">="
     return {
         "name": name,

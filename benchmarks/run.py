@@ -1,58 +1,144 @@
-"""Run every benchmark of this folder and write one table, as Markdown and as JSON.
+"""Run the benchmarks of this folder cell by cell and write one page of results.
 
-A benchmark is a module with ``run(repeats, quick) -> rows`` (rows as ``clock.row`` makes them) and, where
-something fits no column, ``notes(quick) -> sentences``. Being in this folder registers it. It may also return
-``rows, tables``, where tables map each title to a list of lines, dicts keyed by column names.
+    python benchmarks/run.py --suite bench --minutes 90 --output benchmarks/results
+
+Records are stored one by one in ``build/bench/<commit>``. A run that was stopped is resumed by the same
+command; a new commit starts anew. A cell that raises, crashes or exceeds its time is recorded as failed, and
+the run continues. Each benchmark has a process of its own. ``--suite quick`` tries every benchmark on small
+inputs, in this process and without storing anything, and fails with the first one that does.
 """
 
 import argparse
 import contextlib
-import importlib
 import io
 import json
-import platform
+import os
+import signal
+import subprocess
 import sys
-from datetime import date
+import tempfile
+import time
+import traceback
 from pathlib import Path
 
-import joblib
-import numpy
-import scipy
-import sklearn
+from harness import Store, discovered, machine_facts, measured_commit, met_of, page, uncommitted_changes
 
-import maxmargin
-from maxmargin import _native
-
-HERE = Path(__file__).parent
+ROOT = Path(__file__).parents[1]
+RECORDS = ROOT / "build" / "bench"
+SUITES = ("bench", "hard", "large")
+POLL_SECONDS = 0.2
 
 
-def benchmarks(only):
-    """The modules of this folder that have a ``run``, or some of them by name."""
-    names = only or sorted(path.stem for path in HERE.glob("*.py") if path.stem != "run")
-    return [module for name in names if hasattr(module := importlib.import_module(name), "run")]
+def remaining(store, benchmark, suite):
+    """Cells of the suite without a record, or with an interrupted one."""
+    return [c for c in benchmark.cells(suite) if store.status(benchmark.name, c) in ("missing", "running")]
 
 
-def cpu_model():
-    """The processor's name as Linux reports it, else as Python does."""
-    info = Path("/proc/cpuinfo")
-    lines = info.read_text().splitlines() if info.exists() else []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor() or platform.machine()
+def work(store, benchmark, options):
+    """Measure the missing cells of a benchmark; runs in its own process."""
+    for cell in remaining(store, benchmark, options.suite):
+        if time.time() > options.until:
+            return
+        store.start(benchmark.name, cell)
+        try:
+            record = json.loads(json.dumps(benchmark.measure(cell, options.repeats, quick=False)))
+        except Exception as error:
+            traceback.print_exc()
+            store.finish(benchmark.name, cell, failure=f"{type(error).__name__}: {error}".splitlines()[0])
+        else:
+            store.finish(benchmark.name, cell, record=record)
+        print(f"  {benchmark.name}: {cell}", file=sys.stderr, flush=True)
 
 
-def machine():
-    """The machine and versions that the numbers depend on."""
-    return {
-        "date": date.today().isoformat(),
-        "cpu": cpu_model(),
-        "cores": joblib.cpu_count(),
-        "simd": _native.simd_name(),
-        "python": platform.python_version(),
-        "maxmargin": maxmargin.__version__,
-        "numpy": numpy.__version__,
-        "scipy": scipy.__version__,
-        "scikit-learn": sklearn.__version__,
-    }
+def stopped(process):
+    """End a process and those that it started."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGTERM)
+    try:
+        process.wait(5)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def watched(store, benchmark, process):
+    """Wait for a worker; the message if it had to be ended or ended by itself in the middle of a cell."""
+    while process.poll() is None:
+        time.sleep(POLL_SECONDS)
+        cell = store.running(benchmark.name)
+        if cell and time.time() - cell["started"] > benchmark.limit_seconds:
+            stopped(process)
+            return f"over {benchmark.limit_seconds:.0f} s"
+    return f"its process ended with status {process.returncode}"
+
+
+def measure(store, benchmark, options):
+    """Measure the missing cells of a benchmark in a process of its own, or in several if one ends early."""
+    command = [sys.executable, __file__, "--worker", benchmark.name, "--suite", options.suite]
+    command += [
+        "--repeats",
+        str(options.repeats),
+        "--until",
+        str(options.until),
+        "--records",
+        str(store.folder),
+    ]
+    while remaining(store, benchmark, options.suite) and time.time() < options.until:
+        store.forget(benchmark.name, ("running",))
+        process = subprocess.Popen(command, start_new_session=True)
+        try:
+            message = watched(store, benchmark, process)
+        except KeyboardInterrupt:
+            stopped(process)
+            store.forget(benchmark.name, ("running",))
+            raise
+        if cell := store.running(benchmark.name):
+            store.finish(benchmark.name, cell["cell"], failure=message)
+        elif process.returncode:
+            for cell in remaining(store, benchmark, options.suite):
+                store.finish(benchmark.name, cell, failure=message)
+
+
+def write(store, header, benchmarks, options):
+    """Write the page and the records behind it; the number of targets met."""
+    left = sum(len(remaining(store, b, options.suite)) for b in benchmarks)
+    collected = store.collected()
+    text, rows = page(header, benchmarks, collected, left)
+    options.output.mkdir(parents=True, exist_ok=True)
+    (options.output / "README.md").write_text(text)
+    (options.output / "records.json").write_text(json.dumps(header | {"records": collected}, indent=1) + "\n")
+    return f"{met_of(rows)} targets met", left
+
+
+def full(options):
+    """Measure what is missing, the most important tables first, and write the page after each table."""
+    commit = measured_commit() or "unknown"
+    if changed := uncommitted_changes():
+        if options.output.resolve().is_relative_to(ROOT / "benchmarks"):
+            sys.exit(f"results belong to a commit, but these files differ from it: {', '.join(changed)}")
+        commit += " with changes"
+    store = Store(options.records or RECORDS / commit[:12].strip())
+    header = store.open(commit, machine_facts())
+    benchmarks = discovered(options.only)
+    if options.retry:
+        for benchmark in benchmarks:
+            store.forget(benchmark.name, ("failed",))
+    start, outcome = time.time(), ""
+    try:
+        for benchmark in benchmarks:
+            todo = remaining(store, benchmark, options.suite)
+            if not todo or time.time() > options.until:
+                continue
+            if (measured_commit() or "unknown") != commit.removesuffix(" with changes"):
+                sys.exit("the commit has changed; run again to start anew")
+            print(f"[{(time.time() - start) / 60:5.1f} min] {benchmark.name}: {len(todo)} cells", flush=True)
+            measure(store, benchmark, options)
+            outcome, _ = write(store, header, benchmarks, options)
+    except KeyboardInterrupt:
+        print("stopped; the same command resumes here", file=sys.stderr)
+    outcome, left = write(store, header, benchmarks, options)
+    rest = f"; {left} cells left, the same command measures them" if left else ""
+    print(f"{outcome}: {options.output}/README.md{rest}")
 
 
 @contextlib.contextmanager
@@ -67,91 +153,52 @@ def silenced(name):
         raise
 
 
-def met_of(rows):
-    """The number of targets met, and of all targets."""
-    verdicts = [r["met"] for r in rows if r["met"] is not None]
-    return f"{sum(verdicts)} of {len(verdicts)}"
-
-
-def shown(value, r):
-    """A number with its unit: times to three digits, others to four."""
-    if value is None:
-        return ""
-    return f"{value:.3g}{r['unit']}" if r["ratio"] is not None else f"{value:,.4g}{r['unit']}"
-
-
-def with_tables(outcome):
-    """Rows and tables of what a benchmark returned."""
-    return outcome if isinstance(outcome, tuple) else (outcome, {})
-
-
-def table(title, lines):
-    """A table whose columns are all keys of its lines."""
-    columns = list(dict.fromkeys(key for line in lines for key in line))
-    return [
-        "",
-        f"## {title}",
-        "",
-        f"| {' | '.join(columns)} |",
-        f"|{'---|' * len(columns)}",
-        *(f"| {' | '.join(str(line.get(key, '')) for key in columns)} |" for line in lines),
-    ]
-
-
-def markdown(facts, rows, notes, tables, quick):
-    """The report for people."""
-    verdict = {None: "", True: "yes", False: "NO"}
-    lines = [
-        "# Benchmarks",
-        "",
-        "; ".join(f"{key}: {value}" for key, value in facts.items()),
-        "",
-        "Times are medians of interleaved runs. A target with >= is the required speed-up over the peer; one",
-        "with <= bounds our time as a multiple of the peer's. Targets with a unit bound the number itself.",
-        *(["Quick run: small inputs and few repeats, so the ratios mean little."] if quick else []),
-        "",
-        "| measurement | ours | peer | peer's | ratio | target | met |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    lines += [
-        f"| {r['name']} | {shown(r['ours'], r)} | {r['peer']} | {shown(r['peers'], r)} "
-        f"| {'' if r['ratio'] is None else format(r['ratio'], '.2f')} | {r['target']} | {verdict[r['met']]} |"
-        for r in rows
-    ]
-    lines += ["", f"{met_of(rows)} targets met.", *notes]
-    lines += [line for title, content in tables.items() for line in table(title, content)]
-    return "\n".join([*lines, ""])
+def quick(options):
+    """Every benchmark on small inputs, in this process."""
+    benchmarks = discovered(options.only)
+    with tempfile.TemporaryDirectory() as folder:
+        store = Store(Path(folder))
+        header = store.open("a quick run: small inputs, so the numbers mean little", machine_facts())
+        for benchmark in benchmarks:
+            for cell in benchmark.cells("quick"):
+                store.start(benchmark.name, cell)
+                with silenced(benchmark.name):
+                    record = json.loads(json.dumps(benchmark.measure(cell, options.repeats or 1, quick=True)))
+                store.finish(benchmark.name, cell, record=record)
+        text, rows = page(header, benchmarks, store.collected(), strict=True)
+        seconds = {b.name: sum(e["seconds"] for e in store.entries(b.name)) for b in benchmarks}
+    options.output.mkdir(parents=True, exist_ok=True)
+    (options.output / "quick.md").write_text(text)
+    slowest = max(seconds, key=seconds.get)
+    print(
+        f"{len(benchmarks)} benchmarks, {len(rows)} measurements, "
+        f"the longest {slowest} ({seconds[slowest]:.0f} s): {options.output}/quick.md"
+    )
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="small inputs, one repeat, no progress")
-    parser.add_argument("--repeats", type=int, default=None, help="runs of each function (5; quick: 1)")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--suite", choices=("quick", *SUITES), default="bench")
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="start no cell after this time")
+    parser.add_argument(
+        "--repeats", type=int, default=5, help="runs of each function where a module has no rule"
+    )
     parser.add_argument("--only", nargs="*", help="benchmarks by the names of their files")
-    parser.add_argument("--output", type=Path, required=True, help="folder for bench.md and bench.json")
+    parser.add_argument("--retry", action="store_true", help="measure failed cells again")
+    parser.add_argument("--output", type=Path, default=ROOT / "build" / "bench", help="folder for the page")
+    parser.add_argument("--records", type=Path, help="folder for records; by default one for each commit")
+    parser.add_argument("--worker", help=argparse.SUPPRESS)
+    parser.add_argument("--until", type=float, help=argparse.SUPPRESS)
     options = parser.parse_args()
-    repeats = options.repeats or (1 if options.quick else 5)
-    modules = benchmarks(options.only)
-    watched = silenced if options.quick else contextlib.nullcontext
-    # Notes come first: one of them measures memory growth, which needs a process that has used little so far.
-    notes, outcomes = [], []
-    for module in modules:
-        if hasattr(module, "notes"):
-            with watched(module.__name__):
-                notes += module.notes(quick=options.quick)
-    for module in modules:
-        with watched(module.__name__):
-            outcomes.append(with_tables(module.run(repeats=repeats, quick=options.quick)))
-    rows = [r for rows, _ in outcomes for r in rows]
-    tables = {title: lines for _, tables in outcomes for title, lines in tables.items()}
-    facts = machine()
-    options.output.mkdir(parents=True, exist_ok=True)
-    report = {"machine": facts, "quick": options.quick, "repeats": repeats, "rows": rows, "notes": notes}
-    report |= {"tables": tables}
-    (options.output / "bench.json").write_text(json.dumps(report, indent=2) + "\n")
-    (options.output / "bench.md").write_text(markdown(facts, rows, notes, tables, options.quick))
-    outcome = f"{len(rows)} measurements" if options.quick else f"{met_of(rows)} targets met"
-    print(f"{len(modules)} benchmarks, {outcome}: {options.output}/bench.md")
+    if options.worker:
+        work(Store(options.records), discovered([options.worker])[0], options)
+    elif options.suite == "quick":
+        quick(options)
+    else:
+        options.until = time.time() + 60 * options.minutes
+        full(options)
 
 
 if __name__ == "__main__":

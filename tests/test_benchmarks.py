@@ -1,0 +1,135 @@
+"""The benchmark runner: records that survive an interruption, failures that do not end a run, one commit."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+HARNESS = ROOT / "benchmarks"
+
+MODULE = '''
+"""What is measured."""
+import os, signal, time
+from pathlib import Path
+from clock import row
+
+TITLE = "A table"
+LIMIT_SECONDS = 30
+LOG = Path(__file__).with_name("log.txt")
+
+def cells(suite):
+    return {"bench": ["good", "raises", "dies", "last"], "hard": ["good", "hard"]}.get(suite, [])
+
+def measure(cell, quick):
+    with LOG.open("a") as log:
+        log.write(cell + "\\n")
+    if cell == "raises":
+        raise ValueError("a reason")
+    if cell == "dies":
+        os.kill(os.getpid(), signal.SIGKILL)
+    return {"ours": 1.0, "peer": 2.0 if cell == "good" else 0.5}
+
+def rows(records):
+    return [row(cell, r["ours"], "peer", r["peer"], 1.5) for cell, r in records.items()]
+'''
+
+
+@pytest.fixture
+def project(tmp_path):
+    """A repository with the runner, one benchmark and one commit."""
+    folder = tmp_path / "benchmarks"
+    (folder / "harness").mkdir(parents=True)
+    for path in [HARNESS / "run.py", HARNESS / "clock.py", *(HARNESS / "harness").glob("*.py")]:
+        (folder / path.relative_to(HARNESS)).write_text(path.read_text())
+    (folder / "kinds.py").write_text(MODULE)
+    (tmp_path / ".gitignore").write_text("build/\n__pycache__/\nlog.txt\n")
+    committed(tmp_path, "first")
+    return tmp_path
+
+
+def committed(project, message):
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b", "-C", str(project)]
+    for command in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", message]):
+        subprocess.run([*git, *command], check=True)
+    shown = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True)
+    return shown.stdout.strip()
+
+
+def run(project, *options):
+    output = project / "benchmarks" / "results"
+    command = [sys.executable, project / "benchmarks" / "run.py", "--output", output, *options]
+    return subprocess.run(list(map(str, command)), capture_output=True, text=True)
+
+
+def page(project):
+    return (project / "benchmarks" / "results" / "README.md").read_text()
+
+
+def measured(project):
+    log = project / "benchmarks" / "log.txt"
+    return log.read_text().split() if log.exists() else []
+
+
+@pytest.mark.slow
+def test_failures_are_recorded_and_the_run_continues_once(project):
+    done = run(project)
+    assert done.returncode == 0, done.stderr
+    assert measured(project) == ["good", "raises", "dies", "last"]
+    text = page(project)
+    assert "**1 of 2 targets met.**" in text
+    assert "| raises | ValueError: a reason |" in text
+    assert "| dies | its process ended with status -9 |" in text
+    assert "| last | peer | >= 1.5 | 0.50 |" in text
+    assert run(project).returncode == 0
+    assert measured(project) == ["good", "raises", "dies", "last"]
+    run(project, "--retry")
+    assert measured(project)[4:] == ["raises", "dies"]
+
+
+@pytest.mark.slow
+def test_suites_share_the_records_of_one_commit(project):
+    run(project)
+    run(project, "--suite", "hard")
+    assert measured(project) == ["good", "raises", "dies", "last", "hard"]
+    assert "| hard | 1 s | peer | 0.5 s |" in page(project)
+
+
+@pytest.mark.slow
+def test_results_belong_to_the_parent_of_the_commit_that_stores_them(project):
+    run(project)
+    head = committed(project, "results")
+    run(project)  # nothing but results has changed
+    stored = json.loads((project / "benchmarks" / "results" / "records.json").read_text())
+    assert stored["commit"] != head
+    assert stored["commit"] in page(project)
+    assert measured(project).count("good") == 1
+    (project / "benchmarks" / "kinds.py").write_text(MODULE + "\n")
+    refused = run(project)
+    assert refused.returncode == 1
+    assert "benchmarks/kinds.py" in refused.stderr
+    changed = committed(project, "a change")
+    run(project)
+    assert measured(project).count("good") == 2
+    assert changed in page(project)
+
+
+@pytest.mark.slow
+def test_a_run_without_time_measures_nothing_and_says_so(project):
+    done = run(project, "--minutes", "0")
+    assert "4 cells left" in done.stdout
+    assert measured(project) == []
+    assert "4 cells are not measured yet" in page(project)
+
+
+@pytest.mark.slow
+def test_a_cell_over_its_limit_is_stopped(project):
+    waits = MODULE.replace("LIMIT_SECONDS = 30", "LIMIT_SECONDS = 2")
+    waits = waits.replace('if cell == "raises":', 'if cell == "raises":\n        time.sleep(600)')
+    (project / "benchmarks" / "kinds.py").write_text(waits)
+    committed(project, "a slow cell")
+    run(project)
+    assert "| raises | over 2 s |" in page(project)
+    assert measured(project)[-1] == "last"
