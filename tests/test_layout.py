@@ -29,6 +29,7 @@ ORDER = [
     "archive",
     "checkpoints",
     "base",
+    "methods.blocks",
     "methods.linear",
     "methods.kernel_svm",
     "methods.budget",

@@ -15,12 +15,12 @@ from sklearn.preprocessing import StandardScaler
 from support.memory_source import MemorySource
 
 from maxmargin import LinearSVC, SparseKernelClassifier
+from maxmargin.data import mixed
 from maxmargin.evaluation.evaluate import evaluate, evaluate_rows
 from maxmargin.evaluation.labels import UNKNOWN, LabelMatch, UnknownLabelError
 from maxmargin.evaluation.probabilities import RankingTally
 from maxmargin.io.readers.table import Block
 from maxmargin.metrics.confusion import RunningMean, share_interval
-from maxmargin.training.held_out import mixed
 
 
 @pytest.fixture(scope="module")

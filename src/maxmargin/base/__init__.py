@@ -1,6 +1,6 @@
 """Base classes of the estimators: validation, codes and columns, decoders, certificates."""
 
-from .callbacks import with_callbacks
+from .callbacks import fit_callback, with_callbacks
 from .classifier import SHARE_BEFORE_FOLDS, SUCCESS, CodedClassifier, FitInput, first_step_of, fit_deadline
 from .decoded import DecodedClassifier, forget
 from .fold_outputs import FoldOutputs
@@ -28,6 +28,7 @@ __all__ = [
     "canonical_rows",
     "check_precomputed",
     "first_step_of",
+    "fit_callback",
     "fit_deadline",
     "forget",
     "kernel_data",

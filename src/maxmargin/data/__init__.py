@@ -20,6 +20,7 @@ from .checks import (
 from .folds import apart_by_folds, check_folds, given_folds, is_number, stratified_folds
 from .memory import MemoryPool, lazy_array
 from .memory_limits import available_bytes
+from .mixing import key_of, mixed
 from .origin import near_origin
 from .rows import Rows, WeightedRows, canonical, canonical_index, sum_of_products
 from .validation import check_rows, checked_input, validate_rows
@@ -52,8 +53,10 @@ __all__ = [
     "class_weights",
     "given_folds",
     "is_number",
+    "key_of",
     "label_numbers",
     "lazy_array",
+    "mixed",
     "near_origin",
     "python_argument",
     "stratified_folds",

@@ -9,8 +9,8 @@ import numpy as np
 from scipy.stats import rankdata
 from sklearn.metrics import average_precision_score, roc_auc_score
 
+from ..data import mixed
 from ..metrics import Interval, RunningMean, normal_interval, share_interval
-from ..training import mixed
 
 __all__ = ["Calibration", "Ranking", "RankingTally", "ReliabilityBin", "ReliabilityTally"]
 

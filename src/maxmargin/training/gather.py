@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from ..data import ParameterError
+from ..data import ParameterError, key_of, mixed
 from ..io.readers import BLOCK_ROWS, Block, Source
 from ..table import TablePreparation, labels_of, n_bytes, taken
-from .held_out import HeldOut, key_of, mixed
+from .held_out import HeldOut
 from .progress import Reporter
 
 MAX_CLASSES = 10_000

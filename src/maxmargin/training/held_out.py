@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from ..data import check_number
+from ..data import check_number, key_of, mixed
+
+__all__ = ["HeldOut", "mixed"]
 
 
 class HeldOut:
@@ -55,17 +56,3 @@ class HeldOut:
         first = np.where((first == 0) & (end > 1), 1, first)
         size = (end - first).astype(np.uint64)
         return (i == first + (mixed(group.astype(np.uint64), key) % size).astype(np.int64)) & (i > 0)
-
-
-def key_of(text: str) -> np.uint64:
-    """What :func:`mixed` mixes in: a hash of some text."""
-    return np.uint64(int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little"))
-
-
-def mixed(x: np.ndarray, key: np.uint64) -> np.ndarray:
-    """Numbers that look random, one for each x (the finaliser of splitmix64)."""
-    with np.errstate(over="ignore"):
-        z = (x + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15) ^ key
-        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        return z ^ (z >> np.uint64(31))

@@ -98,6 +98,7 @@ def linear_or_kernel_classifier(fitted: Any, optional: Any, *checks: Any) -> Sto
     )
 
 
+BLOCKS: Fields = {"n_passes_": Whole(1), "n_rows_": Whole(1)}  # of a fit over blocks of rows
 ONLINE: Fields = {"_memory": Such(lambda value, sizes: isinstance(value, dict), "must be a state")}
 
 ESTIMATORS: dict[str, StoredClass] = {
@@ -124,6 +125,7 @@ ESTIMATORS: dict[str, StoredClass] = {
             "_reservoir": Object(("Reservoir",)),
             "_n_batches": Whole(1),
             "_n_rows": Whole(1),
+            **BLOCKS,
         },
         check_path,
     ),

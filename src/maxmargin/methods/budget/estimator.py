@@ -14,6 +14,7 @@ from ...data import WeightedRows, check_number
 from ...decoders import decision_values, gives_probabilities
 from ...losses import loss_from_name
 from ...solving import Callback, SolverResult, Stop
+from ..blocks import BlockTrained
 from .fit import BudgetFit, fit_batch, fit_rows
 from .parameters import check_budget_parameters, has_probabilities
 from .path import path_table, smallest_good_budget
@@ -21,7 +22,7 @@ from .problem import ALPHA_SEARCH, UntrainedOutputs
 from .truncation import truncated
 
 
-class SparseKernelClassifier(KernelClassifier):
+class SparseKernelClassifier(BlockTrained, KernelClassifier):
     """Kernel classifier with at most ``budget`` support vectors, shared by all classes.
 
     For the columns t of its code, with targets y_it in {-1, 0, +1}, it minimises the sum over t of

@@ -1,0 +1,23 @@
+"""Fits to more rows than memory holds: rows are only ever seen as blocks, in passes over all of them.
+
+A pass maps a pure function over the blocks and adds its results in one fixed tree (``passes``), so the bits
+do not depend on who computes what. The first pass draws a sample (``sample``), which gives centres and alpha;
+Newton's method then takes each of its steps by a pass (``newton``), whose sums (``sums``) also are the
+certificate over all rows. ``features`` are those of kernel functions at the centres, or of a linear model.
+"""
+
+from .estimator import BlockTrained
+from .passes import Passes, ThreadPasses, Tree
+from .rows import BlockSource, GivenBlocks, RowBlock, row_block, source_of
+
+__all__ = [
+    "BlockSource",
+    "BlockTrained",
+    "GivenBlocks",
+    "Passes",
+    "RowBlock",
+    "ThreadPasses",
+    "Tree",
+    "row_block",
+    "source_of",
+]

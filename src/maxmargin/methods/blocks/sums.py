@@ -1,0 +1,175 @@
+"""What a pass computes for a block: losses, gradients, curvatures, and the dual's sums.
+
+For column t with targets y_it in {-1, 0, +1}, costs c_it = w_i / n_t and margins m_it = y_it f_t(x_i), a pass
+at V sums over the rows
+
+    c_it loss(m_it),    c_it u_it y_it phi_i,    c_it loss''(m_it) phi_i phi_i',    u_it = -loss'(m_it) >= 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ...codes import Code
+from ...data import label_numbers
+from ...losses import SmoothLoss
+from .features import BlockFeatures
+from .rows import RowBlock
+
+__all__ = [
+    "BlockProblem",
+    "NewtonSums",
+    "NewtonTask",
+    "ProductSums",
+    "ProductTask",
+    "newton_sums",
+    "product_sums",
+]
+
+UNKNOWN_LABELS = (
+    "y has labels {labels} that an earlier pass over the same blocks did not show, only {classes}."
+)
+
+
+@dataclass(frozen=True)
+class BlockProblem:
+    """Minimise over the columns v_t of V the sum over t of
+
+        alpha/2 ||v_t||^2 + (1/n_t) sum_i w_i loss(y_it phi(x_i)'v_t).
+
+    n_t is the weight of the rows that take part in column t. With ``free_intercept`` the last feature, which
+    is 1, is not penalised.
+    """
+
+    features: BlockFeatures
+    code: Code
+    classes: np.ndarray
+    class_weight: np.ndarray  # multiplies the weights of each class's rows
+    totals: np.ndarray  # n_t
+    loss: SmoothLoss
+    alpha: float
+    free_intercept: bool = False
+
+    def penalty(self, V: np.ndarray) -> np.ndarray:
+        """``alpha/2 ||v||^2`` of each column."""
+        return 0.5 * self.alpha * np.square(self.penalised(V)).sum(axis=0)
+
+    def penalised(self, V: np.ndarray) -> np.ndarray:
+        """The part of V, or of a gradient, that the norm counts."""
+        return V[:-1] if self.free_intercept else V
+
+    def columns(self, block: RowBlock) -> tuple[np.ndarray, np.ndarray]:
+        """Targets and costs of the rows of a block, (n_rows, n_columns)."""
+        labels = label_numbers(block.y, self.classes, UNKNOWN_LABELS)
+        targets = self.code.targets(labels).astype(np.float64)
+        weight = block.weight * self.class_weight[labels]
+        return targets, np.where(targets != 0.0, weight[:, None], 0.0) / self.totals
+
+
+@dataclass(frozen=True)
+class NewtonTask:
+    """A pass at V. ``step`` is what led there: losses are computed along it, at V - (1 - s) step."""
+
+    problem: BlockProblem
+    V: np.ndarray
+    step: np.ndarray | None = None
+    shares: tuple[float, ...] = ()  # s
+    with_hessians: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))  # columns
+    double: bool = False
+    double_hessians: bool = False
+
+
+@dataclass
+class NewtonSums:
+    """Sums over rows; those of g and u, and of what is a function of u, are apart for targets +1 and -1."""
+
+    losses: np.ndarray  # (n_columns,)
+    along: np.ndarray  # losses along the step, (n_shares, n_columns)
+    gradients: np.ndarray  # g, (2, n_features, n_columns)
+    slopes: np.ndarray  # c u, (2, n_columns)
+    squares: np.ndarray  # c u^2, (2, n_columns)
+    entropies: np.ndarray  # -c loss*(-u) = c (loss(m) + u m), (2, n_columns)
+    hessians: np.ndarray  # (n, n_features, n_features) of the columns asked for
+
+    @classmethod
+    def zero(cls, task: NewtonTask) -> NewtonSums:
+        """The sums over no rows."""
+        p, T = task.V.shape
+        sizes = [(T,), (len(task.shares), T), (2, p, T), (2, T), (2, T), (2, T)]
+        sizes.append((len(task.with_hessians), p, p))
+        return cls(*(np.zeros(size) for size in sizes))
+
+    def plus(self, other: NewtonSums) -> NewtonSums:
+        """The sum of both, in this one's memory."""
+        for mine, others in zip(vars(self).values(), vars(other).values(), strict=True):
+            mine += others
+        return self
+
+
+def newton_sums(block: RowBlock, task: NewtonTask) -> NewtonSums:
+    """The sums over the rows of one block."""
+    problem, sums = task.problem, NewtonSums.zero(task)
+    loss: SmoothLoss = problem.loss
+    targets, costs = problem.columns(block)
+    for rows, phi in problem.features.parts(block.X, task.double):
+        y, c = targets[rows], costs[rows]
+        f = (phi @ task.V.astype(phi.dtype)).astype(np.float64)
+        if task.step is not None and task.shares:
+            df = (phi @ task.step.astype(phi.dtype)).astype(np.float64)
+            for k, share in enumerate(task.shares):
+                sums.along[k] += (c * loss.value(y * (f - (1.0 - share) * df))).sum(axis=0)
+        value, u = loss.value(y * f), -loss.slope(y * f)
+        sums.losses += (c * value).sum(axis=0)
+        for sign, side in enumerate((y > 0.0, y < 0.0)):
+            own = np.where(side, c * u, 0.0)
+            sums.slopes[sign] += own.sum(axis=0)
+            sums.squares[sign] += (own * u).sum(axis=0)
+            sums.entropies[sign] += (np.where(side, c * value, 0.0) + own * y * f).sum(axis=0)
+            sums.gradients[sign] += phi.T @ (own * y).astype(phi.dtype)
+        _add_hessians(sums, phi, c * loss.curvature(y * f), task)
+    return sums
+
+
+def _add_hessians(sums: NewtonSums, phi: np.ndarray, curvature: np.ndarray, task: NewtonTask) -> None:
+    for k, t in enumerate(task.with_hessians):
+        active = np.flatnonzero(curvature[:, t])
+        part = phi[active].astype(np.float64 if task.double_hessians else phi.dtype, copy=False)
+        part *= np.sqrt(curvature[active, t]).astype(part.dtype)[:, None]
+        sums.hessians[k] += part.T @ part
+
+
+@dataclass(frozen=True)
+class ProductTask:
+    """Products of the Hessians at V with one direction in each column."""
+
+    problem: BlockProblem
+    V: np.ndarray
+    directions: np.ndarray
+    double: bool = False
+
+
+@dataclass
+class ProductSums:
+    """``H_t d_t``, (n_features, n_columns)."""
+
+    products: np.ndarray
+
+    def plus(self, other: ProductSums) -> ProductSums:
+        """The sum of both, in this one's memory."""
+        self.products += other.products
+        return self
+
+
+def product_sums(block: RowBlock, task: ProductTask) -> ProductSums:
+    """The sums over the rows of one block."""
+    problem, total = task.problem, np.zeros(task.V.shape)
+    loss = problem.loss
+    targets, costs = problem.columns(block)
+    for rows, phi in problem.features.parts(block.X, task.double):
+        y = targets[rows]
+        f = (phi @ task.V.astype(phi.dtype)).astype(np.float64)
+        d = (phi @ task.directions.astype(phi.dtype)).astype(np.float64)
+        total += phi.T @ (costs[rows] * loss.curvature(y * f) * d).astype(phi.dtype)
+    return ProductSums(total)
