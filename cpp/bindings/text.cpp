@@ -46,7 +46,8 @@ static nb::object array_of(const std::vector<T>& values) {
 }
 
 static std::size_t feed_csv(CsvParser& parser, const Text& text, bool at_end, const Out<double, 2>& numbers,
-                            const Out<std::int32_t, 2>& codes, std::size_t capacity) {
+                            const Out<std::int32_t, 2>& codes, std::size_t capacity, int n_threads,
+                            std::size_t part_bytes) {
     const auto count = [&](ColumnKind kind) {
         return std::size_t(std::count(parser.kinds().begin(), parser.kinds().end(), kind));
     };
@@ -55,6 +56,8 @@ static std::size_t feed_csv(CsvParser& parser, const Text& text, bool at_end, co
         return out.shape(0) == n && (n == 0 || out.shape(1) == stride);
     };
     const bool stored = numbers.shape(0) + codes.shape(0) > 0;
+    if (n_threads < 1 || part_bytes < 1)
+        throw std::invalid_argument("n_threads and part_bytes must be positive.");
     if (capacity == 0 || (stored && stride < capacity) || !fits(numbers, count(ColumnKind::number)) ||
         !fits(codes, count(ColumnKind::words)))
         throw std::invalid_argument(
@@ -62,7 +65,7 @@ static std::size_t feed_csv(CsvParser& parser, const Text& text, bool at_end, co
     double* number_rows = numbers.shape(0) ? numbers.data() : nullptr;
     std::int32_t* code_rows = codes.shape(0) ? codes.data() : nullptr;
     nb::gil_scoped_release released;
-    return parser.feed(view(text), at_end, number_rows, code_rows, stride, capacity);
+    return parser.feed(view(text), at_end, {number_rows, code_rows, stride, capacity}, n_threads, part_bytes);
 }
 
 static void bind_csv(nb::module_& m) {
@@ -94,7 +97,7 @@ static void bind_csv(nb::module_& m) {
             },
             "delimiter"_a, "kinds"_a.noconvert(), "missing"_a, "target"_a, "line"_a, "word_bytes"_a)
         .def("feed", &feed_csv, "text"_a.noconvert(), "at_end"_a, "numbers"_a.noconvert(),
-             "codes"_a.noconvert(), "capacity"_a)
+             "codes"_a.noconvert(), "capacity"_a, "n_threads"_a = 1, "part_bytes"_a = 1 << 17)
         .def("next_block", &CsvParser::next_block)
         .def("words", [](const CsvParser& parser,
                          std::size_t column) { return word_list(parser.tables().at(column)); })

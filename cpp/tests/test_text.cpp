@@ -35,7 +35,7 @@ static Parsed parse(const std::string& text, const Kinds& kinds, std::size_t ste
     std::size_t done = 0;
     for (std::size_t size = std::min(step, text.size());; size = std::min(size + step, text.size())) {
         const std::string piece = text.substr(done, size - done);  // a copy: reads behind its end are seen
-        done += parser.feed(piece, size == text.size(), numbers.data(), codes.data(), 8, 8);
+        done += parser.feed(piece, size == text.size(), {numbers.data(), codes.data(), 8, 8}, 1);
         if (parser.error() || size == text.size()) break;
     }
     Parsed out{{}, {}, parser.error(), parser.n_rows(), parser.guesses()};
@@ -113,6 +113,60 @@ static void numbers_to_the_last_bit() {
     CHECK(whole_number("0." + std::string(400, '0') + "1").value == 0.0);
 }
 
+// What stands behind a number decides how it is read, never what it is.
+static void check_decimal(const std::string& text) {
+    for (const char* behind : {"", ",12345678", "\n1", ";........", "   ,1234567"}) {
+        const std::string all = text + behind;
+        const ParsedNumber number = parse_number(all.data(), all.data() + all.size());
+        const double expected = std::strtod(text.c_str(), nullptr);
+        CHECK(number.what == NumberIs::finite && number.end == all.data() + text.size());
+        CHECK(number.value == expected && std::signbit(number.value) == std::signbit(expected));
+    }
+}
+
+static void decimals_are_rounded_once() {
+    for (const char* text : {"5.",
+                             ".5",
+                             "-.25",
+                             "+7",
+                             "00.100",
+                             "0000000000000000000.5",
+                             "-0.0",
+                             "12345678",
+                             "123456789",
+                             "1234567.8",
+                             "12345678.12345678",
+                             "9007199254740993",
+                             "1e5",
+                             "1.5E-3",
+                             "9007199254740992.5",
+                             "0.3",
+                             "18446744073709551615",
+                             "9999999999999999999",
+                             "4503599627370496.5",
+                             "4503599627370497.5",
+                             "0.9999999999999999999"})
+        check_decimal(text);
+    std::uint64_t state = 1;
+    const auto draw = [&](std::uint64_t n) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        return (state >> 33) % n;
+    };
+    for (int i = 0; i < 20000; ++i) {
+        std::string text = draw(2) ? "-" : "";
+        const std::uint64_t whole = draw(12), places = draw(21);
+        for (std::uint64_t k = 0; k <= whole; ++k) text += char('0' + draw(10));
+        if (places) text += '.';
+        for (std::uint64_t k = 0; k < places; ++k) text += char('0' + draw(10));
+        check_decimal(text);
+    }
+    for (std::uint64_t odd = 1; odd < 400; odd += 2) {  // halfway between two doubles, and next to it
+        const std::uint64_t half = (std::uint64_t(1) << 53) + odd;
+        for (const std::uint64_t near : {half - 1, half, half + 1})
+            for (const char* rest : {"", ".0", ".001", ".000"}) check_decimal(std::to_string(near) + rest);
+    }
+}
+
 static void words_are_numbered_as_they_come() {
     WordTable table;
     std::size_t n_bytes = 0;
@@ -175,6 +229,7 @@ void test_text() {
     csv_errors_have_places();
     kinds_are_guessed();
     numbers_to_the_last_bit();
+    decimals_are_rounded_once();
     words_are_numbered_as_they_come();
     libsvm_rows_and_errors();
 }

@@ -16,6 +16,7 @@ from support.mutations import packed, parts
 
 from maxmargin.archive import archive, zip_layout
 from maxmargin.archive.archive import read_archive, read_header, write_archive
+from maxmargin.archive.json_lines import json_lines
 from maxmargin.io import ModelFormatError
 
 ARRAYS = {
@@ -253,3 +254,20 @@ def test_links_are_followed_and_folders_refused(path, tmp_path):
     assert read_archive(path)[0] == {"a": 1}
     with pytest.raises(IsADirectoryError, match="folder"):
         write_archive(tmp_path, {}, {})
+
+
+@given(
+    st.recursive(
+        st.none()
+        | st.booleans()
+        | st.integers()
+        | st.floats(allow_nan=False, allow_infinity=False)
+        | st.text(),
+        lambda inner: (
+            st.lists(inner) | st.dictionaries(st.text() | st.sampled_from(['"', "\\", '\\"', "[]"]), inner)
+        ),
+        max_leaves=40,
+    )
+)
+def test_header_text_is_that_of_indented_json(value):
+    assert json_lines(value) == json.dumps(value, sort_keys=True, allow_nan=False, indent=0).encode()

@@ -4,6 +4,7 @@ import contextlib
 from unittest import mock
 
 from maxmargin.io import open_source, read_all
+from maxmargin.io.readers import csv
 from maxmargin.io.readers import text as pieces
 
 
@@ -20,6 +21,14 @@ def csv_text(names, rows, *, delimiter=",", end="\n", quote=quoted):
 def in_pieces(n_bytes):
     """Within it files are read that many bytes at a time."""
     return mock.patch.object(pieces, "PIECE_BYTES", n_bytes) if n_bytes else contextlib.nullcontext()
+
+
+@contextlib.contextmanager
+def parsed_by(n_threads, part_bytes=1):
+    """Within it CSV text is parsed by so many threads, in parts of any length."""
+    threads = mock.patch.object(csv._native, "effective_n_threads", return_value=n_threads)
+    with threads, mock.patch.object(csv, "PART_BYTES", part_bytes):
+        yield
 
 
 def written(folder, text, name="data.csv"):

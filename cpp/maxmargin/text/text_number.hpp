@@ -1,9 +1,13 @@
 // Numbers written as decimal text, to the nearest double and whatever the locale.
 #pragma once
 
+#include <array>
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <string_view>
 #include <system_error>
 
@@ -42,6 +46,75 @@ inline bool is_huge(const char* first, const char* last) {
     return (negative ? -exponent : exponent) + power > 0;
 }
 
+// The leading digits of eight characters: how many, and their value.
+struct Digits {
+    int count;
+    std::uint64_t value;
+};
+
+// Without a branch for each character: numbers of one file have different lengths.
+inline Digits leading_digits(const char* p) {
+    std::uint64_t t;
+    std::memcpy(&t, p, 8);
+    t ^= 0x3030303030303030u;  // a digit becomes its value, anything else is above 9
+    const std::uint64_t other = (t | (t + 0x7676767676767676u)) & 0x8080808080808080u;
+    const int count = std::countr_zero(other) / 8;
+    if (count == 0) return {0, 0};
+    t <<= 8 * (8 - count);  // zeros come in front
+    t = 10 * t + (t >> 8);  // pairs of digits in bytes 0, 2, 4, 6
+    constexpr std::uint64_t pairs = 0x000000FF000000FFu;
+    t = (t & pairs) * (100 + (std::uint64_t(1'000'000) << 32)) +
+        ((t >> 16) & pairs) * (1 + (std::uint64_t(10'000) << 32));
+    return {count, t >> 32};
+}
+
+inline constexpr std::array<std::uint64_t, 20> powers_of(std::uint64_t base) {
+    std::array<std::uint64_t, 20> powers{1};
+    for (std::size_t k = 1; k < powers.size(); ++k) powers[k] = base * powers[k - 1];
+    return powers;
+}
+
+inline constexpr auto powers_of_ten = powers_of(10), powers_of_five = powers_of(5);
+
+// digits / 10^places to the nearest double; places <= 19. Below 2^53 one division of doubles is exact but for
+// its own rounding. Otherwise 128 bits are divided by 5^places: the quotient has more than 60 bits, and its
+// last one is set where a remainder is left, so that converting it is the only rounding.
+inline double decimal(std::uint64_t digits, int places) {
+    const auto k = std::size_t(places);
+    if (digits < std::uint64_t(1) << 53) return double(digits) / double(powers_of_ten[k]);
+    const int up = std::countl_zero(digits), widen = std::countl_zero(powers_of_five[k]);
+    const auto dividend = static_cast<unsigned __int128>(digits << up) << 62;
+    const std::uint64_t divisor = powers_of_five[k] << widen;
+    const auto quotient = std::uint64_t(dividend / divisor);
+    const bool left = static_cast<unsigned __int128>(quotient) * divisor != dividend;
+    const auto power = std::uint64_t(1023 - 62 - up + widen - places) << 52;
+    return double(std::int64_t(quotient | std::uint64_t(left))) * std::bit_cast<double>(power);
+}
+
+// Up to 19 digits with at most one point and without an exponent, which most numbers are. Where the number
+// ends, or nullptr where it is of another form, or the text ends within eight characters of it.
+inline const char* plain_decimal(const char* p, const char* last, double& value) {
+    if constexpr (std::endian::native != std::endian::little) return nullptr;
+    std::uint64_t digits = 0;
+    int n = 0, places = 0;
+    bool point = false;
+    while (true) {
+        if (last - p < 8) return nullptr;
+        const Digits some = leading_digits(p);
+        if ((n += some.count) > 19) return nullptr;
+        digits = digits * powers_of_ten[std::size_t(some.count)] + some.value;
+        places += point ? some.count : 0;
+        p += some.count;
+        if (some.count == 8) continue;
+        if (*p != '.' || point) break;
+        point = true;
+        ++p;
+    }
+    if (n == 0 || *p == 'e' || *p == 'E') return nullptr;
+    value = decimal(digits, places);
+    return p;
+}
+
 // The longest number at the start of [first, last): a sign, digits with at most one point, an exponent.
 // Too small for a double is a zero, too large is not finite.
 inline ParsedNumber parse_number(const char* first, const char* last) {
@@ -50,6 +123,8 @@ inline ParsedNumber parse_number(const char* first, const char* last) {
     if (p == last || !(is_digit(*p) || (*p == '.' && last - p > 1 && is_digit(p[1]))))
         return {NumberIs::not_a_number, 0.0, first};
     double value = 0.0;
+    if (const char* plain = plain_decimal(p, last, value))
+        return {NumberIs::finite, *first == '-' ? -value : value, plain};
     const auto [end, error] = std::from_chars(p, last, value);
     if (error == std::errc::result_out_of_range) {
         if (is_huge(p, end)) return {NumberIs::not_finite, HUGE_VAL, end};

@@ -23,6 +23,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from .json_lines import json_lines
 from .npy_layout import ArrayLayout, check_values, layout_of, npy_head, read_values, stored
 from .whole_file import whole_file
 from .zip_layout import END_COMMENT_BYTES, FIRST_ENTRY, ZipEntry, first_size, local_head, tail
@@ -109,7 +110,7 @@ def _header_bytes(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -
         for name, array in arrays.items()
     ]
     whole = {"format": FORMAT, "version": VERSION, "arrays": listed, "content": header}
-    return json.dumps(whole, sort_keys=True, allow_nan=False, indent=0).encode()
+    return json_lines(whole)
 
 
 def _write_entry(file: BinaryIO, name: str, head: bytes, array: np.ndarray | None) -> ZipEntry:

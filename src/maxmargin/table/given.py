@@ -14,6 +14,8 @@ from ..data import checked_input
 from ..io.readers import Block, Kind, Words
 
 GivenColumn = np.ndarray | Words
+COLUMNS_PER_COPY = 64  # into a matrix at a time, so that whole lines of the cache are written
+_DOUBLE = np.dtype(np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,15 +49,19 @@ class GivenTable:
         if self.columns is None:
             return bool((self.matrix[:, j] == self.matrix[:, j]).any())
         column = self.columns[j]
-        return bool((column.codes >= 0).any() if isinstance(column, Words) else not np.isnan(column).all())
+        if isinstance(column, Words):
+            return bool((column.codes >= 0).any())
+        return bool(len(column) and column[0] == column[0]) or not np.isnan(column).all()
 
     def numbers(self, which: np.ndarray, start: int, stop: int) -> np.ndarray:
         """Some columns of numbers, as float64 (stop - start, len(which)) of its own memory."""
         if self.columns is None:
             return np.asarray(self.matrix[start:stop, which], dtype=np.float64, order="F")
         out = np.empty((stop - start, len(which)))
-        for j, column in enumerate(which):
-            out[:, j] = self.columns[column][start:stop]
+        some: list[Any] = [self.columns[column] for column in which.tolist()]
+        for j in range(0, len(some), COLUMNS_PER_COPY):
+            panel = np.array([column[start:stop] for column in some[j : j + COLUMNS_PER_COPY]])
+            out[:, j : j + COLUMNS_PER_COPY] = panel.T
         return out
 
 
@@ -102,6 +108,8 @@ def _of_columns(features: Mapping[str, Any], n_rows: int | None, of_file: bool =
 def _column(name: str, values: Any) -> GivenColumn:
     """Float64 with NaN where a number is missing, or words."""
     if isinstance(values, Words):
+        return values
+    if type(values) is np.ndarray and values.dtype is _DOUBLE and values.ndim == 1:
         return values
     array = values if isinstance(values, np.ndarray) else _to_numpy(values)
     if array.ndim != 1:

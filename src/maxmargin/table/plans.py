@@ -74,21 +74,28 @@ def _plan_without_values(kind: Kind) -> Plan:
     return WordsPlan((), False, False) if kind == "words" else NumberPlan(0.0, 1.0, False, False)
 
 
-def plan_numbers(moments: Moments, n_rows: int, j: int) -> tuple[NumberPlan, str | None]:
-    """The plan of a column of numbers, and why it is dropped if it is.
+def plan_numbers(moments: Moments, n_rows: int) -> list[tuple[Plan, str | None]]:
+    """The plans of all columns of numbers, each with the reason if it is dropped.
 
     The squared scale is the mean squared deviation over the share of values apart from that end of the range
     which has the most. Where a single value is there, it is the sample's variance; a column of zeros and ones
     keeps nearly its range, as those of words do, and pixels that are rarely on are not blown up.
     """
-    n = int(moments.count[j])
-    if n == 0:
-        return NumberPlan(0.0, 1.0, False, False), ALL_MISSING  # a matrix; in a table its kind is open
-    kept = bool(moments.low[j] < moments.high[j])
-    n_apart = n - max(int(moments.at_low[j]), int(moments.at_high[j]))
-    scale = float(np.sqrt(moments.squares[j] / n_apart)) if kept else 1.0
-    plan = NumberPlan(float(moments.mean[j]), scale or 1.0, kept, n < n_rows)
-    return plan, None if plan.width else CONSTANT
+    count, kept = moments.count, moments.low < moments.high
+    n_apart = np.where(kept, count - np.maximum(moments.at_low, moments.at_high), 1)
+    with np.errstate(invalid="ignore"):
+        scale = np.where(kept, np.sqrt(moments.squares / n_apart), 1.0)
+    scale[scale == 0.0] = 1.0
+    has_gaps = count < n_rows
+    dropped = np.where(count == 0, ALL_MISSING, np.where(kept | has_gaps, "", CONSTANT))
+    return [
+        (NumberPlan(m, s, k, i), why or None)
+        if why != ALL_MISSING  # a matrix; in a table its kind is open
+        else (NumberPlan(0.0, 1.0, False, False), why)
+        for m, s, k, i, why in zip(
+            moments.mean.tolist(), scale.tolist(), kept.tolist(), has_gaps.tolist(), dropped.tolist()
+        )
+    ]
 
 
 def plan_words(words: RunningWords, n_rows: int, limit: int) -> tuple[WordsPlan, str | None]:
@@ -107,9 +114,7 @@ def plan_words(words: RunningWords, n_rows: int, limit: int) -> tuple[WordsPlan,
 def plans_of(running: RunningTable, n_rows: int, limit: int) -> list[tuple[Plan, str | None]]:
     """The plans of all columns of a table, in order, each with the reason if it is dropped."""
     moments = running.moments.so_far()
-    plans: dict[int, tuple[Plan, str | None]] = {
-        int(j): plan_numbers(moments, n_rows, k) for k, j in enumerate(running.numbers)
-    }
+    plans = dict(zip(running.numbers.tolist(), plan_numbers(moments, n_rows)))
     plans |= {j: plan_words(words, n_rows, limit) for j, words in running.words.items()}
     plans |= {j: (_plan_without_values(running.first_kinds[j]), ALL_MISSING) for j in running.open}
     return [plans[j] for j in range(len(plans))]

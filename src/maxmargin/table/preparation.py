@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from dataclasses import replace
 from typing import Any, Self
@@ -156,7 +157,9 @@ class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             self.plans_.append(plan)
             if dropped is not None:
                 self.dropped_[name] = dropped
-            elif isinstance(plan, NumberPlan) and not np.isfinite([plan.mean, plan.scale]).all():
+            elif isinstance(plan, NumberPlan) and not (
+                math.isfinite(plan.mean) and math.isfinite(plan.scale)
+            ):
                 raise ValueError(
                     f"column {name!r} has numbers whose squares overflow; divide it by a power of ten."
                 )
@@ -226,8 +229,9 @@ class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Whether the matrix is dense."""
         if self.layout_ == "sparse":
             return False
+        n_out = self.n_features_out_
         stored = sum(plan.kept if isinstance(plan, NumberPlan) else plan.width > 0 for plan in self.plans_)
-        return self.n_features_out_ <= MAX_DENSE_COLUMNS or stored >= MIN_DENSE_SHARE * self.n_features_out_
+        return n_out <= MAX_DENSE_COLUMNS or stored >= MIN_DENSE_SHARE * n_out
 
     @property
     def row_bytes_(self) -> float:

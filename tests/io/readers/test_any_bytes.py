@@ -1,10 +1,10 @@
-"""Arbitrary bytes are read or refused, in the same way whatever the pieces."""
+"""Arbitrary bytes are read or refused, in the same way whatever the pieces and the threads."""
 
 import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from support.text_files import decoded, in_pieces, written
+from support.text_files import in_pieces, parsed_by, written
 
 from maxmargin.io import DataFormatError, open_source
 
@@ -38,8 +38,11 @@ def outcome(path, n_bytes, n_rows, **options):
     else:
         rows = [
             (
-                [c.tolist() if isinstance(c, np.ndarray) else decoded(c) for c in b.features.values()],
-                b.target.tolist(),
+                [
+                    c.tolist() if isinstance(c, np.ndarray) else (c.codes.tolist(), c.values)
+                    for c in b.features.values()
+                ],
+                None if b.target is None else b.target.tolist(),
             )
             for b in blocks
         ]
@@ -63,3 +66,37 @@ def test_pieces_do_not_change_the_result(tmp_path_factory, name, text, options):
     check()
     path = written(tmp_path_factory.getbasetemp(), text, name)
     assert outcome(path, 1, 2, **options).startswith("({'format'")
+
+
+@settings(max_examples=200)
+@given(
+    content=mutated(3 * CSV[len(b'a,"b ""c""",y\n') :]) | mutated(CSV),
+    n_threads=st.integers(2, 5),
+    part_bytes=st.integers(1, 12),
+    n_rows=st.integers(1, 9),
+)
+def test_threads_do_not_change_the_result(tmp_path_factory, content, n_threads, part_bytes, n_rows):
+    text = content if content.startswith(b"a,") else b"a,b,y\n" + content
+    path = written(tmp_path_factory.getbasetemp(), text, "threads.csv")
+    alone = outcome(path, None, n_rows, target=-1)
+    with parsed_by(n_threads, part_bytes):
+        assert outcome(path, None, n_rows, target=-1) == alone
+
+
+@pytest.mark.parametrize(
+    "row", ["{i},w{k},{v!r}", '{i},"w{k}\n, ""{k}""",{v!r}', " {i} , w{k},\n\n{i},w{k},{v!r}"]
+)
+def test_many_rows_by_several_threads(tmp_path, row):
+    rng = np.random.default_rng(0)
+    lines = [row.format(i=i, k=i * i % 97, v=v) for i, v in enumerate(rng.standard_normal(30_000).tolist())]
+    lines[25_000] = "1,2,inf"
+    path = written(tmp_path, "\n".join(["a,b,c", *lines, ""]), "many.csv")
+    declared = {"kinds": {"c": "words"}}
+    with parsed_by(1):
+        alone, refused = outcome(path, None, 7_000, **declared), outcome(path, None, 7_000)
+    assert "w96" in alone
+    assert "'inf' is not a finite number" in refused
+    for n_threads in (2, 3):
+        with parsed_by(n_threads, 1 << 12):
+            assert outcome(path, None, 7_000, **declared) == alone
+            assert outcome(path, None, 7_000) == refused

@@ -46,6 +46,8 @@ class ValueEncoder:
 
     def __call__(self, value: Any, path: str) -> Any:
         """The value as JSON; ``path`` names its array, and the value in messages."""
+        if type(value) in PLAIN_TYPES:  # first: a wide table has a million of them
+            return {"float": str(value)} if type(value) is float and not math.isfinite(value) else value
         if isinstance(value, np.ma.MaskedArray):
             parts = {"data": value.data, "mask": np.ma.getmaskarray(value)}
             return {"masked": [self(part, f"{path}/{name}") for name, part in parts.items()]}
@@ -53,10 +55,6 @@ class ValueEncoder:
             return self._array(np.asarray(value), path)
         if isinstance(value, np.generic):
             return {"numpy": self._keep(np.asarray(value), path)}
-        if type(value) is float and not np.isfinite(value):
-            return {"float": str(value)}
-        if type(value) in PLAIN_TYPES:
-            return value
         if sparse.issparse(value):
             return {"csr": self._csr(value, path)}
         if isinstance(value, State):

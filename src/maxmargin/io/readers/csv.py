@@ -25,6 +25,7 @@ from .table import (
 from .text import DataFile, Pieces, feed, long_row_error, text_error
 
 UNLIMITED_ROWS = 1 << 62
+PART_BYTES = 1 << 17  # of text, the least for a thread of its own
 COLUMN_PADDING = 8  # rows; columns a power of two apart would collide in the cache
 _PARSER_CODES = {"number": 0, "words": 1, "guess": 2, "skip": 3}
 
@@ -154,7 +155,12 @@ class CsvSource:
         return self._file.pieces(skip=self._header.n_bytes)
 
     def _feed(self, parser: Any, pieces: Pieces, out: tuple[np.ndarray, np.ndarray], n_rows: int) -> None:
-        what = feed(parser, pieces, lambda text, at_end: parser.feed(text, at_end, *out, n_rows))
+        n_threads = _native.effective_n_threads()
+        what = feed(
+            parser,
+            pieces,
+            lambda text, at_end: parser.feed(text, at_end, *out, n_rows, n_threads, PART_BYTES),
+        )
         if what == "long":
             raise long_row_error(self._file.path, parser.line, self._file.limits)
         if what is not None:

@@ -17,7 +17,7 @@ import numpy as np
 
 from .errors import DataFormatError
 
-PIECE_BYTES = 1 << 20
+PIECE_BYTES = 1 << 22  # enough for several threads to parse at once
 MAX_BYTES_OF_ANY_RATIO = 64 << 20  # decompressed; a larger text must keep to max_ratio
 GZIP_START, BZIP2_START, BZIP2_BLOCK_START = b"\x1f\x8b", b"BZh", b"1AY&SY"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
