@@ -16,6 +16,7 @@ from support.checkpoint_cases import CASES, fitted, problem
 
 import maxmargin as mm
 from maxmargin.checkpoints.checkpoint import Checkpoint
+from maxmargin.checkpoints.identity import STATE_FORMAT
 from maxmargin.checkpoints.record import CheckpointError
 from maxmargin.io import fingerprint, save
 from maxmargin.solving.journal import Journal
@@ -207,7 +208,7 @@ def test_a_checkpoint_of_an_earlier_commit_is_refused_with_a_sentence(tmp_path):
     file = Path(__file__).parents[1] / "data" / "checkpoints-5ac6f2f" / "matching-pursuit.checkpoint"
     checkpoint = Checkpoint(tmp_path / "checkpoint", resume=True)
     checkpoint.path.write_bytes(file.read_bytes())
-    with pytest.raises(CheckpointError, match="checkpoint format is absent there and 2 here"):
+    with pytest.raises(CheckpointError, match=f"checkpoint format is absent there and {STATE_FORMAT} here"):
         new("matching-pursuit").set_params(random_state=0).set_checkpoint(checkpoint).fit(*problem())
     assert checkpoint.path.read_bytes() == file.read_bytes()
 

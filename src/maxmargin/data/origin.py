@@ -56,4 +56,4 @@ def _moved_sparse(rows: Rows, by: np.ndarray) -> Rows:
     n = len(rows)
     starts = len(far) * np.arange(n + 1)
     offset = sparse.csr_array((np.tile(by[far], n), np.tile(far, n), starts), shape=X.shape)
-    return replace(rows, X=as_rows(sparse.csr_array(X - offset)), index=np.arange(n), moved_by=by)
+    return replace(rows, X=as_rows(sparse.csr_array(X - offset)), index=np.arange(n), moved_by=by, norms=None)

@@ -24,7 +24,7 @@ class Rows:
 
     Sums are in double and split into blocks fixed by the problem, so ``n_threads`` changes no bit. Setting
     the byte ``cancel``, from any thread, ends a running product with an error. ``moved_by``, if any, has been
-    subtracted from the rows as given.
+    subtracted from the rows as given. ``norms`` are the squared norms, if they are known.
     """
 
     X: np.ndarray | sparse.csr_array
@@ -32,6 +32,7 @@ class Rows:
     n_threads: int = 1
     cancel: np.ndarray = field(default_factory=lambda: _native.NEVER)
     moved_by: np.ndarray | None = None
+    norms: np.ndarray | None = None
 
     @property
     def n_features(self) -> int:
@@ -43,7 +44,8 @@ class Rows:
 
     def take(self, which: np.ndarray | slice) -> Rows:
         """A selection of these rows."""
-        return replace(self, index=self.index[which])
+        norms = None if self.norms is None else self.norms[which]
+        return replace(self, index=self.index[which], norms=norms)
 
     def dot(self, w: np.ndarray) -> np.ndarray:
         """``X[index] @ w``, for one vector or for the columns of a matrix."""
@@ -55,7 +57,13 @@ class Rows:
 
     def sqnorms(self) -> np.ndarray:
         """The squared norm of each row."""
+        if self.norms is not None:
+            return self.norms
         return _native.rows_sqnorm(self.X, self.index, self.n_threads, self.cancel)
+
+    def with_norms(self) -> Rows:
+        """The same rows, whose squared norms are not computed again."""
+        return self if self.norms is not None else replace(self, norms=self.sqnorms())
 
     def mean(self, weight: np.ndarray) -> np.ndarray:
         """The weighted mean of the rows."""
@@ -70,6 +78,8 @@ class Rows:
 
     def compacted(self) -> Rows:
         """The same rows, copied in this order, for algorithms that make many passes over them."""
+        if np.array_equal(self.index, np.arange(self.X.shape[0])):
+            return self
         return replace(self, X=self.X[self.index], index=np.arange(len(self)))
 
     def moved(self, centre: np.ndarray) -> Rows:
@@ -77,7 +87,7 @@ class Rows:
         X = self.X[self.index].astype(np.float64, copy=False)
         X -= centre
         by = centre if self.moved_by is None else self.moved_by + centre
-        return replace(self, X=X, index=np.arange(len(self)), moved_by=by)
+        return replace(self, X=X, index=np.arange(len(self)), moved_by=by, norms=None)
 
     def given_intercept(self, w: np.ndarray, b: float) -> float:
         """The intercept on the rows as given that does what ``b`` does on these; rounded once."""

@@ -1,5 +1,7 @@
 """The linear solvers against their certificates, a QP referee, KKT conditions and each other."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -298,3 +300,55 @@ def test_squares_of_features_are_those_of_dense_and_sparse_rows():
     expected = weight @ X[index] ** 2 / weight.sum()
     for container in (np.asarray, sparse.csr_array):
         np.testing.assert_allclose(feature_squares(Rows(container(X), index), weight), expected)
+
+
+def word_counts(seed, n=600, d=900):
+    """Rows of very uneven lengths that share their frequent words, and two uneven classes."""
+    rng = np.random.default_rng(seed)
+    frequency = 1.0 / np.arange(10, d + 10)
+    topic = np.exp(rng.normal(size=d))
+    y = np.where(rng.random(n) < 0.3, 1.0, -1.0)
+    lengths = np.exp(rng.normal(4.0, 1.0, size=n)).astype(int) + 1
+    rates = [frequency * (topic if sign > 0 else 1.0) for sign in y]
+    return np.array([rng.multinomial(k, p / p.sum()) for k, p in zip(lengths, rates)], dtype=float), y
+
+
+@pytest.mark.parametrize("scaled", ["counts", "max-abs", "unit"])
+@pytest.mark.parametrize("C", [0.05, 1.0, 20.0])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_an_intercept_costs_dual_cd_few_epochs_more(loss, C, scaled):
+    X, y = word_counts(0)
+    X /= {"counts": 1.0, "max-abs": X.max(axis=0) + 1e-9, "unit": np.linalg.norm(X, axis=1)[:, None]}[scaled]
+    X, cost = sparse.csr_array(X), np.full(len(y), C)
+    stop = Stop(tol=1e-3, max_iter=3000)
+    n_iter = {}
+    for intercept in INTERCEPTS:
+        result = dual_cd(problem_of(X, y, cost, loss, intercept), stop=stop)
+        assert result.status is Status.CONVERGED
+        best = newton(problem_of(X, y, cost, loss, intercept), stop=Stop(tol=1e-6)).objective
+        assert best * (1 - 1e-6) <= result.objective <= best * (1 + 1.1e-3)
+        n_iter[intercept] = result.n_iter
+    assert max(n_iter.values()) <= 3 * n_iter["none"] + 40
+
+
+def test_a_penalised_intercept_converges_to_few_digits_and_to_many():
+    X, y, cost = noisy(4, n=200)
+    for scale in (1e-2, 1.0, 1e2):  # rows much shorter and much longer than the feature of the intercept
+        problem = problem_of(scale * X, y, cost / scale**2, "hinge", "penalised")
+        best = newton(problem, stop=Stop(tol=1e-10)).objective
+        for tol in (1e-2, 1e-6):
+            result = dual_cd(problem, stop=Stop(tol=tol, max_iter=50_000))
+            assert result.status is Status.CONVERGED
+            assert result.objective <= best * (1 + 1.1 * tol)
+
+
+def test_the_exact_shortfall_is_that_of_rational_arithmetic():
+    X, y, cost = noisy(6, n=12, dtype=np.float32)
+    X[np.abs(X) < 0.5] = 0.0
+    w, b = np.linspace(1e3, -1e-3, 5), 0.1
+    which = np.array([7, 0, 3])
+    for container in (np.asarray, sparse.csr_array):
+        found = problem_of(container(X), y, cost, "hinge", "free")._exact_shortfall(which, w, b)
+        for i, value in zip(which, found):
+            terms = sum(Fraction(float(x)) * Fraction(float(k)) for x, k in zip(X[i], w)) + Fraction(b)
+            assert value == float(1 - int(y[i]) * terms)

@@ -1,12 +1,13 @@
 """Linear max-margin problems by dual coordinate descent: for wide and sparse data.
 
 One epoch visits every sample that may still move and solves for its multiplier exactly, keeping
-w = sum_i a_i y_i x_i (Hsieh et al., ICML 2008). A free intercept is the multiplier of the equality
-sum_i a_i y_i = 0, held by an augmented Lagrangian: epochs minimise
+w = sum_i a_i y_i x_i (Hsieh et al., ICML 2008). The intercept is found by the proximal point method: with
+f(b) the optimum for a fixed b, p the penalty of b, and s = sum_i a_i y_i = -f'(b), epochs minimise
 
-    1/2 ||w||^2 + rho/2 s^2 + centre s + ...,   s = sum_i a_i y_i,   b = centre + rho s,
+    f(b) + p/2 b^2 + (b - centre)^2 / (2 rho),   so that   b = (centre + rho s) / (1 + p rho),
 
-and every certificate moves the centre to b.
+and every few epochs the centre moves to b. A large rho couples all coordinates, and descent is slow; with a
+small one the centre needs many moves. So rho follows the residual s - p b from one move to the next.
 """
 
 from __future__ import annotations
@@ -16,10 +17,15 @@ from dataclasses import replace
 import numpy as np
 
 from ... import _native
-from ...solving import Callback, Certificate, SolverResult, State, Stop, drive
+from ...solving import FLOAT_EPS, Callback, Certificate, SolverResult, State, Stop, drive
 from .problem import MarginProblem
 
-EPOCHS_PER_CERTIFICATE = 4  # a certificate costs about a third of an epoch
+EPOCHS_PER_MOVE = 4  # between two moves of the centre
+EPOCHS_PER_CERTIFICATE = 8  # the epochs so far, divided by this, may pass without a certificate
+FIRST_RHO, MIN_RHO, MAX_RHO = 0.01, 1e-5, 1.0  # rho, relative to the mean squared norm
+RHO_GROWTH, RHO_DECAY = 4.0, 0.5
+SLOW_SHARE = 0.5  # rho grows if a move leaves more than this share of a residual that matters
+LARGE_RESIDUAL, SMALL_RESIDUAL = 0.1, 0.01  # what matters and what is idle, as shares of tol
 
 
 def dual_cd(
@@ -31,9 +37,10 @@ def dual_cd(
     callback: Callback | None = None,
 ) -> SolverResult:
     """Minimise a ``MarginProblem`` with the hinge or the squared hinge to ``stop.tol``."""
-    stop = replace(stop, check_every=EPOCHS_PER_CERTIFICATE)
-    iteration = DualDescent(problem, stop.resumed(state) or _start(problem, seed), stop.cancel)
-    status, history = drive(iteration.state, iteration.step, iteration.certify, stop, callback)
+    iteration = DualDescent(problem, stop.resumed(state) or _start(problem, seed), stop)
+    status, history = drive(
+        iteration.state, iteration.step, iteration.certify, stop, callback, iteration.certificate_is_due
+    )
     state = iteration.state
     intercept = iteration.problem.rows.given_intercept(state.w, float(state.bias[0]))
     return SolverResult(state.w, intercept, status, history, state.a * problem.y)
@@ -45,11 +52,14 @@ def _start(problem: MarginProblem, seed: int) -> State:
         a=np.zeros(n),
         w=np.zeros(problem.rows.n_features),
         bias=np.zeros(1),
+        rho=0.0,
+        residual=1.0,
         order=np.arange(n),
         n_active=np.array([n]),
         violation=np.array([np.inf, -np.inf]),
         seed=seed,
         epoch=0,
+        certified_epoch=0,
     )
 
 
@@ -69,42 +79,69 @@ def _far_mean(problem: MarginProblem) -> np.ndarray:
 class DualDescent:
     """Epochs of coordinate descent on the multipliers ``a`` of a ``MarginProblem``."""
 
-    def __init__(self, problem: MarginProblem, state: State, cancel: np.ndarray) -> None:
+    def __init__(self, problem: MarginProblem, state: State, stop: Stop) -> None:
         # Epochs read the rows nearly in memory order, which is several times as fast as any other order.
         mean = _far_mean(problem)
         rows = problem.rows.moved(mean) if mean.any() else problem.rows.compacted()
-        self.problem, self.state, self.cancel = replace(problem, rows=rows), state, cancel
+        self.problem, self.state, self.stop = replace(problem, rows=rows), state, stop
         self.margins: np.ndarray | None = None  # of the last certificate, until a step has used them
         squared = problem.loss.name == "squared-hinge"
         self.upper = np.full_like(problem.cost, np.inf) if squared else problem.cost
         self.ridge = 1.0 / problem.cost if squared else np.zeros_like(problem.cost)
         self.sqnorm = rows.sqnorms()
-        free = max(float(self.sqnorm.mean()), 1.0 / float(problem.cost.sum()))
-        self.bias_weight = {"free": free, "penalised": 1.0, "none": 0.0}[problem.intercept]
+        if problem.intercept != "none" and state.rho == 0.0:
+            state.rho = self._rho(FIRST_RHO)
+
+    def _rho(self, share: float) -> float:
+        """A share of the mean squared norm; at least what moves b by 1 if all a_i of one class are full."""
+        return max(share * float(self.sqnorm.mean()), 1.0 / float(self.problem.cost.sum()))
+
+    @property
+    def bias_weight(self) -> float:
+        """How far b moves with s during an epoch."""
+        return float(self.state.rho / (1.0 + self.problem.intercept_penalty * self.state.rho))
 
     def step(self) -> None:
         """One epoch over the active samples; after a certificate, with a new active set and centre."""
         state = self.state
+        moved = 0.0
+        if state.epoch and state.epoch % EPOCHS_PER_MOVE == 0:
+            moved = self._move_centre()
         if self.margins is not None:
-            self._activate(self.margins + self.problem.y * self._move_centre())
+            self._activate(self.margins + self.problem.y * moved)
             self.margins = None
-        _native.dual_cd_epoch(self.problem, self, state, self.cancel)
+        _native.dual_cd_epoch(self.problem, self, state, self.stop.cancel)
         state.epoch += 1
+
+    def certificate_is_due(self) -> bool:
+        """Where the centre moves, unless the last certificate is recent; it costs about an epoch."""
+        state = self.state
+        enough = state.epoch >= (1.0 + 1.0 / EPOCHS_PER_CERTIFICATE) * state.certified_epoch
+        return bool(enough and state.epoch % EPOCHS_PER_MOVE == 0)
 
     def certify(self) -> Certificate:
         """Bounds at the current iterate, from freshly computed margins."""
         state, problem = self.state, self.problem
-        self.margins = problem.y * (problem.rows.dot(state.w) + state.bias[0])
+        state.certified_epoch = state.epoch
+        scores = problem.rows.dot(state.w) if state.epoch else np.zeros_like(problem.y)
+        self.margins = problem.y * (scores + state.bias[0])
         shares = np.minimum(state.a / problem.cost, 1.0) if self.ridge[0] == 0.0 else state.a / problem.cost
         return problem.certificate(state.w, float(state.bias[0]), self.margins, shares, state.w)
 
     def _move_centre(self) -> float:
-        """Move the centre to b, which shifts b by the same amount again; returns that amount."""
-        if self.problem.intercept != "free":
+        """Move the centre to b, with a new rho; returns how far b itself moves then."""
+        state, penalty = self.state, self.problem.intercept_penalty
+        if self.problem.intercept == "none":
             return 0.0
-        moved = self.bias_weight * float(self.state.a @ self.problem.y)
-        self.state.bias += moved
-        return moved
+        b, s = float(state.bias[0]), float(state.a @ self.problem.y)
+        residual = abs(s - penalty * b) / max(float(state.a.sum()), FLOAT_EPS)
+        if residual > max(LARGE_RESIDUAL * self.stop.tol, SLOW_SHARE * state.residual):
+            state.rho = min(RHO_GROWTH * state.rho, self._rho(MAX_RHO))
+        elif residual < SMALL_RESIDUAL * self.stop.tol:
+            state.rho = max(RHO_DECAY * state.rho, MIN_RHO * float(self.sqnorm.mean()))
+        state.residual = residual
+        state.bias[0] = (b + state.rho * s) / (1.0 + penalty * state.rho)
+        return float(state.bias[0]) - b
 
     def _activate(self, margins: np.ndarray) -> None:
         """Keep the active samples, and reactivate inactive ones that violate their conditions."""

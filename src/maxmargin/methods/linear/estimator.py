@@ -177,6 +177,8 @@ class LinearSVC(CodedClassifier):
     ) -> list[SolverResult]:
         if self.fit_intercept and not self.penalize_intercept:
             data = replace(data, rows=near_origin(data.rows, data.weight))
+        if self.solver_ == "dual-cd":  # once for all columns
+            data = replace(data, rows=data.rows.compacted().with_norms())
         return super()._solve_all(data, stop, callback, n_threads)
 
     def _solve(

@@ -28,6 +28,7 @@ from ...solving import FLOAT_EPS, Certificate
 
 MARGIN_ROUNDING = 4 * FLOAT_EPS  # error of a margin, a sum in blocks, relative to its terms
 MAX_UNSEEN_ROUNDING = 1e-9  # rounding, relative to the objective, that is worth no second look
+MAX_ROUNDING_IN_GAP = 0.01  # the same, relative to the gap
 MAX_EXACT_ROWS = 2000  # rows whose margins are computed without rounding
 
 Intercept = Literal["free", "penalised", "none"]
@@ -106,8 +107,8 @@ class MarginProblem:
         margins = margins if stored == b else margins + self.y * (stored - b)
         feasible = self.balanced(shares)
         size = self.largest_norm * float(np.linalg.norm(w)) + abs(b) + 1.0  # of the terms of a margin
-        primal, rounding = self._rounded_primal(w, stored, margins, MARGIN_ROUNDING * size)
         dual = self._dual_of_feasible(feasible, dual_w if feasible is shares else None)
+        primal, rounding = self._rounded_primal(w, stored, margins, MARGIN_ROUNDING * size, dual)
         return Certificate(
             primal=primal,
             dual=dual - rounding - self._dual_rounding(feasible, size),
@@ -116,18 +117,19 @@ class MarginProblem:
         )
 
     def _rounded_primal(
-        self, w: np.ndarray, b: float, margins: np.ndarray, error: float
+        self, w: np.ndarray, b: float, margins: np.ndarray, error: float, dual: float
     ) -> tuple[float, float]:
         """The objective, and what errors of the margins can change it by.
 
-        A hinge of rows just at their margins can cost much for a small error: if it does, and they are few,
-        what they lack is computed without one.
+        A hinge of rows just at their margins can cost much for a small error: if that shows in the gap, and
+        they are few, what they lack is computed without one.
         """
         primal, hinge = self.primal(w, b, margins), self.loss.name == "hinge"
         near = np.flatnonzero(margins < 1.0 + error)
         slopes = self.cost[near] if hinge else self.cost[near] * (1.0 + error - margins[near])
         rounding = error * float(slopes.sum())
-        if not hinge or rounding <= MAX_UNSEEN_ROUNDING * primal or len(near) > MAX_EXACT_ROWS:
+        unseen = max(MAX_UNSEEN_ROUNDING * primal, MAX_ROUNDING_IN_GAP * (primal - dual))
+        if not hinge or rounding <= unseen or len(near) > MAX_EXACT_ROWS:
             return primal, rounding
         penalty = self.primal(w, b, np.ones_like(margins))
         losses = float(self.cost[near] @ np.maximum(0.0, self._exact_shortfall(near, w, b)))
@@ -135,10 +137,18 @@ class MarginProblem:
 
     def _exact_shortfall(self, which: np.ndarray, w: np.ndarray, b: float) -> np.ndarray:
         """``1 - margin`` of some rows, rounded once."""
-        X = self.rows.X[self.rows.index[which]]
-        X = np.asarray(X.todense() if is_sparse(X) else X, dtype=np.float64)
-        terms, both = -self.y[which, None] * np.column_stack([X, np.ones(len(X))]), np.append(w, b)
-        return np.array([sum_of_products(row, both, 1.0) for row in terms])
+        X, y = self.rows.X[self.rows.index[which]], self.y[which]
+        if not is_sparse(X):
+            X, both = np.column_stack([X, np.ones(len(X))]), np.append(w, b)
+            return np.array([sum_of_products(-sign * row, both, 1.0) for sign, row in zip(y, X)])
+        ends = zip(X.indptr[:-1], X.indptr[1:])
+        stored = [(X.indices[i:j], X.data[i:j].astype(np.float64)) for i, j in ends]
+        return np.array(
+            [
+                sum_of_products(-sign * np.append(x, 1.0), np.append(w[k], b), 1.0)
+                for sign, (k, x) in zip(y, stored)
+            ]
+        )
 
     def _dual_rounding(self, shares: np.ndarray, size: float) -> float:
         """What errors of w(v), and of the balance of feasible shares, can change the dual value by."""
