@@ -54,6 +54,7 @@ struct Data {
             dot += x * z, square += (x - z) * (x - z), l1 += std::abs(x - z);
         }
         if (kernel.kind == KernelKind::rbf) return std::exp(-kernel.gamma * square);
+        if (kernel.kind == KernelKind::exponential) return std::exp(-kernel.gamma * std::sqrt(square));
         return kernel.kind == KernelKind::laplacian ? std::exp(-kernel.gamma * l1) : dot;
     }
 };
@@ -177,7 +178,8 @@ static void test_grid() {
 void test_kernel_tiles() {
     blas() = {naive_gemm<float>, naive_gemm<double>, nullptr, nullptr, nullptr};
     for (std::size_t every : {1u, 2u, 9u})
-        for (KernelKind kind : {KernelKind::linear, KernelKind::rbf, KernelKind::laplacian}) {
+        for (KernelKind kind :
+             {KernelKind::linear, KernelKind::rbf, KernelKind::laplacian, KernelKind::exponential}) {
             test_kernel<float>({kind, 0.01, 0.0, 0.0}, every);
             test_kernel<double>({kind, 0.01, 0.0, 0.0}, every);
         }

@@ -23,6 +23,9 @@ static void test_maps(double tolerance) {
             CHECK(std::abs(double(p[k]) - std::pow(0.5 * double(x[k]) + 1.0, 3.0)) < tolerance * 2000.0);
         }
     }
+    T squares[] = {T(4), T(-1), T(0), T(2)};  // -1 marks what is to be recomputed
+    ops.root(squares, 4);
+    CHECK(squares[0] == T(2) && squares[1] == T(-1) && squares[2] == T(0) && squares[3] == std::sqrt(T(2)));
     const T odd[] = {std::numeric_limits<T>::quiet_NaN(), std::numeric_limits<T>::infinity(), T(-1e30),
                      T(1e30)};
     T out[4];

@@ -9,7 +9,7 @@ from support.reference_kernels import reference
 
 from maxmargin import _core, _native
 from maxmargin._native.grouped import GroupedMatrix
-from maxmargin.kernels import RBF, Laplacian, Linear, Polynomial, Sigmoid
+from maxmargin.kernels import RBF, Exponential, Laplacian, Linear, Polynomial, Sigmoid
 
 LAYOUTS = {"dense": np.ascontiguousarray, "csr": sp.csr_array}
 DTYPES = {np.float32: 1e-6, np.float64: 1e-14}
@@ -31,6 +31,7 @@ def kernels(d):
         Polynomial(degree=3, gamma=gamma, coef0=1.0),
         Polynomial(degree=2.5, gamma=0.1 * gamma, coef0=2.0),
         Sigmoid(gamma, coef0=-0.1),
+        Exponential(gamma),
         Laplacian(gamma),
     ]
 

@@ -12,7 +12,7 @@ from maxmargin import LaSVM, _native
 from maxmargin._native.grouped import GroupedMatrix, columns_of_groups
 from maxmargin.codes import Code, one_vs_one, one_vs_rest
 from maxmargin.decoders import decoder_from_name
-from maxmargin.kernels import RBF, FromFunction, Laplacian, Linear, Precomputed, kernel_from_name
+from maxmargin.kernels import RBF, Exponential, FromFunction, Laplacian, Linear, Precomputed, kernel_from_name
 
 SHAPES = [(1, 3), (50, 5), (400, 16), (100, 150)]  # rows and features: one and several tiles, panels and BLAS
 
@@ -58,7 +58,7 @@ def problem(code, d=5, n_support=700, dtype=np.float64, seed=0):
 @pytest.mark.parametrize(("n", "d"), SHAPES)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array], ids=["dense", "csr"])
-@pytest.mark.parametrize("kernel", [RBF(0.1), Laplacian(0.1), Linear()], ids=lambda k: k.name)
+@pytest.mark.parametrize("kernel", [RBF(0.1), Laplacian(0.1), Exponential(0.3), Linear()], ids=lambda k: k.name)
 def test_groups_give_the_dense_product(code, n, d, dtype, layout, kernel):
     Z, coef, labels = problem(code, d, dtype=dtype)
     model = machine(layout(Z), coef, labels, code, kernel)

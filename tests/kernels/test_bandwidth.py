@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from maxmargin.kernels import RBF, Sigmoid
+from maxmargin.kernels import RBF, Exponential, Sigmoid
 from maxmargin.kernels.bandwidth import MAX_SAMPLED_ROWS, median_gamma, scale_gamma
 
 
@@ -43,6 +43,19 @@ def test_scale_is_scikit_learns_and_sparse_agrees():
     )
     assert scale_gamma(np.ones((3, 2))) == 1.0
     assert Sigmoid(gamma="auto").resolve(X, None).gamma == 0.25
+
+
+@pytest.mark.parametrize("heuristic", ["median", "scale", "auto"])
+def test_gamma_of_the_exponential_kernel_multiplies_a_distance(heuristic):
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    gamma, of_squares = (k(heuristic).resolve(X, np.random.default_rng(0)).gamma for k in (Exponential, RBF))
+    assert gamma == pytest.approx(np.sqrt(of_squares), rel=1e-12)
+    scaled = Exponential(heuristic).resolve(10 * X, np.random.default_rng(0)).gamma
+    assert scaled == pytest.approx(gamma / (1 if heuristic == "auto" else 10), rel=1e-9)
+    if heuristic == "median":
+        i, j = np.triu_indices(40, k=1)
+        distances = np.sqrt(np.square(X[i] - X[j]).sum(axis=1))
+        assert gamma == pytest.approx(1 / np.median(distances), rel=1e-3)
 
 
 def test_the_median_takes_any_rows_and_counts_their_features_in_blocks(monkeypatch):

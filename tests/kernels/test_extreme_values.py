@@ -10,10 +10,14 @@ from support.reference_kernels import reference
 
 from maxmargin.kernels import (
     RBF,
+    Exponential,
     Laplacian,
     Polynomial,
     Sigmoid,
 )
+
+
+OF_DISTANCE = [RBF, Laplacian, Exponential]
 
 
 @pytest.mark.parametrize("offset", [1e3, 1e4])
@@ -35,9 +39,43 @@ def test_two_tight_clusters_far_apart(dtype):
     np.testing.assert_allclose(RBF(gamma=0.1)(X), expected, rtol=20 * TOLERANCE[dtype], atol=1e-8)
 
 
+def roots(X, Z):
+    """Distances from many digits: neither the differences nor their squares are rounded to double."""
+    X, Z = (np.asarray(rows, dtype=np.longdouble) for rows in (X, Z))
+    return np.sqrt(((X[:, None] - Z) ** 2).sum(axis=2))
+
+
+@pytest.mark.parametrize(("dtype", "error"), [(np.float32, 2e-5), (np.float64, 2e-12)])
+@pytest.mark.parametrize("layout", ["dense", "csr32"])
+@pytest.mark.parametrize("d", [1, 3, 150])
+@pytest.mark.parametrize("offset", [0.0, 100.0, 1e4])
+@pytest.mark.parametrize("width", [0.1, 1.0, 30.0, 1e4])
+def test_exponential_of_near_duplicates_and_far_rows(width, offset, d, layout, dtype, error):
+    X = (rows(84, d) + offset).astype(dtype)
+    nudge = 10.0 ** -np.arange(84 // 7).repeat(7)[:, None]  # from another row to a row almost equal
+    Z = (X + nudge * rows(84, d, seed=1)).astype(dtype)
+    gamma = width / np.sqrt(2 * d)
+    K = Exponential(gamma)(LAYOUTS[layout](X), LAYOUTS[layout](Z))
+    expected = np.exp(-gamma * roots(X, Z))
+    assert expected.diagonal()[-1] > 0.5 or width > 1 or offset > 0
+    np.testing.assert_allclose(K, expected, rtol=0, atol=error)
+    once = Exponential(gamma)(LAYOUTS[layout](X), LAYOUTS[layout](X))
+    assert (once.diagonal() == 1).all()
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("size", [1e-30, 1e-25, 1e25, 1e37])
+def test_exponential_where_squares_leave_the_range(size, dtype):
+    X = (rows(20, 4) * size).astype(dtype)
+    gamma = 0.5 / size
+    for layout in LAYOUTS.values():
+        K = Exponential(gamma)(layout(X))
+        np.testing.assert_allclose(K, np.exp(-gamma * roots(X, X)), rtol=0, atol=2e-6)
+
+
 @pytest.mark.parametrize("dtype", TOLERANCE)
 @pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("kernel", [RBF(gamma=2.0), Laplacian(gamma=2.0)], ids=lambda k: k.name)
+@pytest.mark.parametrize("kernel", [k(gamma=2.0) for k in OF_DISTANCE], ids=lambda k: k.name)
 def test_equal_rows_give_exactly_one(kernel, layout, dtype):
     X = np.concatenate([rows(150, 300, dtype, density=0.2) * 7 + 1, rows(150, 300, dtype, density=0.02)])
     K = kernel(LAYOUTS[layout](np.concatenate([X, X])))
@@ -52,7 +90,7 @@ def test_equal_rows_give_exactly_one(kernel, layout, dtype):
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("d", [3, 300])
 @pytest.mark.parametrize("gamma", [5e-324, 1e-300, 1e-46, 3e38, 1e39, 1e200, 1.3e308, np.finfo(float).max])
-@pytest.mark.parametrize("kernel", [RBF, Laplacian], ids=lambda k: k.name)
+@pytest.mark.parametrize("kernel", OF_DISTANCE, ids=lambda k: k.name)
 def test_any_finite_gamma_gives_one_for_equal_rows_and_zero_for_far_ones(kernel, gamma, d, layout, dtype):
     X = rows(20, d, dtype, density=0.05 if layout == "csr32" else 1.0)
     X[:, 0] = np.arange(20)

@@ -55,7 +55,7 @@ def test_names_and_errors():
     assert kernel_from_name("linear", gamma=2.0) == Linear()
     assert kernel_from_name(RBF(gamma=1.0), gamma=2.0) == RBF(gamma=1.0)
     assert isinstance(kernel_from_name(rbf_kernel), FromFunction)
-    with pytest.raises(ValueError, match=r"one of \['laplacian', 'linear', .*got 'rfb'"):
+    with pytest.raises(ValueError, match=r"one of \['exponential', 'laplacian', .*got 'rfb'"):
         kernel_from_name("rfb")
     with pytest.raises(ValueError, match="same features"):
         Linear()(rows(2, 3), rows(2, 4))

@@ -12,6 +12,7 @@ from support.reference_kernels import dense64, reference
 from maxmargin import _native
 from maxmargin.kernels import (
     RBF,
+    Exponential,
     Laplacian,
     Linear,
     Polynomial,
@@ -47,7 +48,11 @@ def test_tiles_meet_and_matmul_equals_block_times_matrix(kernel, layout):
 
 @pytest.mark.parametrize("dtype", TOLERANCE)
 @pytest.mark.parametrize("layout", ["dense", "csr32"])
-@pytest.mark.parametrize("kernel", [Linear(), RBF(gamma=0.1), Laplacian(gamma=0.1)], ids=lambda k: k.name)
+@pytest.mark.parametrize(
+    "kernel",
+    [Linear(), RBF(gamma=0.1), Laplacian(gamma=0.1), Exponential(gamma=0.3)],
+    ids=lambda k: k.name,
+)
 def test_threads_change_no_bit(kernel, layout, dtype):
     X, A = LAYOUTS[layout](rows(1400, 5, dtype, density=0.5)), rows(1400, 4, dtype)
     blocks = [_native.kernel_block(X, X, kernel, n_threads=n) for n in (1, 2, 4)]
@@ -57,7 +62,11 @@ def test_threads_change_no_bit(kernel, layout, dtype):
         assert results[0].tobytes() == results[1].tobytes() == results[2].tobytes()
 
 
-@pytest.mark.parametrize("kernel", [Linear(), RBF(gamma=0.01), Laplacian(gamma=0.01)], ids=lambda k: k.name)
+@pytest.mark.parametrize(
+    "kernel",
+    [Linear(), RBF(gamma=0.01), Laplacian(gamma=0.01), Exponential(gamma=0.1)],
+    ids=lambda k: k.name,
+)
 @pytest.mark.parametrize("layout", ["dense", "csr32"])
 @pytest.mark.parametrize("d", [20, 150])
 def test_kernel_of_rows_with_themselves_is_exactly_symmetric(kernel, layout, d):
@@ -71,7 +80,13 @@ def test_kernel_of_rows_with_themselves_is_exactly_symmetric(kernel, layout, d):
 @pytest.mark.parametrize("d", [3, 54, 150, 784])
 @pytest.mark.parametrize(
     "kernel",
-    [Linear(), RBF(gamma=0.5), Polynomial(degree=3, gamma=0.1, coef0=1.0), Laplacian(gamma=0.1)],
+    [
+        Linear(),
+        RBF(gamma=0.5),
+        Polynomial(degree=3, gamma=0.1, coef0=1.0),
+        Laplacian(gamma=0.1),
+        Exponential(gamma=0.7),
+    ],
     ids=lambda k: k.name,
 )
 @pytest.mark.parametrize("density", [1.0, 0.05], ids=["dense", "sparse"])

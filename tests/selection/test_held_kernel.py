@@ -17,11 +17,11 @@ from maxmargin import (
     PathCV,
     _native,
 )
-from maxmargin.kernels import RBF, Laplacian
+from maxmargin.kernels import RBF, Exponential, Laplacian
 from maxmargin.selection.shared_kernel import HeldKernel
 
 
-@pytest.mark.parametrize("kernel", [RBF, Laplacian])
+@pytest.mark.parametrize("kernel", [RBF, Laplacian, Exponential])
 @pytest.mark.parametrize("room", [10**9, 0], ids=["distances", "squares"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_held_values_equal_the_kernel(kernel, room, dtype):

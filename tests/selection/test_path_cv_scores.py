@@ -30,6 +30,7 @@ from maxmargin.selection.splits import splits_of
         ({"loss": "squared-hinge", "code": "one-vs-rest"}, 3),
         ({"class_weight": {0: 0.0}}, 4),
         ({"kernel": "laplacian"}, 2),
+        ({"kernel": "exponential"}, 3),
         ({"kernel": "polynomial", "coef0": 1.0}, 3),
     ],
     ids=str,

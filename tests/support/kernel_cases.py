@@ -5,6 +5,7 @@ import scipy.sparse as sp
 
 from maxmargin.kernels import (
     RBF,
+    Exponential,
     Laplacian,
     Linear,
     Polynomial,
@@ -18,6 +19,7 @@ KERNELS = [
     RBF(gamma=0.3),
     Sigmoid(gamma=0.2, coef0=-0.1),
     Laplacian(gamma=0.4),
+    Exponential(gamma=0.6),
 ]
 TOLERANCE = {np.float32: 2e-6, np.float64: 1e-13}
 ids = [f"{k.name}{getattr(k, 'degree', '')}" for k in KERNELS]

@@ -10,6 +10,7 @@ FORMULAS = {
     "polynomial": lambda x, z, k: (k.gamma * (x @ z) + k.coef0) ** k.degree,
     "rbf": lambda x, z, k: math.exp(-k.gamma * ((x - z) @ (x - z))),
     "sigmoid": lambda x, z, k: math.tanh(k.gamma * (x @ z) + k.coef0),
+    "exponential": lambda x, z, k: math.exp(-k.gamma * math.sqrt((x - z) @ (x - z))),
     "laplacian": lambda x, z, k: math.exp(-k.gamma * np.abs(x - z).sum()),
 }
 

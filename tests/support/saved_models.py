@@ -87,6 +87,8 @@ def special() -> dict[str, Callable[[], Any]]:
         ),
         "polynomial": lambda: svc(kernel="polynomial", degree=2, coef0=1.0).fit(X, y),
         "laplacian median": lambda: svc(kernel="laplacian", gamma="median", random_state=3).fit(X, y),
+        "exponential median": lambda: svc(kernel="exponential", gamma="median").fit(X, y),
+        "exponential budget": lambda: mm.SparseKernelClassifier(6, kernel="exponential").fit(X, y),
         "precomputed": lambda: svc(kernel="precomputed").fit(X @ X.T, y),
         "code": lambda: svc(code=codes.Code(matrix, "mine"), decoder="log").fit(X, y),
         "many columns": lambda: svc(code="exhaustive", decoder=decoders.LossBased()).fit(X, y),

@@ -12,7 +12,8 @@ template <class T>
 struct ExpansionLimits {
     T noise;      // relative error of the expansion, compared with x2 + z2
     T far_norms;  // x2 + z2 above which this error affects the kernel value
-    T near;       // distances below which the kernel value must be recomputed
+    T near;       // squared distances below which the kernel value must be recomputed
+    T root;       // times x2 + z2: distances below which the root of the expansion is too inaccurate
 };
 
 // The type in which products of In are summed: In itself, except for codes, integers that stand for multiples
@@ -98,6 +99,7 @@ struct SimdOps {
     double (*sqdist)(const T* x, const T* z, std::size_t n);                    // sum_k (x[k] - z[k])^2
     double (*l1dist)(const T* x, const T* z, std::size_t n);                    // sum_k |x[k] - z[k]|
     void (*subtract)(const T* x, const double* centre, T* out, std::size_t n);  // out = x - centre
+    void (*root)(T* t, std::size_t n);  // t = sqrt(t); marks of -1 stay
     // p = x2 + z2 - 2 p, or -1 where the expansion is not trusted; true if there is any -1
     bool (*expand)(T* p, T x2, const T* z2, ExpansionLimits<T>, std::size_t n);
 

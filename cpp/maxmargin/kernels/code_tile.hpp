@@ -24,13 +24,21 @@ class CodeTile {
         const CodeMap map = kernel_.kind == KernelKind::rbf ? CodeMap::rbf
                             : kernel_.of_squared_distance() ? CodeMap::distance
                                                             : CodeMap::product;
-        const double scale = step_ * step_ * (map == CodeMap::rbf ? kernel_.gamma : 1.0);
+        // the root of a distance in steps cannot overflow, and the step goes into gamma
+        const double scale = kernel_.of_distance() ? 1.0
+                             : map == CodeMap::rbf ? step_ * step_ * kernel_.gamma
+                                                   : step_ * step_;
+        Kernel in_steps = kernel_;
+        in_steps.gamma *= kernel_.of_distance() ? step_ : 1.0;
         walk_panels(PanelTile<Code>{x_.data(), n, panels_.data(), m, d_}, sums_, K, stride,
                     simd().code_products, [&](const PanelTask<Code, T>& task, std::size_t i, std::size_t j) {
                         simd().of<T>().panel_values(task, {map, scale, x2_.data() + i, z2_.data() + j});
-                        if (map == CodeMap::product)
-                            for (std::size_t r = 0; r < task.n; ++r)
-                                kernel_.map(task.out + r * stride, task.m);
+                        if (map == CodeMap::rbf) return;
+                        for (std::size_t r = 0; r < task.n; ++r) {
+                            T* row = task.out + r * stride;
+                            if (kernel_.of_distance()) simd().of<T>().root(row, task.m);
+                            in_steps.map(row, task.m);
+                        }
                     });
     }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "maxmargin/core/row_set.hpp"
@@ -79,20 +80,26 @@ class DenseTile {
 
     // Turns products of row i with the rows j.. of the tile into values of kernels other than rbf.
     void finish(std::size_t i, std::size_t j, std::size_t count, T* row) {
-        if (!kernel_.of_squared_distance())
-            kernel_.map(row, count);
-        else if (simd().of<T>().expand(row, T(x_sizes_[i]), z2_.data() + j, kernel_.limits<T>(d_), count))
-            recompute(i, z_first_ + j, count, row);
+        const SimdOps<T>& ops = simd().of<T>();
+        if (kernel_.of_squared_distance()) {
+            const bool marked = ops.expand(row, T(x_sizes_[i]), z2_.data() + j, kernel_.limits<T>(d_), count);
+            if (kernel_.of_distance()) ops.root(row, count);
+            if (marked) recompute(i, z_first_ + j, count, row);
+        }
+        kernel_.map(row, count);
     }
 
-    // Recomputes marked values from the original rows, because packing rounds them again.
+    // Recomputes marked distances from the original rows, because packing rounds them again; the other values
+    // of an rbf row are mapped already.
     void recompute(std::size_t i, std::size_t z_first, std::size_t count, T* row) {
         const DenseRows<T>*x = X_.dense(), *z = Z_.dense();
         for (std::size_t j = 0; j < count; ++j) {
             if (row[j] != T(-1)) continue;
-            row[j] = T(x && z ? simd().of<T>().sqdist(x->row(X_.index(i)), z->row(Z_.index(z_first + j)), d_)
-                              : unlike_sqdist(i, z_first + j));
-            kernel_.map(row + j, 1);
+            const double square =
+                x && z ? simd().of<T>().sqdist(x->row(X_.index(i)), z->row(Z_.index(z_first + j)), d_)
+                       : unlike_sqdist(i, z_first + j);
+            row[j] = T(kernel_.of_distance() ? std::sqrt(square) : square);
+            if (kernel_.kind == KernelKind::rbf) kernel_.map(row + j, 1);
         }
     }
 

@@ -11,7 +11,7 @@
 namespace maxmargin {
 
 // squared_distance is rbf without its map, for the median heuristic.
-enum class KernelKind { linear, polynomial, rbf, sigmoid, laplacian, squared_distance };
+enum class KernelKind { linear, polynomial, rbf, sigmoid, laplacian, exponential, squared_distance };
 
 struct Kernel {
     KernelKind kind;
@@ -19,11 +19,13 @@ struct Kernel {
 
     // True where the map starts from the product <x,z> alone.
     bool of_product() const { return !of_squared_distance() && kind != KernelKind::laplacian; }
+    bool of_distance() const { return kind == KernelKind::exponential; }  // root of the squared one
     bool of_squared_distance() const {
-        return kind == KernelKind::rbf || kind == KernelKind::squared_distance;
+        return kind == KernelKind::rbf || kind == KernelKind::squared_distance || of_distance();
     }
 
-    // Turns products, squared distances (rbf) or L1 distances (laplacian) into kernel values, in place.
+    // Turns products, squared distances (rbf), L1 distances (laplacian) or distances (exponential) into
+    // kernel values, in place.
     template <class T>
     void map(T* t, std::size_t n) const {
         const SimdOps<T>& ops = simd().of<T>();
@@ -37,18 +39,25 @@ struct Kernel {
                 return ops.tanh(t, gamma, coef0, n);
             case KernelKind::rbf:
             case KernelKind::laplacian:
+            case KernelKind::exponential:
                 return ops.exp_minus(t, gamma, n);
         }
     }
 
     // When to distrust x2 + z2 - 2 <x,z> over d features. The worst error of a product is d/2 eps |x| |z|;
     // the usual one is a few eps, and it matters once gamma times it exceeds the tolerance. A kernel value
-    // below e^-20 is too small to matter. (A squared distance has gamma 0, so its error never matters.)
+    // below e^-20 is too small to matter. (A squared distance has gamma 0, so its error never matters.) An
+    // error e of a squared distance t is one of e / (2 sqrt(t)) of the distance, so for the exponential
+    // kernel it matters where sqrt(t) < gamma e / (2 tolerance).
     template <class T>
     ExpansionLimits<T> limits(std::size_t d) const {
         constexpr T eps = std::numeric_limits<T>::epsilon();
         constexpr double tolerance = sizeof(T) == 4 ? 2e-5 : 1e-12;
-        return {T(0.5 * double(d) + 4.0) * eps, T(tolerance / (4.0 * double(eps) * gamma)), T(20.0 / gamma)};
+        const T noise = T(0.5 * double(d) + 4.0) * eps;
+        if (of_distance())
+            return {noise, std::numeric_limits<T>::infinity(), T(20.0 / gamma * (20.0 / gamma)),
+                    T(2.0 * double(eps) * gamma / tolerance)};
+        return {noise, T(tolerance / (4.0 * double(eps) * gamma)), T(20.0 / gamma), T(0)};
     }
 };
 
@@ -58,9 +67,11 @@ inline KernelKind kernel_kind(const std::string& name) {
     if (name == "rbf") return KernelKind::rbf;
     if (name == "sigmoid") return KernelKind::sigmoid;
     if (name == "laplacian") return KernelKind::laplacian;
+    if (name == "exponential") return KernelKind::exponential;
     if (name == "squared-distance") return KernelKind::squared_distance;
     throw std::invalid_argument(
-        "kernel must be 'linear', 'polynomial', 'rbf', 'sigmoid', 'laplacian' or 'squared-distance'; got '" +
+        "kernel must be 'linear', 'polynomial', 'rbf', 'sigmoid', 'laplacian', 'exponential' or "
+        "'squared-distance'; got '" +
         name + "'.");
 }
 

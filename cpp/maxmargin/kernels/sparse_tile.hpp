@@ -91,8 +91,11 @@ class SparseTile {
         const ExpansionLimits<double> limits = kernel_.limits<double>(X_.n_cols());
         for (std::size_t j = 0; j < m; ++j) {
             const double sizes = x_size + z_sizes[j], distance = sizes - factor * meet_[j];
-            const double least = limits.noise * sizes + (sizes > limits.far_norms ? limits.near : 0.0);
-            out[j] = T(distance > least ? distance : exact_distance(i, z_first + j));
+            const double blurred = limits.root * sizes, square = blurred * blurred;
+            const double close = sizes > limits.far_norms || !(square < limits.near) ? limits.near : square;
+            const double least = limits.noise * sizes + close;
+            const double known = distance > least ? distance : exact_distance(i, z_first + j);
+            out[j] = T(kernel_.of_distance() ? std::sqrt(known) : known);
         }
     }
 

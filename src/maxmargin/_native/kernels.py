@@ -31,6 +31,9 @@ simd_name = _core.simd_name
 exp = _core.exp  # not wrapped: the binding checks its arguments, and a wrapper would dominate short arrays
 
 
+DISTANCES = ("exponential", "rbf", "squared-distance")  # computed from products, so a centre helps
+
+
 class CompiledKernel(Protocol):
     """What the core needs to know about a kernel: its name and its parameters."""
 
@@ -70,7 +73,7 @@ def _arguments(
                 "sparse rows are never centred; compute their row_stats first, then those of the other rows "
                 "with like=."
             )
-    elif kernel.native[0] in ("rbf", "squared-distance") and not is_sparse(X) and not is_sparse(Z):
+    elif kernel.native[0] in DISTANCES and not is_sparse(X) and not is_sparse(Z):
         centre = useful_centre(Z, z_rows)
     else:
         centre = None

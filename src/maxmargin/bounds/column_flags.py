@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..kernels import RBF, Laplacian
+from ..kernels import _OfDistance
 from .code_combination import combined_share
 from .column_view import ColumnView
 from .kinds import DoesNotApply, Entry, FloatArray, Inapplicable
@@ -84,7 +84,7 @@ def _span(view: ColumnView, t: int) -> np.ndarray:
 
 def _spread(view: ColumnView) -> float:
     """An upper bound on the largest minus the smallest kernel value between rows."""
-    if isinstance(view.kernel.kernel, RBF | Laplacian):
+    if isinstance(view.kernel.kernel, _OfDistance):
         return 1.0
     n, largest = len(view.kernel), float(view.diagonal.max())
     if n > MAX_SPREAD_ROWS:

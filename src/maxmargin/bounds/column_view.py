@@ -11,14 +11,13 @@ from .._native import effective_n_threads, is_sparse
 from ..base import CodedClassifier, KernelClassifier
 from ..data import WeightedRows, check_label_types, check_sample_weight, class_weights
 from ..kernels import (
-    RBF,
     FromFunction,
     Kernel,
     KernelData,
-    Laplacian,
     Linear,
     Precomputed,
     Scaled,
+    _OfDistance,
     depends_on_data,
 )
 from ..methods.baselines import BudgetPerceptron, KernelMatchingPursuit, KernelPegasos, KernelPerceptron
@@ -289,7 +288,7 @@ def loss_of(model: Any) -> str | None:
 
 def largest_norm(kernel: Kernel) -> float | None:
     """The largest possible ``sqrt(k(x, x))``, where it is known."""
-    if isinstance(kernel, RBF | Laplacian):
+    if isinstance(kernel, _OfDistance):
         return 1.0
     if isinstance(kernel, Scaled):
         inner = largest_norm(kernel.kernel)

@@ -107,7 +107,7 @@ def report(
         Held-out rows: they must not have been used to choose anything about the model.
     max_norm : float, optional
         An upper bound on ``sqrt(k(x, x))`` over all possible rows; for the linear kernel, on their norms. It
-        is 1 for RBF and Laplacian kernels.
+        is 1 for RBF, Laplacian and exponential kernels.
 
     Returns
     -------

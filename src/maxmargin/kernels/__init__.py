@@ -2,13 +2,14 @@
 
 from .algebra import Kernel, Product, Scaled, Sum
 from .bandwidth import _SquaredDistance, depends_on_data, median_gamma
-from .compiled import RBF, Laplacian, Linear, Polynomial, Sigmoid
+from .compiled import RBF, Exponential, Laplacian, Linear, Polynomial, Sigmoid, _OfDistance
 from .data import KernelData, join_points, n_points, points_of
 from .given import FromFunction, Precomputed
 from .names import kernel_from_name
 
 __all__ = [
     "RBF",
+    "Exponential",
     "FromFunction",
     "Kernel",
     "KernelData",
@@ -20,6 +21,7 @@ __all__ = [
     "Scaled",
     "Sigmoid",
     "Sum",
+    "_OfDistance",
     "_SquaredDistance",
     "depends_on_data",
     "join_points",

@@ -13,7 +13,7 @@ from ..data import check_number
 from .algebra import Kernel, Matrix
 from .bandwidth import median_gamma, scale_gamma
 
-__all__ = ["RBF", "Compiled", "Gamma", "Laplacian", "Linear", "Polynomial", "Sigmoid"]
+__all__ = ["RBF", "Compiled", "Exponential", "Gamma", "Laplacian", "Linear", "Polynomial", "Sigmoid"]
 
 Gamma = float | str
 _GAMMA_WORDS = ("auto", "median", "scale")
@@ -87,7 +87,11 @@ class _WithGamma(Compiled):
             gamma = median_gamma(rows, rng, sample_weight, index)
         else:
             gamma = 1.0 / rows.shape[1] if self.gamma == "auto" else scale_gamma(rows, sample_weight, index)
-        return replace(self, gamma=gamma)  # type: ignore[type-var]
+        return replace(self, gamma=self.from_squares(gamma))  # type: ignore[type-var]
+
+    def from_squares(self, gamma: Any) -> Any:
+        """This kernel's gamma, given a number or an array of numbers that multiply squared distances."""
+        return gamma
 
 
 class _OfDistance(_WithGamma):
@@ -155,6 +159,22 @@ class Laplacian(_OfDistance):
 
     gamma: Gamma = "median"
     name: ClassVar[str] = "laplacian"
+
+
+@dataclass(frozen=True)
+class Exponential(_OfDistance):
+    """``exp(-gamma ||x - z||_2)``; exactly 1 for equal rows.
+
+    Its gamma multiplies a distance, not a squared one. So "median", "scale" and "auto" are the square roots of
+    what they are for the other kernels: "median" is one over the median distance between rows.
+    """
+
+    gamma: Gamma = "median"
+    name: ClassVar[str] = "exponential"
+
+    def from_squares(self, gamma: Any) -> Any:
+        """The square root."""
+        return gamma**0.5
 
 
 @dataclass(frozen=True)

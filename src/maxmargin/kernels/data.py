@@ -17,7 +17,7 @@ from .. import _native
 from .._native import is_sparse
 from ..data import check_kernel_sums
 from .algebra import Kernel
-from .compiled import RBF, Compiled, Laplacian
+from .compiled import Compiled, _OfDistance
 from .given import Precomputed
 
 __all__ = ["KernelData", "join_points", "n_points", "points_of"]
@@ -258,7 +258,7 @@ class KernelData:
 
     def lengths(self, which: np.ndarray) -> np.ndarray:
         """``sqrt(k(x, x))`` of the selected rows, for a positive semi-definite kernel."""
-        if isinstance(self.kernel, RBF | Laplacian):
+        if isinstance(self.kernel, _OfDistance):
             return np.ones(len(which))
         step = 4096  # rows are copied
         parts = [self.diagonal(self.points(which[i : i + step])) for i in range(0, len(which), step)]

@@ -6,13 +6,13 @@ from dataclasses import fields
 from typing import Any
 
 from .algebra import Kernel
-from .compiled import RBF, Gamma, Laplacian, Linear, Polynomial, Sigmoid
+from .compiled import RBF, Exponential, Gamma, Laplacian, Linear, Polynomial, Sigmoid
 from .given import FromFunction, Precomputed
 
 __all__ = ["kernel_from_name"]
 
 _BY_NAME: dict[str, type[Kernel]] = {
-    k.name: k for k in (Laplacian, Linear, Polynomial, Precomputed, RBF, Sigmoid)
+    k.name: k for k in (Exponential, Laplacian, Linear, Polynomial, Precomputed, RBF, Sigmoid)
 }
 _ALIASES = {"poly": "polynomial"}  # scikit-learn's spelling
 

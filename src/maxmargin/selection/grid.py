@@ -10,6 +10,7 @@ from scipy.stats import rankdata
 from sklearn.model_selection import ParameterGrid
 
 from ..data import check_grid
+from ..kernels import kernel_from_name
 from .regularization_path import beside, parameter_of
 
 __all__ = ["RULES", "Grid", "chosen_point", "grid_for", "ranks"]
@@ -68,7 +69,7 @@ class Grid:
 def grid_for(estimator: Any, Cs: Any, alphas: Any, gammas: Any, total: float, median: float | None) -> Grid:
     """The given grid, with defaults in place of None; ``total`` is the weight of all rows.
 
-    ``median`` is the median heuristic's gamma, or None where the default grid has no gammas.
+    ``median`` is the median of one over the squared distances, or None where the default grid has no gammas.
     """
     if Cs is not None and alphas is not None:
         raise ValueError("give either Cs or alphas, not both; an estimator has only one of these parameters.")
@@ -96,7 +97,8 @@ def _gamma_axis(
     if gammas is None:
         if median is None:
             return None, np.zeros(0)
-        return beside(regularised, "gamma"), median * GAMMA_FACTORS
+        kernel = kernel_from_name(estimator.get_params()[beside(regularised, "kernel")])
+        return beside(regularised, "gamma"), kernel.from_squares(median * GAMMA_FACTORS)  # type: ignore[attr-defined]
     name = parameter_of(estimator, "gamma")
     if name is None:
         raise ValueError(f"gammas are given, but {estimator!r} has no parameter gamma.")

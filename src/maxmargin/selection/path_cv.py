@@ -35,7 +35,7 @@ from .splits import Split, median_of, splits_of
 
 __all__ = ["PathCV", "chosen_model"]
 
-KERNELS_WITH_BANDWIDTH = ("rbf", "laplacian")
+KERNELS_WITH_BANDWIDTH = ("exponential", "laplacian", "rbf")
 REFIT_TIME_SHARE = 0.2  # of max_seconds
 
 
@@ -88,7 +88,7 @@ class PathCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         1e2 in ``(1/n) sum loss + lambda/2 ||f||^2``: alpha is lambda, and ``C = 1 / (lambda n)`` with n the
         total weight of all rows.
     gammas : array-like or "fixed", optional
-        By default the estimator's own gamma if that was set; else, for an "rbf" or "laplacian" kernel, five
+        By default the estimator's own gamma if that was set; else, for a kernel of a distance, five
         values around the median heuristic, a factor of 4 apart. In a pipeline the last step's gamma counts,
         and the heuristic looks at the rows as the other steps transform them. "fixed" keeps a gamma given by
         name, too.

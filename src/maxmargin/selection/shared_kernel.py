@@ -22,7 +22,7 @@ from ..checkpoints import FitRecord
 from ..codes import code_from_name
 from ..data import MemoryPool, Rows, WeightedRows, canonical_index, check_costs, class_weights, lazy_array
 from ..decoders import DECODERS, decision_values, decoder_from_name
-from ..kernels import RBF, Kernel, KernelData, Laplacian, Precomputed, _SquaredDistance, depends_on_data
+from ..kernels import RBF, Kernel, KernelData, Precomputed, _OfDistance, _SquaredDistance, depends_on_data
 from ..methods.kernel_svm import KernelSVC, svm_path
 from ..solving import Deadline, SolverResult, Status, Stop, solve_columns, until_cut, without_bound_words
 from .grid import Grid
@@ -307,7 +307,7 @@ class HeldKernel:
     def _squarings(self, kernel: Kernel) -> int:
         """The number of squarings from the current gamma to the kernel's; 0 if squaring cannot reach it."""
         before = self.kernel
-        if not isinstance(kernel, RBF | Laplacian) or not isinstance(before, type(kernel)):
+        if not isinstance(kernel, _OfDistance) or not isinstance(before, type(kernel)):
             return 0
         steps = np.log2(float(kernel.gamma) / float(before.gamma))
         n = round(steps)

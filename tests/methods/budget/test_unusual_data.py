@@ -177,6 +177,7 @@ def test_precomputed_and_callable_equal_the_named_kernel():
     [
         {"kernel": "poly", "coef0": 1.0},
         {"kernel": "laplacian"},
+        {"kernel": "exponential"},
         {"kernel": "sigmoid", "gamma": 2.0},
         {"kernel": "sigmoid", "gamma": 0.1, "coef0": -1.0},
         {"kernel": "linear"},

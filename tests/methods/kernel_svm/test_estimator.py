@@ -13,14 +13,16 @@ from maxmargin.kernels import RBF
 
 def kernel_matrix(name, X):
     """By its formula, with gamma = 1/2, degree 2 and coef0 = 1."""
+    differences = X[:, None] - X[None]
+    if name == "exponential":
+        return np.exp(-0.5 * np.sqrt((differences**2).sum(axis=2)))
     if name in ("rbf", "laplacian"):
-        differences = X[:, None] - X[None]
         return np.exp(-0.5 * (differences**2 if name == "rbf" else np.abs(differences)).sum(axis=2))
     return X @ X.T if name == "linear" else (0.5 * X @ X.T + 1.0) ** 2
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("kernel", ["linear", "polynomial", "rbf", "laplacian"])
+@pytest.mark.parametrize("kernel", ["linear", "polynomial", "rbf", "laplacian", "exponential"])
 @pytest.mark.parametrize("C", [1e-2, 1.0, 100.0])
 def test_objective_matches_the_referee(loss, kernel, C):
     X, y = blobs(60)

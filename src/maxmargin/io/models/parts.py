@@ -26,7 +26,18 @@ from .schema import (
     Word,
 )
 
-KERNELS = ("Laplacian", "Linear", "Polynomial", "Precomputed", "Product", "RBF", "Scaled", "Sigmoid", "Sum")
+KERNELS = (
+    "Exponential",
+    "Laplacian",
+    "Linear",
+    "Polynomial",
+    "Precomputed",
+    "Product",
+    "RBF",
+    "Scaled",
+    "Sigmoid",
+    "Sum",
+)
 LOSSES = ("Hinge", "Log", "Perceptron", "Squared", "SquaredHinge")
 DECODERS = (
     "Coupling",
@@ -75,6 +86,7 @@ PAIR: Fields = {"left": Object(KERNELS), "right": Object(KERNELS)}
 
 PARTS: dict[str, StoredClass] = {
     # kernels
+    "Exponential": StoredClass(GAMMA),
     "Laplacian": StoredClass(GAMMA),
     "Linear": StoredClass(),
     "Polynomial": StoredClass({**GAMMA, "degree": Real(), "coef0": Real()}),

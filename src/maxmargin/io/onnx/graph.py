@@ -110,7 +110,7 @@ def kernel_matrix(graph: Graph, kernel: Any, X: str, Z: np.ndarray) -> str:
     if type(kernel) not in _FORMULAS:
         raise ValueError(
             f"the kernel {kernel!r} cannot be written with ONNX operators; use linear, polynomial, "
-            "rbf, sigmoid, laplacian, precomputed, or a sum, product or multiple of these."
+            "rbf, sigmoid, laplacian, exponential, precomputed, or a sum, product or multiple of these."
         )
     return _FORMULAS[type(kernel)](graph, kernel, X, Z)
 
@@ -142,9 +142,20 @@ def _rbf(graph: Graph, kernel: Any, X: str, Z: np.ndarray) -> str:
     return graph.add("Exp", graph.add("Mul", distances, -kernel.gamma))
 
 
-def _laplacian(graph: Graph, kernel: Any, X: str, Z: np.ndarray) -> str:
+def _differences(graph: Graph, X: str, Z: np.ndarray) -> str:
     rows = graph.add("Unsqueeze", X, graph.constant([1], np.int64))
-    distances = graph.total(graph.add("Abs", graph.add("Sub", rows, Z[None])), 2, keepdims=False)
+    return graph.add("Sub", rows, Z[None])
+
+
+def _exponential(graph: Graph, kernel: Any, X: str, Z: np.ndarray) -> str:
+    """From differences of the features: the root of an expanded square would lose half the digits."""
+    differences = _differences(graph, X, Z)
+    squares = graph.total(graph.add("Mul", differences, differences), 2, keepdims=False)
+    return graph.add("Exp", graph.add("Mul", graph.add("Sqrt", squares), -kernel.gamma))
+
+
+def _laplacian(graph: Graph, kernel: Any, X: str, Z: np.ndarray) -> str:
+    distances = graph.total(graph.add("Abs", _differences(graph, X, Z)), 2, keepdims=False)
     return graph.add("Exp", graph.add("Mul", distances, -kernel.gamma))
 
 
@@ -154,4 +165,5 @@ _FORMULAS: dict[type, Callable[[Graph, Any, str, np.ndarray], str]] = {
     kernels.RBF: _rbf,
     kernels.Sigmoid: _sigmoid,
     kernels.Laplacian: _laplacian,
+    kernels.Exponential: _exponential,
 }

@@ -64,12 +64,12 @@ class SparseKernelClassifier(BlockTrained, KernelClassifier):
         Move the support vectors off the data to lower the objective further (RBF kernel). They are then
         prototypes instead of rows of X, and ``support_`` is None.
     kernel : str, Kernel or callable, default="rbf"
-        "linear", "polynomial", "rbf", "sigmoid", "laplacian"; "precomputed" takes X as the kernel matrix
+        "linear", "polynomial", "rbf", "sigmoid", "laplacian", "exponential"; "precomputed" takes X as the matrix
         between all training rows, and between new rows and all training rows at prediction; a callable
         ``k(X, Z)`` returns the matrix of kernel values; X and Z may be sequences of any objects.
     gamma : "median", "scale", "auto" or float, default="median"
-        Of the rbf, polynomial, sigmoid and laplacian kernels. "median" is the median of one over the squared
-        distance, over pairs of rows.
+        Of all kernels but the linear one. "median" is the median of one over the squared distance between two
+        rows; the exponential kernel takes the root.
     degree : float, default=3
         Of the polynomial kernel.
     coef0 : float, default=0.0

@@ -55,8 +55,8 @@ class KernelEigenMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         S, the largest number of features. There are fewer, ``n_components_``, where the kernel matrix has a
         lower rank: eigenvalues below 1e-13 of the largest (1e-6 for float32 data) are dropped.
     kernel : str, Kernel or callable, default="rbf"
-        "linear", "polynomial", "rbf", "sigmoid", "laplacian", "precomputed", a kernel, or a function
-        ``k(X, Z) -> matrix`` of two arrays or of two sequences of any objects.
+        "linear", "polynomial", "rbf", "sigmoid", "laplacian", "exponential", "precomputed", a kernel, or a
+        function ``k(X, Z) -> matrix`` of two arrays or of two sequences of any objects.
     gamma : float, "scale", "auto" or "median", default="scale"
     degree : float, default=3
     coef0 : float, default=0.0

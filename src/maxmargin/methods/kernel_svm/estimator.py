@@ -58,10 +58,10 @@ class KernelSVC(KernelClassifier):
     C : float, default=1.0
     loss : {"hinge", "squared-hinge"}, default="hinge"
     kernel : str, callable or Kernel, default="rbf"
-        "linear", "polynomial", "rbf", "sigmoid", "laplacian", "precomputed" (square to fit, then one column
-        for each training row), or a function ``k(X, Z) -> matrix`` of two sequences of any objects.
+        "linear", "polynomial", "rbf", "sigmoid", "laplacian", "exponential", "precomputed" (square to fit, then
+        one column for each training row), or a function ``k(X, Z) -> matrix`` of two sequences of any objects.
     gamma : float or {"scale", "auto", "median"}, default="scale"
-        As in scikit-learn; "median" is the median of 1 / ||x - z||^2.
+        As in scikit-learn; "median" is the median of 1 / ||x - z||^2. The exponential kernel takes the root.
     degree, coef0 : float
         For "polynomial" and "sigmoid".
     code : str or Code, default="one-vs-one"
