@@ -58,7 +58,9 @@ def problem(code, d=5, n_support=700, dtype=np.float64, seed=0):
 @pytest.mark.parametrize(("n", "d"), SHAPES)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array], ids=["dense", "csr"])
-@pytest.mark.parametrize("kernel", [RBF(0.1), Laplacian(0.1), Exponential(0.3), Linear()], ids=lambda k: k.name)
+@pytest.mark.parametrize(
+    "kernel", [RBF(0.1), Laplacian(0.1), Exponential(0.3), Linear()], ids=lambda k: k.name
+)
 def test_groups_give_the_dense_product(code, n, d, dtype, layout, kernel):
     Z, coef, labels = problem(code, d, dtype=dtype)
     model = machine(layout(Z), coef, labels, code, kernel)

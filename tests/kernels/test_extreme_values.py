@@ -16,7 +16,6 @@ from maxmargin.kernels import (
     Sigmoid,
 )
 
-
 OF_DISTANCE = [RBF, Laplacian, Exponential]
 
 

@@ -165,8 +165,8 @@ class Laplacian(_OfDistance):
 class Exponential(_OfDistance):
     """``exp(-gamma ||x - z||_2)``; exactly 1 for equal rows.
 
-    Its gamma multiplies a distance, not a squared one. So "median", "scale" and "auto" are the square roots of
-    what they are for the other kernels: "median" is one over the median distance between rows.
+    Its gamma multiplies a distance, not a squared one. So "median", "scale" and "auto" are the square roots
+    of what they are for the other kernels: "median" is one over the median distance between rows.
     """
 
     gamma: Gamma = "median"

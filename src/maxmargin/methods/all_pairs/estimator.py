@@ -39,8 +39,8 @@ class AllPairsSVC(KernelClassifier):
     ----------
     C : float, default=1.0
     kernel : str, callable or Kernel, default="rbf"
-        "linear", "polynomial", "rbf", "sigmoid", "laplacian", "exponential", "precomputed" (square to fit, then
-        one column for each training row), or a function ``k(X, Z) -> matrix`` of two sequences of anything.
+        "linear", "polynomial", "rbf", "sigmoid", "laplacian", "exponential", "precomputed" (square to fit,
+        then one column for each training row), or a function ``k(X, Z) -> matrix`` of any objects.
     gamma : float or {"scale", "auto", "median"}, default="scale"
         As in scikit-learn; "median" is the median of 1 / ||x - z||^2. The exponential kernel takes the root.
     degree, coef0 : float

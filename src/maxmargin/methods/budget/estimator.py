@@ -64,7 +64,7 @@ class SparseKernelClassifier(BlockTrained, KernelClassifier):
         Move the support vectors off the data to lower the objective further (RBF kernel). They are then
         prototypes instead of rows of X, and ``support_`` is None.
     kernel : str, Kernel or callable, default="rbf"
-        "linear", "polynomial", "rbf", "sigmoid", "laplacian", "exponential"; "precomputed" takes X as the matrix
+        "linear", "polynomial", "rbf", "sigmoid", "laplacian", "exponential"; "precomputed" takes X as matrix
         between all training rows, and between new rows and all training rows at prediction; a callable
         ``k(X, Z)`` returns the matrix of kernel values; X and Z may be sequences of any objects.
     gamma : "median", "scale", "auto" or float, default="median"
