@@ -26,7 +26,7 @@ ESTIMATORS = [
     "SparseKernelClassifier",
     "TopKSVC",
 ]
-PUBLIC = [*ESTIMATORS, "path", "load", "save", "top_k_accuracy", "__version__", *MODULES]
+PUBLIC = [*ESTIMATORS, "importance", "path", "load", "save", "top_k_accuracy", "__version__", *MODULES]
 
 
 def test_the_package_exports_exactly_the_public_names():

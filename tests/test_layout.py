@@ -43,6 +43,7 @@ ORDER = [
     "methods.output_code",
     "methods",
     "selection",
+    "inspection",
     "bounds",
     "displays",
     "io.readers",

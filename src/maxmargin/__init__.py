@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         table,
         training,
     )
+    from .inspection import importance  # type: ignore[no-redef]
     from .io.models import load, save
     from .methods.all_pairs import AllPairsSVC
     from .methods.baselines import (
@@ -71,6 +72,7 @@ __all__ = [
     "decoders",
     "displays",
     "evaluation",
+    "importance",
     "io",
     "kernels",
     "load",
@@ -102,6 +104,7 @@ __getattr__ = lazy(
             "table",
             "training",
         ],
+        "inspection": ["importance"],
         "io": ["load", "save"],
         "methods.all_pairs": ["AllPairsSVC"],
         "methods.baselines": [

@@ -30,7 +30,7 @@ MODULES = [
     "table",
     "training",
 ]
-FUNCTIONS = ["load", "path", "save", "top_k_accuracy"]
+FUNCTIONS = ["importance", "load", "path", "save", "top_k_accuracy"]
 
 # Names that a public module exports for other folders of the package. They are not public.
 INTERNAL = {
@@ -49,7 +49,18 @@ INTERNAL = {
         "predicted_classes",
     },
     "evaluation": {"classifier_of", "prepared"},
-    "kernels": {"KernelData", "_SquaredDistance", "depends_on_data", "join_points", "n_points", "points_of"},
+    "kernels": {
+        "KernelData",
+        "_OfDistance",
+        "_SquaredDistance",
+        "average_outer_product",
+        "check_gradient",
+        "depends_on_data",
+        "gradient_blocks",
+        "join_points",
+        "n_points",
+        "points_of",
+    },
     "losses": {"SmoothLoss", "SmoothedHinge"},
     "metrics": {"CONFIDENCE", "Interval", "RunningMean", "normal_interval"},
     "table": {

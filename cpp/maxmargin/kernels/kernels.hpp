@@ -48,14 +48,14 @@ struct Kernel {
     // the usual one is a few eps, and it matters once gamma times it exceeds the tolerance. A kernel value
     // below e^-20 is too small to matter. (A squared distance has gamma 0, so its error never matters.) An
     // error e of a squared distance t is one of e / (2 sqrt(t)) of the distance, so for the exponential
-    // kernel it matters where sqrt(t) < gamma e / (2 tolerance).
+    // kernel it matters where sqrt(t) < gamma e / (2 tolerance), and at values above e^-30.
     template <class T>
     ExpansionLimits<T> limits(std::size_t d) const {
         constexpr T eps = std::numeric_limits<T>::epsilon();
         constexpr double tolerance = sizeof(T) == 4 ? 2e-5 : 1e-12;
         const T noise = T(0.5 * double(d) + 4.0) * eps;
         if (of_distance())
-            return {noise, std::numeric_limits<T>::infinity(), T(20.0 / gamma * (20.0 / gamma)),
+            return {noise, std::numeric_limits<T>::infinity(), T(30.0 / gamma * (30.0 / gamma)),
                     T(2.0 * double(eps) * gamma / tolerance)};
         return {noise, T(tolerance / (4.0 * double(eps) * gamma)), T(20.0 / gamma), T(0)};
     }

@@ -4,6 +4,7 @@ from .callbacks import fit_callback, with_callbacks
 from .classifier import SHARE_BEFORE_FOLDS, SUCCESS, CodedClassifier, FitInput, first_step_of, fit_deadline
 from .decoded import DecodedClassifier, forget
 from .fold_outputs import FoldOutputs
+from .importance import importances_at, squared_gradients
 from .kernel_classifier import KernelClassifier
 from .kernel_rows import (
     canonical_rows,
@@ -31,12 +32,14 @@ __all__ = [
     "fit_callback",
     "fit_deadline",
     "forget",
+    "importances_at",
     "kernel_data",
     "kernel_tags",
     "learn_batch",
     "object_array",
     "resolved_kernel",
     "set_kernel",
+    "squared_gradients",
     "takes_objects",
     "with_callbacks",
 ]

@@ -41,6 +41,7 @@ from ..solving import (
 from .callbacks import CallbackSupportMixin, fit_callback, plain_functions, with_callbacks
 from .decoded import DecodedClassifier, forget
 from .fold_outputs import FoldOutputs, outputs_by_refits, outputs_on_rows
+from .importance import own_importances
 
 NOT_GIVEN = object()  # marks a prediction, which has no y; y=None is an error
 SUCCESS = (Status.CONVERGED, Status.BUDGET_FULL, Status.NO_LOSS_LEFT, Status.STOPPED)
@@ -362,6 +363,8 @@ class CodedClassifier(DecodedClassifier, CallbackSupportMixin):  # type: ignore[
     def _outputs(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
         return self._column_outputs(self._validated(X))
+
+    feature_importances_ = property(own_importances)
 
     def __sklearn_tags__(self) -> Any:
         """Sparse input is accepted."""

@@ -4,6 +4,14 @@ from .budget_path import BudgetPathDisplay
 from .code_matrix import CodeDisplay
 from .cv_path import CVPathDisplay
 from .gap import GapDisplay
+from .importance import ImportanceDisplay
 from .margin import MarginDisplay
 
-__all__ = ["BudgetPathDisplay", "CVPathDisplay", "CodeDisplay", "GapDisplay", "MarginDisplay"]
+__all__ = [
+    "BudgetPathDisplay",
+    "CVPathDisplay",
+    "CodeDisplay",
+    "GapDisplay",
+    "ImportanceDisplay",
+    "MarginDisplay",
+]

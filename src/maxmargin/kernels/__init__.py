@@ -5,6 +5,7 @@ from .bandwidth import _SquaredDistance, depends_on_data, median_gamma
 from .compiled import RBF, Exponential, Laplacian, Linear, Polynomial, Sigmoid, _OfDistance
 from .data import KernelData, join_points, n_points, points_of
 from .given import FromFunction, Precomputed
+from .gradient import average_outer_product, check_gradient, gradient_blocks
 from .names import kernel_from_name
 
 __all__ = [
@@ -23,7 +24,10 @@ __all__ = [
     "Sum",
     "_OfDistance",
     "_SquaredDistance",
+    "average_outer_product",
+    "check_gradient",
     "depends_on_data",
+    "gradient_blocks",
     "join_points",
     "kernel_from_name",
     "median_gamma",

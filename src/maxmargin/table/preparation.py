@@ -225,6 +225,13 @@ class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return len(self.scale_) if self.layout_ == "sparse" else sum(plan.width for plan in self.plans_)
 
     @property
+    def sources_(self) -> np.ndarray:
+        """The column of the table that each column of the matrix comes from."""
+        if self.layout_ == "sparse":
+            return np.arange(len(self.scale_))
+        return np.repeat(np.arange(len(self.plans_)), [plan.width for plan in self.plans_])
+
+    @property
     def is_dense_(self) -> bool:
         """Whether the matrix is dense."""
         if self.layout_ == "sparse":

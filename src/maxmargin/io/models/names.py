@@ -156,6 +156,7 @@ OMITTED: dict[str, dict[str, Callable[[Any], None] | None]] = {
 OMITTED_FROM_ALL = {  # about how an estimator is called, not what it was trained on
     "_checkpoint",
     "_functions",
+    "_importances",
     "_metadata_request",
     "_parent_callback_ctx",
     "_skl_callbacks",

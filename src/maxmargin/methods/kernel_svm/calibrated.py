@@ -221,6 +221,12 @@ class CalibratedSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return self.calibrator_.predict_proba(F, scores)
         return self.calibrator_.predict_proba(scores)
 
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Those of the SVM: shares of the columns of X in the squared gradients of its outputs."""
+        check_is_fitted(self)
+        return self.estimator_.feature_importances_
+
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """The logarithm of ``predict_proba``."""
         with np.errstate(divide="ignore"):
