@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         table,
         training,
     )
-    from .inspection import importance  # type: ignore[no-redef]
+    from .inspection import importance
     from .io.models import load, save
     from .methods.all_pairs import AllPairsSVC
     from .methods.baselines import (

@@ -26,7 +26,6 @@ from maxmargin import (
     LinearSVC,
     PathCV,
     SparseKernelClassifier,
-    importance,
 )
 from maxmargin.codes import Code
 from maxmargin.displays import (
@@ -34,7 +33,6 @@ from maxmargin.displays import (
     CodeDisplay,
     CVPathDisplay,
     GapDisplay,
-    ImportanceDisplay,
     MarginDisplay,
 )
 from maxmargin.displays.code_matrix import column_errors
@@ -390,24 +388,3 @@ def test_a_large_code_has_no_signs_and_few_ticks():
     assert len(display.ax_.get_yticks()) <= 30
     assert names(display.ax_) == ["+1", "-1"]
     display.figure_.canvas.draw()
-
-
-def test_importance_is_drawn_from_the_largest_down():
-    names = list("abcd")
-    model = make_pipeline(StandardScaler(), KernelSVC()).fit(pd.DataFrame(X_IRIS, columns=names), Y_IRIS)
-    display = ImportanceDisplay.from_estimator(model, pd.DataFrame(X_IRIS, columns=names), max_columns=2)
-    widths = [bar.get_width() for bar in display.bars_]
-    assert sum(widths) == pytest.approx(100)
-    shares = dict(zip(names, importance(model, pd.DataFrame(X_IRIS, columns=names))))
-    first = sorted(shares, key=shares.get, reverse=True)
-    assert [label.get_text() for label in display.ax_.get_yticklabels()] == [*first[:2], "2 others"]
-    assert widths[0] == pytest.approx(100 * shares[first[0]])
-    assert display.ax_.yaxis_inverted()
-    svm = KernelSVC().fit(X_IRIS, Y_IRIS)
-    _, ax = plt.subplots()
-    again = ImportanceDisplay.from_estimator(svm, ax=ax)
-    assert again.ax_ is ax
-    assert sorted(again.names) == ["x0", "x1", "x2", "x3"]
-    np.testing.assert_array_equal(again.shares, svm.feature_importances_)
-    with pytest.raises(ValueError, match="4 shares and 1 names"):
-        ImportanceDisplay(shares=again.shares, names=["a"])
