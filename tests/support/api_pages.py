@@ -19,6 +19,7 @@ MODULES = [
     "bounds",
     "calibration",
     "codes",
+    "dask",
     "decoders",
     "displays",
     "evaluation",

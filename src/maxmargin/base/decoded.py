@@ -109,7 +109,7 @@ class DecodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _choose_code(self) -> None:
         """Set ``code_``, ``decoder_`` and ``_learner``."""
-        forget(self, "fold_gap_")
+        forget(self, "fold_gap_", "n_passes_", "n_rows_")
         chosen = choose_code(self.code, self.decoder, len(self.classes_), self._seed)
         self.code_, self.decoder_, self._learner = chosen
 

@@ -6,18 +6,19 @@ Newton's method then takes each of its steps by a pass (``newton``), whose sums 
 certificate over all rows. ``features`` are those of kernel functions at the centres, or of a linear model.
 """
 
-from .estimator import BlockTrained
+from .fit import fit_blocks, fit_in_passes
 from .passes import Passes, ThreadPasses, Tree
 from .rows import BlockSource, GivenBlocks, RowBlock, row_block, source_of
 
 __all__ = [
     "BlockSource",
-    "BlockTrained",
     "GivenBlocks",
     "Passes",
     "RowBlock",
     "ThreadPasses",
     "Tree",
+    "fit_blocks",
+    "fit_in_passes",
     "row_block",
     "source_of",
 ]

@@ -44,6 +44,17 @@ class KernelFeatures:
     factor: np.ndarray  # L, lower triangular, in double
     cancel: np.ndarray = field(default_factory=lambda: _native.NEVER, repr=False)
 
+    @classmethod
+    def of(cls, kernel: Kernel, centres: Any) -> KernelFeatures:
+        """The features of these centres; K(Z, Z) gets as little on its diagonal as rounding requires."""
+        Z = centres.astype(np.float64)
+        K, ridge = np.asarray(kernel(Z, Z, n_jobs=1)), 0.0
+        while True:
+            try:
+                return cls(kernel, centres, np.linalg.cholesky(K + ridge * np.eye(len(K))))
+            except np.linalg.LinAlgError:
+                ridge = max(10.0 * ridge, 1e-14 * float(np.trace(K)))
+
     @property
     def n_features(self) -> int:
         """The number of centres."""
@@ -63,6 +74,13 @@ class KernelFeatures:
     def _values(self, X: Any, centres: Any) -> np.ndarray:
         rows = KernelData(self.kernel, X, np.arange(X.shape[0]), cancel=self.cancel)
         return rows.block(slice(None), centres)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the factor, which is larger than the centres and soon computed again."""
+        return {"kernel": self.kernel, "centres": self.centres}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(vars(KernelFeatures.of(state["kernel"], state["centres"])))
 
     def coefficients(self, V: np.ndarray) -> np.ndarray:
         """``a = L^{-T} v``."""

@@ -22,6 +22,10 @@ __all__ = ["Passes", "ThreadPasses", "Tree"]
 class Summable(Protocol):
     """What a pass returns for a block."""
 
+    def copy(self) -> Any:
+        """What ``plus`` may change while this one stays as it is."""
+        ...
+
     def plus(self, other: Any) -> Any:
         """The sum of both; either may be changed or become the result."""
         ...

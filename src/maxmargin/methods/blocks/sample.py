@@ -44,6 +44,10 @@ class Look:
     keys: np.ndarray  # the smallest are in the sample
     task: LookTask
 
+    def copy(self) -> Look:
+        """Itself: nothing changes it."""
+        return self
+
     def plus(self, other: Look) -> Look:
         """What both have seen."""
         if not len(other.y) or not len(self.y):

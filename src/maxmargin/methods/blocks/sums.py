@@ -101,6 +101,10 @@ class NewtonSums:
         sizes.append((len(task.with_hessians), p, p))
         return cls(*(np.zeros(size) for size in sizes))
 
+    def copy(self) -> NewtonSums:
+        """The same sums in other memory."""
+        return NewtonSums(*(each.copy() for each in vars(self).values()))
+
     def plus(self, other: NewtonSums) -> NewtonSums:
         """The sum of both, in this one's memory."""
         for mine, others in zip(vars(self).values(), vars(other).values(), strict=True):
@@ -155,6 +159,10 @@ class ProductSums:
     """``H_t d_t``, (n_features, n_columns)."""
 
     products: np.ndarray
+
+    def copy(self) -> ProductSums:
+        """The same sums in other memory."""
+        return ProductSums(self.products.copy())
 
     def plus(self, other: ProductSums) -> ProductSums:
         """The sum of both, in this one's memory."""

@@ -14,7 +14,7 @@ from ...data import WeightedRows, check_number
 from ...decoders import decision_values, gives_probabilities
 from ...losses import loss_from_name
 from ...solving import Callback, SolverResult, Stop
-from ..blocks import BlockTrained
+from ..blocks import fit_blocks
 from .fit import BudgetFit, fit_batch, fit_rows
 from .parameters import check_budget_parameters, has_probabilities
 from .path import path_table, smallest_good_budget
@@ -22,7 +22,7 @@ from .problem import ALPHA_SEARCH, UntrainedOutputs
 from .truncation import truncated
 
 
-class SparseKernelClassifier(BlockTrained, KernelClassifier):
+class SparseKernelClassifier(KernelClassifier):
     """Kernel classifier with at most ``budget`` support vectors, shared by all classes.
 
     For the columns t of its code, with targets y_it in {-1, 0, +1}, it minimises the sum over t of
@@ -139,7 +139,6 @@ class SparseKernelClassifier(BlockTrained, KernelClassifier):
         outputs on the training rows that are not finite, or a mean loss above that of zero coefficients. The
         model is then the best one of the path.
     n_iter_ : int
-        Rounds.
     history_ : list of one tuple of Check
         All columns together.
     calibrator_ : CalibratedScores or None
@@ -156,6 +155,7 @@ class SparseKernelClassifier(BlockTrained, KernelClassifier):
     (60, True, True)
     """
 
+    fit_blocks = fit_blocks
     _remedy_for_overflow = "raise alpha"
     _remedy_for_divergence = "raise alpha, set back_fit='n/B', or set refit='newton'"
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ..._native import effective_n_threads
-from ...base import SUCCESS, fit_callback, fit_deadline, forget
+from ...base import SUCCESS, fit_callback, fit_deadline
 from ...checkpoints import FitRecord, fit_record, parameter_identity
-from ...data import WeightedRows, check_number
+from ...data import check_number
 from ...kernels import Precomputed, n_points
 from ...losses import loss_from_name
 from ...solving import Deadline, SolverResult, Status
@@ -20,7 +20,7 @@ from .rows import source_of
 from .sample import Look, LookTask, look
 from .sums import BlockProblem
 
-__all__ = ["BlockTrained"]
+__all__ = ["fit_blocks", "fit_in_passes"]
 
 MIN_SAMPLE_ROWS = 50_000
 SAMPLE_ROWS_PER_CENTRE = 32
@@ -30,61 +30,53 @@ MAX_ALPHA_STEPS = 8
 ALPHA_FACTOR = 10.0**0.5  # by which an alpha that is not given grows until its fit can be certified
 
 
-class BlockTrained:
-    """A kernel classifier with few centres that can be fitted to more rows than memory holds."""
-
-    def fit_blocks(self, source: Any, *, sample_rows: int | None = None) -> Self:
-        """Fit to all rows of a source, which are only ever seen as blocks.
-
-        Support vectors, gamma, alpha and the calibration of probabilities come from a sample of the rows, to
-        which ``fit`` is applied. Then the coefficients are fitted to all rows by Newton's method, in a few
-        passes over the blocks, and ``objective_`` and ``dual_gap_`` certify them over all rows.
-
-        Parameters
-        ----------
-        source : sequence or callable
-            Blocks (X, y) or (X, y, sample_weight), or a function without arguments that returns an iterator
-            over them; they are read several times. Rows of all blocks have the same features, dtype and
-            layout. Blocks may be empty, of one class, or in any order.
-        sample_rows : int, optional
-            Rows in the sample; by default 50,000, or 32 for each support vector if that is more, but no more
-            than 128 MiB. Memory is needed for the sample, and for a few blocks with their features.
-
-        Returns
-        -------
-        self
-            ``n_passes_`` counts the passes over the source, ``n_rows_`` its rows. ``support_`` is None.
-
-        Notes
-        -----
-        The result depends on the blocks by rounding only, and not at all on the number of threads. The loss
-        must be the squared hinge or the log loss: Newton's method needs a curvature. An alpha that was given
-        is used; "auto" takes the sample's, scaled to the number of rows so that C stays the same.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_digits
-        >>> from maxmargin import SparseKernelClassifier
-        >>> X, y = load_digits(return_X_y=True)
-        >>> blocks = [(X[i : i + 400], y[i : i + 400]) for i in range(0, len(X), 400)]
-        >>> model = SparseKernelClassifier(budget=60, random_state=0).fit_blocks(blocks, sample_rows=600)
-        >>> model.n_rows_, bool(model.dual_gap_ <= 1e-3), bool(model.score(X, y) > 0.97)
-        (1797, True, True)
-        """
-        fit_all_rows(self, source, sample_rows)
-        return self
-
-    def _prepare(self, data: WeightedRows) -> None:
-        forget(self, "n_passes_", "n_rows_")
-        super()._prepare(data)  # type: ignore[misc]
+Model = TypeVar("Model")
 
 
-def fit_all_rows(model: Any, source: Any, sample_rows: int | None) -> None:
-    """``fit_blocks`` with threads of this process."""
+def fit_blocks(self: Model, source: Any, *, sample_rows: int | None = None) -> Model:
+    """Fit to all rows of a source, which are only ever seen as blocks.
+
+    Support vectors, gamma, alpha and the calibration of probabilities come from a sample of the rows, to
+    which ``fit`` is applied. Then the coefficients are fitted to all rows by Newton's method, in a few
+    passes over the blocks, and ``objective_`` and ``dual_gap_`` certify them over all rows.
+
+    Parameters
+    ----------
+    source : sequence or callable
+        Blocks (X, y) or (X, y, sample_weight), or a function without arguments that returns an iterator
+        over them; they are read several times. Rows of all blocks have the same features, dtype and
+        layout. Blocks may be empty, of one class, or in any order.
+    sample_rows : int, optional
+        Rows in the sample; by default 50,000, or 32 for each support vector if that is more, but no more
+        than 128 MiB. Memory is needed for the sample, and for a few blocks with their features.
+
+    Returns
+    -------
+    self
+        ``n_passes_`` counts the passes over the source, ``n_rows_`` its rows. ``support_`` is None.
+
+    Notes
+    -----
+    The result depends on the blocks by rounding only, and not at all on the number of threads. The loss
+    must be the squared hinge or the log loss: Newton's method needs a curvature. An alpha that was given
+    is used; "auto" takes the sample's, scaled to the number of rows so that C stays the same.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from maxmargin import SparseKernelClassifier
+    >>> X, y = load_digits(return_X_y=True)
+    >>> blocks = [(X[i : i + 400], y[i : i + 400]) for i in range(0, len(X), 400)]
+    >>> model = SparseKernelClassifier(budget=60, random_state=0).fit_blocks(blocks, sample_rows=600)
+    >>> model.n_rows_, bool(model.dual_gap_ <= 1e-3), bool(model.score(X, y) > 0.97)
+    (1797, True, True)
+    """
+    model: Any = self
     blocks, n_threads = source_of(source), effective_n_threads(model.n_jobs)
     with np.errstate(under="ignore"), fit_deadline(model) as deadline, fit_record(model) as record:
         passes = ThreadPasses(blocks, n_threads, deadline)
         fit_in_passes(model, passes, deadline, record, sample_rows)
+    return self
 
 
 def fit_in_passes(
@@ -155,8 +147,7 @@ def smaller(found: Look) -> Look:
 
 def block_problem(model: Any, found: Look, factor: float = 1.0) -> tuple[BlockProblem, np.ndarray]:
     """The problem over all rows for the sample's centres, and the sample's solution in its coordinates."""
-    centres, kernel = model.support_vectors_, model.kernel_
-    features = KernelFeatures(kernel, centres, _factor(kernel(*_in_double(centres), n_jobs=1)))
+    features = KernelFeatures.of(model.kernel_, model.support_vectors_)
     totals, factors = found.class_totals(model.class_weight)
     alpha = float(model.alpha_) * factor
     if model.alpha == "auto":
@@ -171,21 +162,6 @@ def block_problem(model: Any, found: Look, factor: float = 1.0) -> tuple[BlockPr
         alpha,
     )
     return problem, features.own(model.dual_coef_.T)
-
-
-def _in_double(points: Any) -> tuple[Any, Any]:
-    points = points.astype(np.float64)
-    return points, points
-
-
-def _factor(K: np.ndarray) -> np.ndarray:
-    """The Cholesky factor of a kernel matrix, with as little on its diagonal as rounding requires."""
-    ridge = 0.0
-    while True:
-        try:
-            return np.linalg.cholesky(K + ridge * np.eye(len(K)))
-        except np.linalg.LinAlgError:
-            ridge = max(10.0 * ridge, 1e-14 * float(np.trace(K)))
 
 
 def _identity(found: Look) -> dict[str, str]:

@@ -1,0 +1,25 @@
+"""Fits on a Dask cluster: passes over the partitions, computed by its workers; they need the extra `dask`.
+
+A fit has the bits of ``fit_blocks`` on the same blocks, whatever the number of workers and whichever of them
+die on the way.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from .._lazy import lazy
+
+if TYPE_CHECKING:
+    from .estimators import DaskSparseKernelClassifier
+
+__all__ = ["DaskSparseKernelClassifier"]
+
+_imported = lazy(__name__, {"estimators": ["DaskSparseKernelClassifier"]})
+
+
+def __getattr__(name: str) -> Any:
+    try:
+        return _imported(name)
+    except ModuleNotFoundError as error:
+        raise ImportError(
+            "maxmargin.dask needs dask and distributed: pip install 'maxmargin[dask]'."
+        ) from error
