@@ -52,7 +52,7 @@ def test_a_sample_is_told_to_people(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr("maxmargin.training.from_file.ROWS_MEMORY_SHARE", 0.0002)
     monkeypatch.chdir(tmp_path)
     write_flowers(tmp_path / "flowers.csv", n=900)
-    options = ("--target", "flower", "--set", "alpha=0.01", "--budget", "5", "--memory", "64")
+    options = ("--target", "flower", "--set", "alpha=0.01", "--budget", "5", "--memory", "64", "--sample")
     run = running(capsys)
     kept = run("train", "flowers.csv", *options, "--json").json["data"]["n_rows_kept"]
     assert kept < 600

@@ -179,7 +179,7 @@ def test_a_sample_has_every_class_and_lets_words_go():
 
 def test_a_sample_is_told(monkeypatch):
     monkeypatch.setattr("maxmargin.training.from_file.ROWS_MEMORY_SHARE", 0.0005)
-    trained = train(source(3000), parameters=QUICK, memory_mb=64)
+    trained = train(source(3000), parameters=QUICK, memory_mb=64, sample=True)
     data = trained.record["data"]
     assert data["n_rows"] == 3000
     assert data["n_rows_kept"] < 1500

@@ -12,7 +12,9 @@ from sklearn.pipeline import Pipeline
 from ..data import check_flag, check_number
 from ..io.models import fingerprint
 from ..io.readers import BLOCK_ROWS, Source
+from ..methods.blocks import fits_blocks
 from ..table import TablePreparation, warn_of_written_numbers
+from .all_rows import AllRowsTraining
 from .gather import Gathering
 from .in_memory import Outcome, Request, Training
 from .models import DEFAULT_MODEL, model_kind
@@ -57,6 +59,7 @@ def train(
     refit: bool = True,
     seed: int = 0,
     memory_mb: float = 1024,
+    sample: bool = False,
     stream: bool = False,
     block_rows: int = BLOCK_ROWS,
     checkpoint: Any = None,
@@ -68,7 +71,8 @@ def train(
 
     A share of each class is held out. A model trained on the other rows is evaluated on them, which gives the
     validation in the record; then, if ``refit``, the model that is returned is trained on all rows in the
-    same way. If the rows do not fit in memory, all of this is done on a uniform sample of them.
+    same way. If the rows do not fit in memory, a model that has ``fit_blocks`` is fitted to all of them in
+    passes over the file; others, and all with ``sample``, are fitted to a uniform sample of the rows.
 
     With ``stream`` no rows are kept: a first pass over the file computes the statistics of its columns, then
     the model is trained on one block after the other by ``partial_fit``, then it is evaluated on the held-out
@@ -90,11 +94,13 @@ def train(
         Decides which rows are held out, and the model's own draws.
     memory_mb : float, default=1024
         Approximate memory limit of the training, in MiB.
+    sample : bool, default=False
+        Train on a uniform sample of the rows if they do not all fit in memory, for any model.
     stream : bool, default=False
         Train on all rows, block by block, in constant memory; for models that have ``partial_fit``. There is
         no refit: the validated model is returned.
     block_rows : int, default=65536
-        Maximum number of rows per block of a stream; fewer where rows are large.
+        Maximum number of rows per block of a stream or a pass; fewer where rows are large.
     checkpoint : path, optional
         Prefix of the names of the checkpoint files of the fits.
     checkpoint_seconds : float, default=30.0
@@ -112,7 +118,7 @@ def train(
     check_number("checkpoint_seconds", checkpoint_seconds, at_least=0.0)
     check_number("block_rows", block_rows, at_least=1, integer=True)
     check_number("seed", seed, at_least=0, integer=True)
-    for name, flag in (("refit", refit), ("stream", stream), ("resume", resume)):
+    for name, flag in (("refit", refit), ("sample", sample), ("stream", stream), ("resume", resume)):
         check_flag(name, flag)
     request = Request(
         model_kind(model),
@@ -125,6 +131,7 @@ def train(
         checkpoint_seconds,
         resume,
         block_rows,
+        sample,
     )
     request.held_out(), request.estimator()  # refuse bad values before the file is read
     reporter = Reporter(callback)
@@ -140,12 +147,15 @@ def train(
 def _gathered(
     request: Request, reporter: Reporter, source: Source, digest: Digest
 ) -> tuple[dict[str, Any], TablePreparation, Outcome]:
-    """Rows in memory: all of them, or a sample."""
+    """Rows in memory: all of them, or a sample; or all rows in passes over the file, if they do not fit."""
     limit, preparation = ROWS_MEMORY_SHARE * request.memory_mb * 2**20, TablePreparation()
     found = Gathering(request.held_out(), preparation, limit, request.seed, reporter).read(source)
     warn_of_written_numbers(preparation, getattr(source, "declared", ()))
     data = data_record(source, found, preparation)
-    return data, preparation, Training(request, reporter).run(found, preparation)
+    if found.share == 1.0 or request.sample or not fits_blocks(request.estimator()):
+        return data, preparation, Training(request, reporter).run(found, preparation)
+    data |= {"n_rows_kept": found.n_rows, "share_kept": 1.0}
+    return data, preparation, AllRowsTraining(request, reporter, source).run(found, preparation)
 
 
 def _streamed(

@@ -35,7 +35,8 @@ class Request:
     checkpoint: Any
     checkpoint_seconds: float
     resume: bool
-    block_rows: int = BLOCK_ROWS  # of a stream
+    block_rows: int = BLOCK_ROWS  # of a stream, or of a pass over all rows
+    sample: bool = False  # train on a sample of the rows if they do not all fit in memory
 
     def held_out(self) -> HeldOut:
         """Which rows are held out, as the rows go by."""

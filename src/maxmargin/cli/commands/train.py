@@ -55,8 +55,16 @@ class ResourceOptions:
     """Memory, streaming and checkpoints."""
 
     memory: Annotated[
-        int, Parameter(help="MiB that training may use; of a larger file a uniform sample of rows is used.")
+        int, Parameter(help="MiB that training may use; a larger file is read in several passes.")
     ] = 1024
+    sample: Annotated[
+        bool,
+        Parameter(
+            help="Of a file larger than memory, train on a uniform sample of the rows, not on all of them.",
+            show_default=False,
+            negative=(),
+        ),
+    ] = False
     stream: Annotated[
         bool,
         Parameter(
@@ -132,6 +140,7 @@ def _trained(
                 validate=options.validate,
                 seed=options.seed,
                 memory_mb=resources.memory,
+                sample=resources.sample,
                 stream=resources.stream,
                 block_rows=resources.block_rows,
                 checkpoint=checkpoint,

@@ -6,7 +6,7 @@ Newton's method then takes each of its steps by a pass (``newton``), whose sums 
 certificate over all rows. ``features`` are those of kernel functions at the centres, or of a linear model.
 """
 
-from .fit import fit_blocks, fit_in_passes
+from .fit import fit_blocks, fit_in_passes, fits_blocks
 from .passes import Passes, ThreadPasses, Tree
 from .rows import BlockSource, GivenBlocks, RowBlock, row_block, source_of
 
@@ -19,6 +19,7 @@ __all__ = [
     "Tree",
     "fit_blocks",
     "fit_in_passes",
+    "fits_blocks",
     "row_block",
     "source_of",
 ]

@@ -20,7 +20,7 @@ from .rows import source_of
 from .sample import Look, LookTask, look
 from .sums import BlockProblem
 
-__all__ = ["fit_blocks", "fit_in_passes"]
+__all__ = ["fit_blocks", "fit_in_passes", "fits_blocks"]
 
 MIN_SAMPLE_ROWS = 50_000
 SAMPLE_ROWS_PER_CENTRE = 32
@@ -115,6 +115,17 @@ def _store(model: Any, problem: BlockProblem, result: SolverResult) -> None:
     model._certify([result])
     if result.status is Status.CONVERGED and before in SUCCESS:
         model.status_ = str(before)
+
+
+def fits_blocks(model: Any) -> bool:
+    """Whether the model has ``fit_blocks`` and parameters that it accepts."""
+    if not hasattr(model, "fit_blocks"):
+        return False
+    try:
+        check_solvable(model)
+    except ValueError:
+        return False
+    return True
 
 
 def check_solvable(model: Any) -> None:

@@ -143,7 +143,7 @@ def _training_rows(model: Any, record: Mapping[str, Any], training: Source | Non
     """The training rows, prepared, or why there are none; no more than show that they are too many."""
     if training is None:
         return NO_TRAINING_ROWS
-    if record.get("fitted_on", "all rows") != "all rows":
+    if not record.get("fitted_on", "all rows").startswith("all rows"):
         return OTHER_ROWS
     known = (record.get("data") or {}).get("sha256")
     with digest_of(training.name) as digest:
