@@ -9,6 +9,7 @@ import maxmargin
 
 ESTIMATORS = [
     "AllPairsSVC",
+    "AutoSVC",
     "BudgetPerceptron",
     "CalibratedSVC",
     "KernelEigenMap",

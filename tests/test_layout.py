@@ -49,6 +49,7 @@ ORDER = [
     "displays",
     "io.readers",
     "table",
+    "auto",
     "io.models",
     "io.onnx",
     "io",

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         table,
         training,
     )
+    from .auto import AutoSVC
     from .inspection import importance
     from .io.models import load, save
     from .methods.all_pairs import AllPairsSVC
@@ -50,6 +51,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AllPairsSVC",
+    "AutoSVC",
     "BudgetPerceptron",
     "CalibratedSVC",
     "KernelEigenMap",
@@ -107,6 +109,7 @@ __getattr__ = lazy(
             "table",
             "training",
         ],
+        "auto": ["AutoSVC"],
         "inspection": ["importance"],
         "io": ["load", "save"],
         "methods.all_pairs": ["AllPairsSVC"],

@@ -65,6 +65,7 @@ INTERNAL = {
     "losses": {"SmoothLoss", "SmoothedHinge"},
     "metrics": {"CONFIDENCE", "Interval", "RunningMean", "normal_interval"},
     "table": {
+        "is_plain_matrix",
         "labels_of",
         "n_bytes",
         "sample",

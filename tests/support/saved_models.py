@@ -55,6 +55,7 @@ def stream(model: Any, n_classes: int = 3) -> Any:
 
 EVERY: dict[str, Callable[[], Any]] = {  # one of each public estimator, with its default code
     "AllPairsSVC": lambda: mm.AllPairsSVC(),
+    "AutoSVC": lambda: mm.AutoSVC(random_state=0),
     "BudgetPerceptron": lambda: mm.BudgetPerceptron(10, random_state=0),
     "CalibratedSVC": lambda: mm.CalibratedSVC(cv=3),
     "KernelEigenMap": lambda: mm.KernelEigenMap(5, random_state=0),

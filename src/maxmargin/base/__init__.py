@@ -16,6 +16,7 @@ from .kernel_rows import (
     set_kernel,
     takes_objects,
 )
+from .labels import labelled
 from .streaming import learn_batch
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "importances_at",
     "kernel_data",
     "kernel_tags",
+    "labelled",
     "learn_batch",
     "object_array",
     "resolved_kernel",

@@ -72,9 +72,16 @@ class FitRecord:
     ) -> None:
         self.part, self.whole, self.name = part, whole, name
 
-    def below(self, name: str) -> FitRecord:
-        """The record of a fit that is part of this one."""
-        return FitRecord(None if self.part is None else self.part.part(name), self, name)
+    binds = True
+
+    def below(self, name: str, binds: bool = True) -> FitRecord:
+        """The record of a fit that is part of this one.
+
+        A part does not bind if its data and parameters follow from those of the whole.
+        """
+        record = FitRecord(None if self.part is None else self.part.part(name), self, name)
+        record.binds = binds
+        return record
 
     def limits(self, stop: Stop) -> Stop:
         """``stop`` with the journal attached."""
@@ -90,7 +97,7 @@ class FitRecord:
 
     def bind(self, identity: dict[str, str]) -> None:
         """Raise if the previous run was of another fit."""
-        if self.part is not None and self.whole is not None:
+        if self.part is not None and self.whole is not None and self.binds:
             self.whole.bind({f"{name} of the {self.name}": text for name, text in identity.items()})
 
 

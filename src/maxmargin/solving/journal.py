@@ -94,6 +94,17 @@ class JournalPart:
         self.journal.open(key)
         return JournalRecord(self.journal, key, stop.deadline)
 
+    def recall(self, name: str) -> State | None:
+        """What ``keep`` stored under this name, in this run or the one being resumed; or None."""
+        entry = self.journal.entries.get(f"{self.name}/{name}")
+        return None if entry is None else entry.state
+
+    def keep(self, name: str, state: State) -> None:
+        """Store a finished piece of work that is not a solve."""
+        key = f"{self.name}/{name}"
+        self.journal.open(key)
+        self.journal.put(key, JournalEntry(state, (), Status.CONVERGED, Status.CONVERGED))
+
     def _next(self) -> str:
         return f"{self.name}/{self.n_begun}"
 

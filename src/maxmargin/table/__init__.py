@@ -1,6 +1,7 @@
 """Tables to matrices: ``TablePreparation``, its statistics, plans and blocks."""
 
 from .blocks import labels_of, n_bytes, sample, shuffled_folds, taken, whole
+from .given import is_plain_matrix
 from .plans import NumberPlan, WordsPlan
 from .preparation import TablePreparation
 from .written_numbers import warn_of_written_numbers
@@ -9,6 +10,7 @@ __all__ = [
     "NumberPlan",
     "TablePreparation",
     "WordsPlan",
+    "is_plain_matrix",
     "labels_of",
     "n_bytes",
     "sample",

@@ -86,6 +86,14 @@ def given_table(X: Any) -> GivenTable:
     return _of_columns({name: X[key] for name, key in zip(names, keys)}, len(X))
 
 
+def is_plain_matrix(X: Any) -> bool:
+    """Whether X is a matrix of numbers, or a table of numeric columns without missing values."""
+    if not is_table(X):
+        return True
+    table = given_table(X)
+    return all(not isinstance(c, Words) and not np.isnan(c).any() for c in table.columns or ())
+
+
 def given_matrix(X: Any) -> GivenTable:
     """A matrix that has been validated."""
     return GivenTable(None, None, X, int(X.shape[0]))

@@ -115,6 +115,20 @@ def check_calibrated(model: Values, sizes: Sizes) -> None:
         raise ValueError("classes_ and n_features_in_ must be those of estimator_")
 
 
+def check_auto(model: Values, sizes: Sizes) -> None:
+    """Classes are those of the inner model, which takes the columns that the scaling returns."""
+    inner, scaling, table = model["estimator_"], model["scaling_"], model["table_"]
+    if not np.array_equal(inner.classes_, model["classes_"]):
+        raise ValueError("classes_ must be those of estimator_")
+    n_in, n_out = (
+        (model["n_features_in_"],) * 2 if table is None else (table.n_features_in_, table.n_features_out_)
+    )
+    if model["n_features_in_"] != n_in or not inner.n_features_in_ == len(scaling.scale) == n_out:
+        raise ValueError("table_, scaling_ and estimator_ must fit each other's columns")
+    if len({len(column) for column in model["candidates_"].values()}) != 1:
+        raise ValueError("candidates_ must have lists of one length")
+
+
 def check_columns(model: Values, sizes: Sizes) -> None:
     """A clone for each column, or one model of the same code for all."""
     columns = model["_columns"]

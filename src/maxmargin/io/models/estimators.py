@@ -8,6 +8,7 @@ import numpy as np
 
 from ...solving import Status
 from .checks import (
+    check_auto,
     check_calibrated,
     check_columns,
     check_eigen_map,
@@ -169,6 +170,21 @@ ESTIMATORS: dict[str, StoredClass] = {
         },
         optional=NAMES,
         checks=(check_calibrated,),
+    ),
+    "AutoSVC": StoredClass(
+        fitted={
+            "estimator_": Model(("KernelSVC", "LinearSVC", "SparseKernelClassifier")),
+            "table_": Maybe(Object(("TablePreparation",))),
+            "scaling_": Object(("ColumnScaling",)),
+            "calibrator_": Object(("CalibratedScores",)),
+            "classes_": Labels("classes"),
+            "candidates_": Keyed(Word(), Listed(Anything())),
+            "choice_": Word(),
+            "status_": STATUS,
+            "n_features_in_": Whole(1, size="features"),
+        },
+        optional=NAMES,
+        checks=(check_auto,),
     ),
     "OutputCodeClassifier": StoredClass(
         fitted={

@@ -26,6 +26,7 @@ CLASSES: dict[str, str] = {
     **_in(
         "maxmargin",
         "AllPairsSVC",
+        "AutoSVC",
         "BudgetPerceptron",
         "CalibratedSVC",
         "KernelEigenMap",
@@ -41,6 +42,7 @@ CLASSES: dict[str, str] = {
         "PathCV",
     ),
     **_in("maxmargin", "SparseKernelClassifier", "TopKSVC"),
+    **_in("maxmargin.auto", "ColumnScaling"),
     **_in("maxmargin.methods.output_code", "ClonedColumns", "SharedColumns"),
     **_in("maxmargin.methods.budget", "Reservoir"),
     **_in(

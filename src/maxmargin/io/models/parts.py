@@ -10,6 +10,7 @@ import numpy as np
 from .schema import (
     Fields,
     Flag,
+    Flags,
     Floats,
     Ints,
     Labels,
@@ -150,6 +151,14 @@ PARTS: dict[str, StoredClass] = {
         {"method": METHOD},
         fitted={"curves_": Listed(CURVES), "code_": Maybe(Object(("Code",)))},
         checks=(_check_pairs,),
+    ),
+    # columns
+    "ColumnScaling": StoredClass(
+        {
+            "bent": Flags(("scaled columns",)),
+            **dict.fromkeys(("origin", "center"), Floats(("scaled columns",))),
+            **dict.fromkeys(("unit", "scale"), Floats(("scaled columns",), least=np.finfo(np.float64).tiny)),
+        },
     ),
     # streams
     "Reservoir": StoredClass(

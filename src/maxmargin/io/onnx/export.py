@@ -10,6 +10,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from ...archive import whole_file
+from ...auto import AutoSVC
 from ...base import CodedClassifier
 from ...calibration import CalibratedScores
 from ...decoders import Coupling, Probabilistic
@@ -18,7 +19,7 @@ from ...methods.kernel_svm import CalibratedSVC
 from ...methods.output_code import OutputCodeClassifier, SharedColumns, fitted_columns
 from ...selection import PathCV, chosen_model
 from .graph import Graph, column_outputs
-from .scores import calibrated, class_scores, curve, log_odds, pair, transformed
+from .scores import calibrated, class_scores, curve, log_odds, pair, prepared, transformed
 
 __all__ = ["to_onnx"]
 
@@ -88,11 +89,13 @@ def _answers(graph: Graph, model: Any, X: str) -> list[Answer]:
     real = np.dtype(np.float64)
     if isinstance(model, KernelEigenMap):
         return [("features", transformed(graph, model, X), real, ["n", model.n_components_])]
-    if not isinstance(model, CodedClassifier | CalibratedSVC | OutputCodeClassifier):
+    if isinstance(model, AutoSVC):
+        X = prepared(graph, model, X)
+    elif not isinstance(model, CodedClassifier | CalibratedSVC | OutputCodeClassifier):
         raise ValueError(
             f"to_onnx takes fitted estimators of maxmargin, and pipelines of them; got {model!r:.200}."
         )
-    inner = model.estimator_ if isinstance(model, CalibratedSVC) else model
+    inner = model.estimator_ if isinstance(model, AutoSVC | CalibratedSVC) else model
     F = _column_outputs(graph, inner, X)
     scores = _scores(graph, inner, F)
     n_classes = len(model.classes_)

@@ -245,3 +245,21 @@ _STEPS: dict[str, Callable[[Graph, Any, str], str]] = {
     "StandardScaler": _standard,
     "TablePreparation": _table,
 }
+
+
+def prepared(graph: Graph, model: Any, X: str) -> str:
+    """The columns as ``AutoSVC`` prepares them for its model."""
+    if model.table_ is not None:
+        X = transformed(graph, model.table_, X)
+    scaling = model.scaling_
+    if scaling.bent.any():
+        u = graph.add("Div", graph.add("Sub", X, scaling.origin), scaling.unit)
+        X = graph.add("Where", graph.constant(scaling.bent, np.bool_), _asinh(graph, u), X)
+    return graph.add("Div", graph.add("Sub", X, scaling.center), scaling.scale)
+
+
+def _asinh(graph: Graph, u: str) -> str:
+    """``sign(u) log(|u| + sqrt(u^2 + 1))``: the operator of ONNX is not there in double precision."""
+    size = graph.add("Abs", u)
+    root = graph.add("Sqrt", graph.add("Add", graph.add("Mul", size, size), 1.0))
+    return graph.add("Mul", graph.add("Sign", u), graph.add("Log", graph.add("Add", size, root)))

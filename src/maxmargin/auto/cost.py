@@ -1,0 +1,68 @@
+"""What fits cost, in operations: decides what is tried, so that results do not depend on the clock."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .candidates import Candidate
+
+__all__ = ["OPERATIONS_PER_SECOND", "Shape"]
+
+OPERATIONS_PER_SECOND = 1e9  # an operation is what a slow core does in a nanosecond
+KERNEL_VALUE_OPERATIONS = 4.0  # beyond those of each feature: an exponential, memory
+FEATURE_OPERATIONS = {"rbf": 0.02, "exponential": 0.02, "laplacian": 0.3}
+SOLVER_OPERATIONS = 1.5  # for each pair of rows of an exact problem and each value of C
+PROBLEM_OPERATIONS = 5e5  # for each exact problem and each value of C, however small
+LINEAR_OPERATIONS = 0.5  # for each row, pair of features and column: Newton steps over all values of C
+MAX_LINEAR_ORDER = 1000.0  # of Newton systems; beyond, a linear fit takes epochs
+BUDGET_OPERATIONS = 30.0  # for each row, support vector and column
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The size of a problem: stored entries of a row, and rows of each class."""
+
+    n_features: float
+    class_sizes: np.ndarray
+
+    @property
+    def n_rows(self) -> float:
+        """The number of rows."""
+        return float(self.class_sizes.sum())
+
+    def scaled(self, factor: float) -> Shape:
+        """The same problem with more or fewer rows."""
+        return Shape(self.n_features, self.class_sizes * factor)
+
+    def _solves(self, code: str, n_values: int) -> float:
+        """Operations of the exact problems of all columns, for several values of C."""
+        sizes, n, n_classes = self.class_sizes, self.n_rows, len(self.class_sizes)
+        n_columns, n_pairs = 1.0, n * n
+        if n_classes > 2 and code == "one-vs-rest":
+            n_columns, n_pairs = n_classes, n_classes * n * n
+        elif n_classes > 2:
+            each = sizes[:, None] + sizes[None, :]
+            n_columns = n_classes * (n_classes - 1) / 2.0
+            n_pairs = float((each**2).sum() - (4 * sizes**2).sum()) / 2.0
+        return n_values * (SOLVER_OPERATIONS * n_pairs + PROBLEM_OPERATIONS * n_columns)
+
+    def fit(self, candidate: Candidate, n_values: int = 1) -> float:
+        """Operations of one fit, for several values of C."""
+        n, d, n_columns = self.n_rows, self.n_features, max(len(self.class_sizes), 2) - 1
+        if candidate.is_linear:
+            order = min(d, n, MAX_LINEAR_ORDER)
+            return (LINEAR_OPERATIONS * n * d * order + PROBLEM_OPERATIONS) * n_columns
+        value = KERNEL_VALUE_OPERATIONS + FEATURE_OPERATIONS[candidate.kernel] * d
+        if candidate.budget is not None:
+            return n * candidate.budget * (value + BUDGET_OPERATIONS * n_columns) * n_values
+        return n * n * value + self._solves(candidate.code, n_values)
+
+    def folds(self, candidate: Candidate, n_values: int, n_folds: int, n_splits: int) -> float:
+        """Operations of the fits on some folds, which share kernel values where fits are exact."""
+        train = self.scaled(1.0 - 1.0 / max(n_splits, 2))
+        if candidate.is_linear or candidate.budget is not None:
+            return n_folds * train.fit(candidate, n_values)
+        value = KERNEL_VALUE_OPERATIONS + FEATURE_OPERATIONS[candidate.kernel] * self.n_features
+        return self.n_rows**2 * value + n_folds * train._solves(candidate.code, n_values)
