@@ -15,6 +15,7 @@ void bind_text(nb::module_& m);
 void bind_topk(nb::module_& m);
 
 NB_MODULE(_core, m) {
+    nb::set_leak_warnings(false);  // they would print when an interpreter ends with a model in use
     m.doc() = "maxmargin's compiled core; import it through maxmargin._native only";
     nb::exception<maxmargin::Cancelled>(m, "Cancelled", PyExc_RuntimeError);
     m.def("simd_name", [] { return maxmargin::simd().name; });
