@@ -1,8 +1,8 @@
 """Fits to all rows in passes over blocks: passes, memory, accuracy, and a Dask cluster beside threads.
 
 Rows are distinct: each block is drawn from its own number. A fit runs in a process of its own, which reports
-its peak resident memory. Beside it stands the fit of the same model to a sample of the rows. The cluster has two
-single-threaded workers on this machine, and reads the same blocks again in every pass.
+its peak resident memory. Beside it stands the fit of the same model to a sample of the rows. The cluster
+has two single-threaded workers on this machine, and reads the same blocks again in every pass.
 """
 
 import json
