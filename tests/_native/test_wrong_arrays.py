@@ -50,6 +50,7 @@ def calls():
     columns = {"a": np.zeros((C, N)), "scale": np.ones(C), "t": np.ones(C, dtype=np.int64)}
     held = {"K": K.copy(), "numbers": np.ones((4, N)), "sample": EVERY.copy(), "counts": np.array([2, 2])}
     lasvm = {"tau": 1e-3, "max_support": 0}
+    reduced = {"phi": X, "y": np.ones((C, N)), "cost": np.ones((C, N)), "loss": "log", "alpha": 0.1}
     table = np.zeros((N, C))
     indices, indptr = np.tile(np.arange(D), N), np.arange(N + 1) * D
     return {
@@ -73,6 +74,8 @@ def calls():
         | {"slots": np.arange(3), "first": 0, **rule},
         "grid_step_f64": {"X": matrix(), "subset": SOME, "n_threads": 2},
         "hash_rows": {"X": matrix(), "out": np.empty(N, dtype=np.uint64), "n_threads": 2},
+        "inverse_halves": {**reduced, "F": np.zeros((C, N)), "inverse_of_L": np.eye(D)}
+        | {"halves": np.empty((C, D, D)), **rule},
         "kernel_block": {**sides, "out": np.empty((3, N)), **rule},
         "kernel_fill": {"source": source(), "which": SOME, "others": EVERY, "rows": np.empty((N, N))}
         | {"slots": np.arange(3), "first": 0, **rule},
@@ -101,6 +104,8 @@ def calls():
         "pairs_step": {"t": np.ones(C), "u": 1.0, "p": np.zeros(C)},
         "pairs_sweep": {"K": K, "labels": LABELS, "cost": ones, "weight": 1.0, "a": table.copy()}
         | {"F": np.zeros((C, N)), "bias": np.zeros(C), "order": EVERY, "cancel": cancel},
+        "reduced_newton": {**reduced, "tol": 1e-3, "max_steps": 5, "b": D, "V": np.zeros((C, D))}
+        | {"F": np.zeros((C, N)), "primal": np.empty(C), "gap": np.empty(C), **rule},
         "row_sqnorms_f64": {"X": matrix(), "centre": np.ones(D), "out": np.empty(N)},
         "rows_dot": {"X": matrix(), "index": SOME, "W": np.ones((2, D)), "out": np.empty((3, 2)), **rule},
         "rows_equal": {"X": matrix(), "left": SOME, "right": SOME, "out": np.empty(3, dtype=bool)},

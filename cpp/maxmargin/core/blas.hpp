@@ -19,12 +19,22 @@ using Syrk = void (*)(char* uplo, char* trans, int* n, int* k, T* alpha, T* a, i
 
 using Gesv = void (*)(int* n, int* n_right, double* a, int* lda, int* pivots, double* b, int* ldb, int* info);
 
+using Potrf = void (*)(char* uplo, int* n, double* a, int* lda, int* info);
+
+using Potrs = void (*)(char* uplo, int* n, int* n_right, double* a, int* lda, double* b, int* ldb, int* info);
+
+using Trsm = void (*)(char* side, char* uplo, char* trans, char* diag, int* m, int* n, double* alpha, double* a,
+                      int* lda, double* b, int* ldb);
+
 struct Blas {
     Gemm<float> sgemm = nullptr;
     Gemm<double> dgemm = nullptr;
     Syrk<float> ssyrk = nullptr;
     Syrk<double> dsyrk = nullptr;
     Gesv dgesv = nullptr;
+    Potrf dpotrf = nullptr;
+    Potrs dpotrs = nullptr;
+    Trsm dtrsm = nullptr;
 
     template <class T>
     Gemm<T> gemm() const {
@@ -93,6 +103,30 @@ inline bool solve_system(double* A, std::size_t n, double* b) {
     std::vector<int> pivots(n);
     blas().dgesv(&order, &one, A, &order, pivots.data(), b, &order, &info);
     return info == 0;
+}
+
+// The Cholesky factor C of A = CC', (n, n), in place and in the triangle of add_gram; false if A is not
+// positive definite.
+inline bool cholesky(double* A, std::size_t n) {
+    char upper = 'U';
+    int order = int(n), info = 0;
+    blas().dpotrf(&upper, &order, A, &order, &info);
+    return info == 0;
+}
+
+// Solves CC'x = b for a factor of cholesky, overwriting b.
+inline void solve_factored(double* C, std::size_t n, double* b) {
+    char upper = 'U';
+    int order = int(n), one = 1, info = 0;
+    blas().dpotrs(&upper, &order, &one, C, &order, b, &order, &info);
+}
+
+// Solves CX = B for a factor of cholesky and row-major B (n, m), overwriting B.
+inline void solve_triangle(double* C, std::size_t n, double* B, std::size_t m) {
+    char right = 'R', upper = 'U', plain = 'N';
+    int order = int(n), columns = int(m);
+    double one = 1.0;
+    blas().dtrsm(&right, &upper, &plain, &plain, &columns, &order, &one, C, &order, B, &columns);
 }
 
 }  // namespace maxmargin

@@ -15,7 +15,15 @@ and raise ``Cancelled`` once another thread or the time limit has set it.
 
 from .arguments import NEVER, Cancelled
 from .blas import one_blas_thread
-from .budget import add_support, back_fit, lasvm_block, lasvm_reprocess, online_block
+from .budget import (
+    add_support,
+    back_fit,
+    inverse_halves,
+    lasvm_block,
+    lasvm_reprocess,
+    online_block,
+    reduced_newton,
+)
 from .grouped import GroupedMatrix, columns_of_groups
 from .kernel_svm import (
     compact_rows,
@@ -90,6 +98,7 @@ __all__ = [
     "exp",
     "gather_rows",
     "hash_rows",
+    "inverse_halves",
     "is_sparse",
     "kernel_block",
     "kernel_grouped_matmul",
@@ -104,6 +113,7 @@ __all__ = [
     "online_block",
     "pairs_step",
     "pairs_sweep",
+    "reduced_newton",
     "room_for_thread",
     "row_stats",
     "rows_dot",

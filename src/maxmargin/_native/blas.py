@@ -16,8 +16,8 @@ from .. import _core
 __all__ = ["one_blas_thread"]
 
 _core.set_blas(
-    *(cython_blas.__pyx_capi__[name] for name in ("sgemm", "dgemm", "ssyrk", "dsyrk")),
-    cython_lapack.__pyx_capi__["dgesv"],
+    *(cython_blas.__pyx_capi__[name] for name in ("sgemm", "dgemm", "ssyrk", "dsyrk", "dtrsm")),
+    *(cython_lapack.__pyx_capi__[name] for name in ("dgesv", "dpotrf", "dpotrs")),
 )
 
 _lock = threading.Lock()

@@ -8,7 +8,15 @@ from numpy.typing import NDArray
 
 from .. import _core
 
-__all__ = ["add_support", "back_fit", "lasvm_block", "lasvm_reprocess", "online_block"]
+__all__ = [
+    "add_support",
+    "back_fit",
+    "inverse_halves",
+    "lasvm_block",
+    "lasvm_reprocess",
+    "online_block",
+    "reduced_newton",
+]
 
 
 def add_support(j: int, y: NDArray[Any], u: NDArray[Any], problem: Any, state: Any) -> None:
@@ -31,3 +39,4 @@ def back_fit(K: NDArray[Any], targets: NDArray[Any], problem: Any, state: Any, c
 
 # Re-exported from the core; the docstring of `kernel_svm` lists what the bindings check.
 online_block, lasvm_block, lasvm_reprocess = _core.online_block, _core.lasvm_block, _core.lasvm_reprocess
+reduced_newton, inverse_halves = _core.reduced_newton, _core.inverse_halves

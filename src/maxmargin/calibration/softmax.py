@@ -7,7 +7,7 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import logsumexp, softmax
+from scipy.special import softmax
 
 from ..numerics import bounded_newton
 from .curves import SigmoidCalibrator, bounded_ratio, checked_rows, finite_scores
@@ -62,12 +62,15 @@ class SoftmaxCalibrator:
 
         def log_loss(x: FloatArray) -> tuple[float, FloatArray, FloatArray]:
             E = x[0] * parts[0] + x[1] * parts[1]
-            P = softmax(E, axis=1)
+            P = np.exp(E)  # cannot overflow: x >= 0, and the parts are 0 for the best class and below for others
+            total = P.sum(axis=1)
+            P /= total[:, None]
             mean = (P * parts).sum(axis=2)
             off = parts - mean[:, :, None]
-            hessian = [[(w * (P * off[i] * off[j]).sum(axis=1)).sum() for j in (0, 1)] for i in (0, 1)]
-            value = (w * (logsumexp(E, axis=1) - x @ wanted)).sum()
-            return value, (w * (mean - wanted)).sum(axis=1), np.array(hessian)
+            pairs = ((0, 0), (0, 1), (1, 1))
+            a, b, c = ((w * (P * off[i] * off[j]).sum(axis=1)).sum() for i, j in pairs)
+            value = (w * (np.log(total) - x @ wanted)).sum()
+            return value, (w * (mean - wanted)).sum(axis=1), np.array([[a, b], [b, c]])
 
         x, self.gradient_norm_ = bounded_newton(log_loss, np.zeros(2), 0.0)
         self.slope_, self.bend_ = float(x[0]), float(x[1])

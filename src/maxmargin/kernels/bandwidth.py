@@ -73,15 +73,25 @@ def median_gamma(
         points = np.sort(rng.random(MAX_SAMPLED_ROWS)) * ends[-1]
         rows = rows[np.minimum(np.searchsorted(ends, points, side="right"), len(rows) - 1)]
         w = np.ones_like(w)
-    i, j = np.triu_indices(len(rows), k=1)
-    distances = _squared_distances(X, rows if index is None else index[rows])[i, j]
+    upper = ~np.tri(len(rows), dtype=bool)
+    distances = _squared_distances(X, rows if index is None else index[rows])[upper]
     apart = (distances >= np.finfo(np.float64).tiny) & np.isfinite(distances)
     if not apart.any():
         raise ValueError(
             f"gamma='median' needs at least two different rows at a finite distance; all {len(rows)} sampled "
             "rows are equal, too close or too far apart. Set gamma to a number, or scale the features."
         )
-    return weighted_median(1.0 / distances[apart], (w[rows][i] * w[rows][j])[apart])
+    if (w[rows] == 1.0).all():
+        lower, higher = _middle(distances if apart.all() else distances[apart])
+        return 0.5 * (1.0 / higher + 1.0 / lower)
+    return weighted_median(1.0 / distances[apart], np.outer(w[rows], w[rows])[upper][apart])
+
+
+def _middle(values: np.ndarray) -> tuple[float, float]:
+    """The two values in the middle, which are the same one if the number of values is odd."""
+    ranks = (len(values) - 1) // 2, len(values) // 2
+    values = np.partition(values, ranks)
+    return float(values[ranks[0]]), float(values[ranks[1]])
 
 
 def _squared_distances(X: Any, rows: np.ndarray) -> np.ndarray:

@@ -57,6 +57,11 @@ class FeaturePanel:
         return self._phi[:, : self.size]
 
     @property
+    def storage(self) -> np.ndarray:
+        """Contiguous memory whose first columns are Phi."""
+        return self._phi
+
+    @property
     def dtype(self) -> Any:
         """The precision of Phi."""
         return self._phi.dtype

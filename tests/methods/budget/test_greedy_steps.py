@@ -10,7 +10,7 @@ from maxmargin.kernels.data import KernelData
 from maxmargin.methods.budget.centers import MovingCentres
 from maxmargin.methods.budget.gain import pick_by_gain
 from maxmargin.methods.budget.greedy import GreedyFit, GreedyOptions, greedy
-from maxmargin.methods.budget.reduced_newton import refit
+from maxmargin.methods.budget.reduced_newton import ReducedProblem, half_inverses, refit
 from maxmargin.methods.budget.swaps import Removal, swap
 from maxmargin.numerics.feature_panel import FeaturePanel
 from maxmargin.solving.result import Stop
@@ -149,6 +149,37 @@ def test_removal_cost_equals_its_prediction(pool, leaving):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("loss", ["squared-hinge", "log", "squared"])
+@pytest.mark.parametrize("n_columns", [1, 5])
+def test_compiled_newton_steps_are_those_of_the_reference(loss, dtype, n_columns, monkeypatch):
+    """Same coefficients, bounds and inverse Hessians, from zero and from a start, for any number of threads."""
+    X, Y, weight = noisy(11, n=2500, n_columns=n_columns, zeros=True, weighted=True, dtype=dtype)
+    problem = problem_of(X, Y, weight, loss, alpha=1e-3)
+    found = []
+    for compiled, n_threads in ((True, 1), (True, 3), (False, 1)):
+        monkeypatch.setattr(ReducedProblem, "is_compiled", lambda self, b, compiled=compiled: compiled)
+        with RowPool(n_threads) as pool:
+            fit = GreedyFit(problem, GreedyOptions(12), 1e-3, 0, pool, None)
+            fit.append(np.arange(0, 240, 20))
+            reduced, V = fit.reduced(), fit.grown()
+            first = refit(reduced, V, fit.panel.dot(V), 0.1)
+            last = refit(reduced, first.V, first.F, 1e-6)
+            found.append((first, last, half_inverses(reduced, last.F, 12)))
+    one, three, reference = found
+    for a, b, c in zip(one[:2], three[:2], reference[:2]):
+        assert a.n_steps == b.n_steps
+        assert c.relative_gap <= 0.1
+        for name in ("V", "F", "primal", "gap"):
+            np.testing.assert_array_equal(getattr(a, name), getattr(b, name))
+    np.testing.assert_array_equal(one[2], three[2])
+    close = {"rtol": 1e-3, "atol": 1e-4} if dtype == np.float32 else {"rtol": 1e-7, "atol": 1e-9}
+    for name in ("V", "F", "primal"):
+        np.testing.assert_allclose(getattr(one[1], name), getattr(reference[1], name), **close)
+    assert one[1].relative_gap <= 1e-6
+    np.testing.assert_allclose(one[2], reference[2], **(close | {"atol": 1e-3 * np.abs(one[2]).max()}))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("loss", SOLVED)
 def test_swap_lowers_the_objective_or_changes_nothing(pool, loss, dtype):
     X, Y, weight = noisy(9, n=150, n_columns=2, weighted=True, dtype=dtype)
@@ -161,12 +192,14 @@ def test_swap_lowers_the_objective_or_changes_nothing(pool, loss, dtype):
         fit.fitted = fit.present()
         before, state = fit.fitted, fit.state.copy()
         phi, factor, points = fit.panel.phi.copy(), fit.panel.factor.copy(), fit.panel.points.copy()
-        better = swap(fit, (5, 2, 1)[k % 3])
-        outcomes.add(better)
+        saved = swap(fit, (5, 2, 1)[k % 3])
+        outcomes.add(saved > 0.0)
         assert fit.panel.size == len(fit.state.support) == len(set(fit.state.support.tolist())) == 16
         np.testing.assert_array_equal(fit.panel.points, X[fit.state.support])
-        if better:
-            assert fit.present().primal.sum() < before.primal.sum()
+        if saved:
+            after = fit.present().primal.sum()
+            assert after < before.primal.sum()
+            assert saved == pytest.approx(1.0 - after / before.primal.sum(), rel=1e-3)
             continue
         assert fit.state.keys() == state.keys()
         for name in state:

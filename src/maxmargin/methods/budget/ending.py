@@ -5,7 +5,7 @@ The library's own method (``greedy.py``) works in phases. Each is ended by a rul
     growth      the budget is full (``budget_is_full``), candidates are used up
                 (``candidates_are_used_up``), or the loss on the held-out rows no longer falls
                 (``held_out_loss_has_settled``)
-    swaps       too many have failed, or enough have been tried (``swaps_are_over``)
+    swaps       small ones have failed (``swaps_are_over``), or enough have been tried (``most_swaps``)
     moves       of the centres: the objective hardly falls (``moves_are_over``)
     last refit  always: ``greedy_status`` is the status of the fit
 
@@ -30,9 +30,12 @@ MAX_EMPTY_ROUNDS = 3  # rounds of growth in a row that add no support vector
 MAX_EMPTY_DRAWS = 10  # draws in a row, of the published method, in which no candidate has a loss
 BUDGETS_WITHOUT_PROGRESS = 6  # stated budgets (two doublings) over which the held-out loss must fall
 MIN_PROGRESS = 1e-3  # share of the held-out loss by which it must fall
-MAX_FAILED_SWAPS = 8  # single swaps in a row that do not lower the objective
+MIN_SAVING_PER_EXCHANGE = 0.08  # share of the objective saved, as a part of the share of the set exchanged
+SMALLEST_SWAP_SHARE = 32  # swaps exchange at least the budget divided by this
+MAX_FAILED_SINGLE_SWAPS = 8  # in a row: one candidate for one support vector takes luck
 SWAPS_TIMES_BUDGET = 5000  # swaps tried, times the budget
 MIN_SWAPS, MAX_SWAPS = 2, 100
+MAX_WORK_OF_SWAPS = 1e10  # products in the Hessians of all swaps together
 MIN_DECREASE_BY_MOVES = 1e-3  # relative decrease of the objective that a round of moves must reach
 
 
@@ -59,10 +62,21 @@ def held_out_loss_has_settled(losses: Sequence[float]) -> bool:
     return min(late) > (1.0 - MIN_PROGRESS) * min(earlier)
 
 
-def swaps_are_over(n_failed: int, n_swaps: int, budget: int) -> bool:
-    """Whether to stop swapping: after many failures, or after enough attempts for this budget."""
-    most = np.clip(SWAPS_TIMES_BUDGET // budget, MIN_SWAPS, MAX_SWAPS)
-    return bool(n_failed >= MAX_FAILED_SWAPS or n_swaps >= most)
+def swap_has_failed(saved: float, n_exchanged: int, budget: int) -> bool:
+    """Whether a swap has saved too small a share of the objective for the support vectors it exchanged."""
+    return saved < MIN_SAVING_PER_EXCHANGE * n_exchanged / budget
+
+
+def most_swaps(budget: int, n_numbers: int) -> int:
+    """Swaps that may be tried for a budget, where ``n_numbers`` is the number of rows times columns."""
+    affordable = int(MAX_WORK_OF_SWAPS / (float(budget) ** 2 * n_numbers))
+    return min(affordable, int(np.clip(SWAPS_TIMES_BUDGET // budget, MIN_SWAPS, MAX_SWAPS)))
+
+
+def swaps_are_over(n_failed: int, swap_size: int, budget: int) -> bool:
+    """Whether to stop swapping because small swaps, the last ``n_failed`` of this size, fail."""
+    smallest = max(1, budget // SMALLEST_SWAP_SHARE)
+    return swap_size <= smallest and n_failed >= (MAX_FAILED_SINGLE_SWAPS if smallest == 1 else 1)
 
 
 def moves_are_over(before: float, after: float) -> bool:

@@ -11,11 +11,18 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.linalg import solve_triangular
 
 from ...numerics import FeaturePanel
 from ...solving import Callback, Certificate, Check, RowPool, State, Status, Stop, certified, drive
 from .centers import move_centers
-from .ending import budget_is_full, candidates_are_used_up, held_out_loss_has_settled, is_promising
+from .ending import (
+    budget_is_full,
+    candidates_are_used_up,
+    held_out_loss_has_settled,
+    is_promising,
+    most_swaps,
+)
 from .final_refit import finish
 from .gain import pick_by_gain
 from .growth_sample import AlphaSearch, GrowthSample, first_alpha
@@ -27,6 +34,8 @@ from .swaps import swap_round
 MAX_IMPROVEMENT_WORK = 3e6  # budget squared times columns up to which a full set is tuned and swapped
 FIRST_SAMPLE_BUDGET = 64  # that the first sample is made for; each later one is for four times as many
 ALPHA_CHOSEN_AT = (16, 64, 256, 512, 1024, 4096, 16384)  # numbers of support vectors
+MIN_ROUNDS_OF_GROWTH, MAX_FIRST_PICKS = 8, 16  # so many support vectors, at most, are added to none
+FEW_ROWS_PER_SUPPORT_VECTOR = 2
 PICKS_PER_DRAW = 8  # support vectors chosen from n_candidates candidates, when several are added at once
 KERNEL_VALUES_PER_SHORTLIST = 1 << 21  # spent in one round on the first comparison of candidates
 MIN_ROWS_PER_SHORTLIST = 1024
@@ -197,7 +206,7 @@ class GreedyFit:
     def certify(self) -> Certificate:
         """Bounds of the reduced problem."""
         fitted = own_bounds(self.reduced(), self.fitted)
-        self.certified = self._model()
+        self.certified = self._model_of(State(**self.state))
         primal, gap = float(fitted.primal.sum()), float(fitted.gap.sum())
         n_values = self.n_values + self.kernel.n_values + self.problem.kernel.n_values
         return Certificate(primal, primal - gap, self.panel.size, n_values)
@@ -218,8 +227,7 @@ class GreedyFit:
             else:
                 self._end_choice()
             return
-        next_budget = next(s for s in stated_budgets(self.options.budget) if s > b)
-        picks, promise = self.picks(next_budget - b)
+        picks, promise = self.picks(self._n_picks(b))
         promising = is_promising(promise, float(self.fitted.primal.sum()), self.tol)
         state.empty = 0 if promising and self.append(picks).any() else state.empty + 1
         ends = candidates_are_used_up(state.empty, len(state.support), self.sample.n_trained)
@@ -227,8 +235,21 @@ class GreedyFit:
         if self._time_to_tune(b, ends):
             self._tune()
         add_present(self)
+        if self.options.n_held_out:
+            refit_path(self, anew=False)
         if ends:
             self._end_choice()
+
+    def _n_picks(self, b: int) -> int:
+        """Support vectors to add to b: up to the next stated budget, and several at once if many will follow."""
+        budget = self.options.budget
+        at_once = min(budget // MIN_ROUNDS_OF_GROWTH, MAX_FIRST_PICKS)
+        least = min(b + (budget // 2 if self._has_few_rows() else at_once), budget)
+        return next(s for s in stated_budgets(budget) if s >= max(least, b + 1)) - b
+
+    def _has_few_rows(self) -> bool:
+        """Whether any choice covers much of the data: then two rounds grow the set, and swaps are useless."""
+        return self.sample.n_trained <= FEW_ROWS_PER_SUPPORT_VECTOR * self.options.budget
 
     def _no_progress(self) -> bool:
         if not self.options.n_held_out:
@@ -272,8 +293,13 @@ class GreedyFit:
         return bool(self.options.budget**2 * self.problem.n_columns <= MAX_IMPROVEMENT_WORK)
 
     def _may_swap(self) -> bool:
-        full = self.panel.size == self.options.budget
-        return full and self._affordable() and self.options.swaps and self.options.pick is None
+        full = self.panel.size == self.options.budget and not self._has_few_rows()
+        allowed = self.options.swaps and self.options.pick is None
+        return full and self._affordable() and allowed and self.most_swaps() > 0
+
+    def most_swaps(self) -> int:
+        """How many swaps may be tried."""
+        return most_swaps(self.options.budget, self.sample.n_trained * self.problem.n_columns)
 
     def picks(self, n_picks: int) -> tuple[np.ndarray, float]:
         """New support vectors among candidates drawn at random, and the best one's promise."""
@@ -301,8 +327,7 @@ class GreedyFit:
 
     def _end_choice(self) -> None:
         """End the choice of support vectors; moving them and the last refit remain."""
-        if self.state.n_swaps or len(self.sample.start):
-            refit_path(self)
+        refit_path(self, anew=bool(self.state.n_swaps or len(self.sample.start)))
         self.state.phase = "move" if self.options.move and self.panel.size else "finish"
 
     def _move(self) -> None:
@@ -321,25 +346,31 @@ class GreedyFit:
 
     def result(self, status: Status, history: tuple[Check, ...]) -> BudgetResult:
         """The model and its path; that of the last certificate, where a round was cut after it."""
-        model = self.certified if status is Status.TIME_LIMIT else self._model()
+        model = self.certified() if status is Status.TIME_LIMIT else self._model_of(self.state)()
         return replace(model, status=status, history=certified(history))
 
-    def _model(self) -> BudgetResult:
-        """The model and its path as they stand; at the end the last point is the model itself."""
-        state = self.state
-        coef = state.final_coef if len(state.final_coef) else self.panel.coef(state.V)
-        calibration = None
-        if "untrained_rows" in state:
-            calibration = UntrainedOutputs(state.untrained_rows, state.untrained_outputs)
-        return BudgetResult(
-            coef,
-            0.0,
-            Status.TIME_LIMIT,
-            (),
-            support=self.sample.rows[state.support],
-            points=self.panel.points if "centres" in state else None,
-            path=final_points(self, coef),
-            alpha=state.alpha,
-            alpha_search=state.get("alpha_search", np.zeros((0, 5))),
-            calibration=calibration,
-        )
+    def _model_of(self, state: State) -> Callable[[], BudgetResult]:
+        """The model and its path at a state; at the end the last point is the model itself."""
+        rows, points = self.sample.rows, self.panel.points
+
+        def model() -> BudgetResult:
+            calibration = None
+            if "untrained_rows" in state:
+                calibration = UntrainedOutputs(state.untrained_rows, state.untrained_outputs)
+            coef = state.final_coef
+            if not len(coef):
+                coef = solve_triangular(state.factor.T, state.V, lower=False, check_finite=False)
+            return BudgetResult(
+                coef,
+                0.0,
+                Status.TIME_LIMIT,
+                (),
+                support=rows[state.support],
+                points=points if "centres" in state else None,
+                path=final_points(state, coef),
+                alpha=state.alpha,
+                alpha_search=state.get("alpha_search", np.zeros((0, 5))),
+                calibration=calibration,
+            )
+
+        return model

@@ -64,7 +64,7 @@ class GrowthSample:
         self.rows = np.concatenate([rows, np.setdiff1d(start, rows)])
         order = np.argsort(self.rows, kind="stable")
         self.start = order[np.searchsorted(self.rows, start, sorter=order)]  # where they are in the sample
-        self.targets = problem.targets[self.rows].astype(np.float64)
+        self.targets = np.asfortranarray(problem.targets[self.rows], dtype=np.float64)
         self.weight = problem.weight[self.rows]
         self.cost = column_costs(self.targets, self.weight, n_grown)
 
@@ -115,14 +115,14 @@ class GrowthSample:
 
 def column_costs(targets: np.ndarray, weight: np.ndarray, n_trained: int) -> np.ndarray:
     """``c_it = w_i / n_t`` for the first rows that take part in column t, 0 elsewhere."""
-    cost = np.where(targets != 0.0, weight[:, None], 0.0)
-    cost[n_trained:] = 0.0
-    total = cost.sum(axis=0)
-    return np.asarray(cost / np.where(total > 0.0, total, 1.0))
+    cost = np.where(targets.T != 0.0, weight, 0.0)
+    cost[:, n_trained:] = 0.0
+    total = cost.sum(axis=1)
+    return np.asarray(cost / np.where(total > 0.0, total, 1.0)[:, None]).T
 
 
 ALPHA_FACTOR = 10.0**0.5  # between two values of alpha that are compared
-MIN_SAVING = 2e-4  # share of the loss that a smaller alpha, which is harder to solve for, must save
+MIN_SAVING = 5e-3  # share of the loss that a smaller alpha, which is harder to solve for, must save
 MAX_ALPHA_STEPS = 20  # of the search, each way: ten orders of magnitude
 ERRORS_TO_CHANGE = 2.0  # standard errors by which another alpha must be better than one chosen before
 MAX_CONDITION = 1e-4 / FLOAT_EPS  # of a Hessian, for a gap that rounding does not spoil

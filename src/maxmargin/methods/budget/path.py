@@ -118,27 +118,37 @@ def replace_last(fit: GreedyFit, full: Refit) -> None:
     fit.path.add(replace(last, loss=loss, gap=full.relative_gap, score=score))
 
 
-def refit_path(fit: GreedyFit) -> None:
-    """Solve every point anew: after swaps the first b support vectors are not those chosen first."""
+def refit_path(fit: GreedyFit, *, anew: bool) -> None:
+    """Solve for the points that growth has skipped; ``anew`` for every point.
+
+    After swaps, or from given support vectors, the first b are not those chosen first.
+    """
     if not fit.options.path:
         return
-    V, size = fit.state.V, fit.panel.size
-    stated = {b for b in stated_budgets(fit.options.budget) if b <= size} | {size}
-    for b in sorted(stated.union(fit.path.budgets) - {0}):
-        if b > REFITTED_BUDGETS_UP_TO and b != size and b.bit_count() > 1:
+    size, V = fit.panel.size, fit.state.V[:0]
+    wanted = {b for b in stated_budgets(fit.options.budget) if b <= size} | {size}
+    for b in sorted(wanted.union(fit.path.budgets) - {0}):
+        if anew and b > REFITTED_BUDGETS_UP_TO and b != size and b.bit_count() > 1:
             fit.path.drop(b)
-            continue
-        start = V[:b].copy()
-        fit.path.add(_point(fit, b, refit(fit.reduced(), start, fit.panel.dot(start), PATH_TOL)))
+        elif b == size:
+            fit.path.add(_point(fit, b, refit(fit.reduced(), fit.state.V, fit.fitted.F, PATH_TOL)))
+        elif anew or b not in fit.path:
+            start = np.zeros((b, fit.problem.n_columns))
+            start[: len(V)] = V
+            there = refit(fit.reduced(), start, fit.panel.dot(start), PATH_TOL)
+            fit.path.add(_point(fit, b, there))
+            V = there.V
+        else:
+            V = fit.panel.factor[:b, :b].T @ fit.path[b].coef
 
 
-def final_points(fit: GreedyFit, coef: np.ndarray) -> dict[int, PathPoint]:
+def final_points(state: State, coef: np.ndarray) -> dict[int, PathPoint]:
     """The path of a fit that ends with these coefficients, which are its last point where it has one.
 
     Moved centres belong to the last point alone.
     """
-    size, moved = len(coef), "centres" in fit.state
-    points = {p.budget: p for p in fit.path.points() if p.budget == size or (p.budget < size and not moved)}
+    size, moved, path = len(coef), "centres" in state, StoredPath(state)
+    points = {b: path[b] for b in path.budgets if b == size or (b < size and not moved)}
     if size in points:
         points[size] = replace(points[size], coef=coef)
     return points

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg import cho_solve
+from scipy.linalg import cho_solve, solve_triangular
 
-from ...losses import Hinge, Loss, SmoothedHinge, SmoothLoss
+from ..._native import inverse_halves, reduced_newton
+from ...losses import Hinge, Log, Loss, SmoothedHinge, SmoothLoss, Squared, SquaredHinge
 from ...numerics import FeaturePanel
 
 HINGE_WIDTH = 0.5  # of the smoothed hinge while support vectors are chosen
@@ -15,6 +16,7 @@ MIN_HINGE_WIDTH = 1e-9
 HINGE_WIDTH_FACTOR = 0.3  # from one width to the next
 MAX_STEPS_PER_WIDTH = 100  # Newton steps
 MAX_HALVINGS = 40  # of a step in the line search
+MAX_COMPILED_ORDER = 128  # support vectors up to which the core takes the Newton steps
 
 
 @dataclass
@@ -37,6 +39,16 @@ class ReducedProblem:
     def smooth(self, width: float = HINGE_WIDTH) -> SmoothLoss:
         """The loss itself, or for the hinge its smoothed twin."""
         return SmoothedHinge(width) if isinstance(self.loss, Hinge) else self.loss  # type: ignore[return-value]
+
+    def is_compiled(self, b: int) -> bool:
+        """Whether the core has this loss, and factorising all Hessians is the best way to solve for b points."""
+        known = isinstance(self.loss, SquaredHinge | Log | Squared)
+        return known and self.panel.exact_gram and b <= MAX_COMPILED_ORDER
+
+    def by_column(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Features, targets and costs for the core, which takes a row for each column of the code."""
+        targets, cost = np.ascontiguousarray(self.targets.T), np.ascontiguousarray(self.cost.T)
+        return self.panel.storage, targets, cost
 
     def over_rows(self, function, *arrays):  # type: ignore[no-untyped-def]
         """The sum over blocks of rows of ``function(targets, cost, *arrays)``, each (n_columns,)."""
@@ -132,6 +144,8 @@ def refit(
     shrinks until the gap of the hinge itself is that small.
     """
     b, alpha = len(V), problem.alpha
+    if problem.is_compiled(b):
+        return _compiled_refit(problem, V, F, tol)
     hinge = isinstance(problem.loss, Hinge)
     newton = NewtonSteps(problem.panel, alpha)
     n_steps, secant, last = 0, hinge, MAX_STEPS_PER_WIDTH
@@ -158,6 +172,48 @@ def refit(
             return now
         secant = hinge and rate < 0.25 and not (secant and rate == 0.0)
         V, F = V_new, F_new
+
+
+def _compiled_refit(problem: ReducedProblem, V: np.ndarray, F: np.ndarray, tol: float) -> Refit:
+    """The same steps in the core."""
+    now = Refit(np.array(V.T, order="C"), np.array(F.T, order="C"), *np.empty((2, V.shape[1])))
+    pool, loss = problem.panel.pool, problem.loss.name
+    now.n_steps = reduced_newton(
+        *problem.by_column(),
+        loss,
+        problem.alpha,
+        tol,
+        MAX_STEPS_PER_WIDTH,
+        len(V),
+        now.V,
+        now.F,
+        now.primal,
+        now.gap,
+        pool.n_threads,
+        pool.cancel,
+    )
+    return replace(now, V=np.ascontiguousarray(now.V.T), F=now.F.T)
+
+
+def half_inverses(problem: ReducedProblem, F: np.ndarray, b: int) -> np.ndarray:
+    """``half_t`` with ``half_t' half_t`` the inverse Hessian of column t in the coefficients of b points."""
+    panel, n_columns = problem.panel, F.shape[1]
+    inverse = solve_triangular(panel.factor[:b, :b], np.eye(b), lower=True, check_finite=False)
+    halves = np.empty((n_columns, b, b))
+    if problem.is_compiled(b):
+        inverse, outputs = np.ascontiguousarray(inverse), np.ascontiguousarray(F.T)
+        end = (outputs, inverse, halves, panel.pool.n_threads, panel.pool.cancel)
+        inverse_halves(*problem.by_column(), problem.loss.name, problem.alpha, *end)
+        return halves
+    D = problem.curvatures(problem.smooth(), F)
+
+    def half(t: int) -> None:
+        which = np.flatnonzero(D[:, t])
+        factor = regularised_factor(panel.gram(which, D[which, t], b, alone=False), problem.alpha)
+        halves[t] = solve_triangular(factor, inverse, lower=True, check_finite=False)
+
+    panel.pool.map(half, range(n_columns), float(b * b) * (np.count_nonzero(D) + 2 * b * n_columns))
+    return halves
 
 
 def _narrowed(

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
-from .ending import swaps_are_over
-from .reduced_newton import ReducedProblem, Refit, refit, regularised_factor
+from .ending import swap_has_failed, swaps_are_over
+from .reduced_newton import ReducedProblem, Refit, half_inverses, refit
 
 if TYPE_CHECKING:
     from .greedy import GreedyFit
@@ -26,22 +25,12 @@ class Removal:
     """
 
     def __init__(self, problem: ReducedProblem, fitted: Refit) -> None:
-        panel, b = problem.panel, len(fitted.V)
-        self.a = panel.coef(fitted.V)
-        D = problem.curvatures(problem.smooth(), fitted.F)
-        inverse = solve_triangular(panel.factor[:b, :b], np.eye(b), lower=True, check_finite=False)
-
-        def half(t: int) -> np.ndarray:
-            which = np.flatnonzero(D[:, t])
-            factor = regularised_factor(panel.gram(which, D[which, t], b, alone=False), problem.alpha)
-            return np.asarray(solve_triangular(factor, inverse, lower=True, check_finite=False))
-
-        work = float(b * b) * (np.count_nonzero(D) + 2 * b * D.shape[1])
-        self.halves = panel.pool.map(half, range(D.shape[1]), work)  # M_t = half' half
+        self.a = problem.panel.coef(fitted.V)
+        self.halves = half_inverses(problem, fitted.F, len(fitted.V))  # M_t = half' half
 
     def costs(self) -> np.ndarray:
         """The cost of removing each support vector, summed over the columns."""
-        diagonal = np.stack([np.square(half).sum(axis=0) for half in self.halves], axis=1)
+        diagonal = np.einsum("tij,tij->jt", self.halves, self.halves)
         return np.asarray((np.square(self.a) / (2.0 * diagonal)).sum(axis=1))
 
     def without(self, leaving: np.ndarray) -> np.ndarray:
@@ -49,9 +38,17 @@ class Removal:
         a = self.a.copy()
         for t, half in enumerate(self.halves):
             some = half[:, leaving]
-            a[:, t] -= half.T @ (some @ np.linalg.lstsq(some.T @ some, self.a[leaving, t], rcond=None)[0])
+            a[:, t] -= half.T @ (some @ _solution(some.T @ some, self.a[leaving, t]))
         a[leaving] = 0.0
         return a
+
+
+def _solution(A: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """``A^{-1} b``, or the shortest least-squares solution where A is singular."""
+    try:
+        return np.linalg.solve(A, b)
+    except np.linalg.LinAlgError:
+        return np.asarray(np.linalg.lstsq(A, b, rcond=None)[0])
 
 
 def swap_round(fit: GreedyFit) -> bool:
@@ -59,19 +56,20 @@ def swap_round(fit: GreedyFit) -> bool:
 
     Several at once, half as many after each failure. Returns whether to try again.
     """
-    state = fit.state
-    state.swap_size = state.swap_size or max(1, fit.options.budget // FIRST_SWAP_SHARE)
-    better = swap(fit, state.swap_size)
+    state, budget = fit.state, fit.options.budget
+    size = state.swap_size = state.swap_size or max(1, budget // FIRST_SWAP_SHARE)
+    saved = swap(fit, size)
     state.n_swaps += 1
-    if not better:
-        state.empty += 1
-        if state.swap_size > 1:
-            state.swap_size, state.empty = state.swap_size // 2, 0
-    return not swaps_are_over(state.empty, state.n_swaps, fit.options.budget)
+    state.empty = state.empty + 1 if swap_has_failed(saved, size, budget) else 0
+    if swaps_are_over(state.empty, size, budget) or state.n_swaps >= fit.most_swaps():
+        return False
+    if state.empty and size > 1:
+        state.swap_size, state.empty = size // 2, 0
+    return True
 
 
-def swap(fit: GreedyFit, n_swaps: int) -> bool:
-    """Exchange the cheapest ``n_swaps``; undo it and return False unless the objective falls."""
+def swap(fit: GreedyFit, n_swaps: int) -> float:
+    """Exchange the cheapest ``n_swaps``; undo it unless the objective falls. The share of it that is saved."""
     state, before = fit.state, fit.fitted
     model = Removal(fit.reduced(), before)
     leaving = np.argsort(model.costs(), kind="stable")[:n_swaps]
@@ -80,12 +78,13 @@ def swap(fit: GreedyFit, n_swaps: int) -> bool:
     picks, _ = fit.picks(len(leaving))
     fit.append(picks)
     fit.take(refit(fit.reduced(), fit.grown(), fit.fitted.F, SWAP_TOL))
-    if fit.panel.size == saved.size and fit.fitted.primal.sum() < (1.0 - MIN_DECREASE) * before.primal.sum():
-        return True
+    decrease = 1.0 - float(fit.fitted.primal.sum() / before.primal.sum())
+    if fit.panel.size == saved.size and decrease > MIN_DECREASE:
+        return decrease
     fit.panel.restore(saved)
     state.support = support
     fit.take(before)
-    return False
+    return 0.0
 
 
 def _remove(fit: GreedyFit, leaving: np.ndarray, a: np.ndarray) -> None:
