@@ -20,8 +20,8 @@ ScaledCoef column(const Coef& a, const Scales& scale, const Times& t, std::size_
 }
 
 template <class T>
-ReducedRows<T> reduced_rows(const In<T, 2>& phi, const In<double, 2>& y, const In<double, 2>& cost, double alpha,
-                            std::size_t b) {
+ReducedRows<T> reduced_rows(const In<T, 2>& phi, const In<double, 2>& y, const In<double, 2>& cost,
+                            double alpha, std::size_t b) {
     const std::size_t n = phi.shape(0), n_columns = y.shape(0);
     need(b <= phi.shape(1) && y.shape(1) == n && cost.shape(0) == n_columns && cost.shape(1) == n,
          "one feature per support vector, and one target and one cost per row and column are needed");
@@ -37,8 +37,9 @@ void bind_reduced(nb::module_& m) {
            int max_steps, std::size_t b, Out<double, 2> V, Out<double, 2> F, Out<double, 1> primal,
            Out<double, 1> gap, int n_threads, In<std::uint8_t, 1> cancel) {
             const ReducedRows<T> rows = reduced_rows<T>(phi, y, cost, alpha, b);
-            need(V.shape(0) == rows.n_columns && V.shape(1) == b && F.shape(0) == rows.n_columns && F.shape(1) == rows.n &&
-                     primal.shape(0) == rows.n_columns && gap.shape(0) == rows.n_columns,
+            need(V.shape(0) == rows.n_columns && V.shape(1) == b && F.shape(0) == rows.n_columns &&
+                     F.shape(1) == rows.n && primal.shape(0) == rows.n_columns &&
+                     gap.shape(0) == rows.n_columns,
                  "coefficients, outputs and bounds of every column are needed");
             const NewtonPoint at{V.data(), F.data(), primal.data(), gap.data()};
             nb::gil_scoped_release released;
@@ -48,8 +49,8 @@ void bind_reduced(nb::module_& m) {
             });
         },
         "phi"_a.noconvert(), "y"_a.noconvert(), "cost"_a.noconvert(), "loss"_a, "alpha"_a, "tol"_a,
-        "max_steps"_a, "b"_a, "V"_a.noconvert(), "F"_a.noconvert(), "primal"_a.noconvert(), "gap"_a.noconvert(),
-        "n_threads"_a, "cancel"_a.noconvert());
+        "max_steps"_a, "b"_a, "V"_a.noconvert(), "F"_a.noconvert(), "primal"_a.noconvert(),
+        "gap"_a.noconvert(), "n_threads"_a, "cancel"_a.noconvert());
     m.def(
         "inverse_halves",
         [](In<T, 2> phi, In<double, 2> y, In<double, 2> cost, std::string_view loss, double alpha,

@@ -272,9 +272,9 @@ void bind_kernels(nb::module_& m) {
     m.def("set_blas", [](const nb::capsule& sgemm, const nb::capsule& dgemm, const nb::capsule& ssyrk,
                          const nb::capsule& dsyrk, const nb::capsule& dtrsm, const nb::capsule& dgesv,
                          const nb::capsule& dpotrf, const nb::capsule& dpotrs) {
-        blas() = {pointer<Gemm<float>>(sgemm), pointer<Gemm<double>>(dgemm), pointer<Syrk<float>>(ssyrk),
-                  pointer<Syrk<double>>(dsyrk), pointer<Gesv>(dgesv), pointer<Potrf>(dpotrf), pointer<Potrs>(dpotrs),
-                  pointer<Trsm>(dtrsm)};
+        blas() = {pointer<Gemm<float>>(sgemm),  pointer<Gemm<double>>(dgemm), pointer<Syrk<float>>(ssyrk),
+                  pointer<Syrk<double>>(dsyrk), pointer<Gesv>(dgesv),         pointer<Potrf>(dpotrf),
+                  pointer<Potrs>(dpotrs),       pointer<Trsm>(dtrsm)};
     });
     nb::class_<RowSource>(m, "RowSource")
         .def(nb::init<const Matrix&, const std::string&, double, double, double, const Numbers&,

@@ -23,8 +23,8 @@ using Potrf = void (*)(char* uplo, int* n, double* a, int* lda, int* info);
 
 using Potrs = void (*)(char* uplo, int* n, int* n_right, double* a, int* lda, double* b, int* ldb, int* info);
 
-using Trsm = void (*)(char* side, char* uplo, char* trans, char* diag, int* m, int* n, double* alpha, double* a,
-                      int* lda, double* b, int* ldb);
+using Trsm = void (*)(char* side, char* uplo, char* trans, char* diag, int* m, int* n, double* alpha,
+                      double* a, int* lda, double* b, int* ldb);
 
 struct Blas {
     Gemm<float> sgemm = nullptr;

@@ -89,8 +89,8 @@ decltype(auto) visit_smooth_loss(std::string_view name, F&& f) {
     if (name == SquaredHinge::name) return f(SquaredHinge{});
     if (name == Log::name) return f(Log{});
     if (name == Squared::name) return f(Squared{});
-    throw std::invalid_argument("loss must be 'squared-hinge', 'log' or 'squared'; got '" + std::string(name) +
-                                "'.");
+    throw std::invalid_argument("loss must be 'squared-hinge', 'log' or 'squared'; got '" +
+                                std::string(name) + "'.");
 }
 
 }  // namespace maxmargin

@@ -92,11 +92,13 @@ class ReducedNewton {
             tasks_.run(n_blocks, 2.0 * double(n * n_open * b), [&](std::size_t task) {
                 const std::size_t first = task * rows_.BLOCK, m = std::min(rows_.BLOCK, n - first);
                 char plain = 'N';
-                int order = int(b), columns = int(n_open), inner = int(m), stride = int(rows_.stride), ld = int(n);
+                int order = int(b), columns = int(n_open), inner = int(m), stride = int(rows_.stride),
+                    ld = int(n);
                 T one = 1, zero = 0;
                 blas().gemm<T>()(&plain, &plain, &order, &columns, &inner, &one,
                                  const_cast<T*>(rows_.phi + first * rows_.stride), &stride,
-                                 residuals_.data() + first, &ld, &zero, parts.data() + task * n_open * b, &order);
+                                 residuals_.data() + first, &ld, &zero, parts.data() + task * n_open * b,
+                                 &order);
             });
         }
         for (std::size_t k = 0; k < n_open; ++k) {
@@ -198,7 +200,8 @@ class ReducedNewton {
         }
         for (std::size_t k = 0; k < n_open; ++k) {
             for (std::size_t j = 0; j < b; ++j) at_.V[open_[k] * b + j] += rate[k] * step_[k * b + j];
-            for (std::size_t i = 0; i < n; ++i) at_.F[open_[k] * n + i] += rate[k] * double(moves_[k * n + i]);
+            for (std::size_t i = 0; i < n; ++i)
+                at_.F[open_[k] * n + i] += rate[k] * double(moves_[k * n + i]);
         }
         return moved;
     }
@@ -211,7 +214,8 @@ class ReducedNewton {
         tasks_.run(rows_.n_blocks(), 2.0 * double(n * n_open * rows_.b), [&](std::size_t task) {
             const std::size_t first = task * rows_.BLOCK, m = std::min(rows_.BLOCK, n - first);
             char transposed = 'T', plain = 'N';
-            int order = int(m), columns = int(n_open), inner = int(rows_.b), stride = int(rows_.stride), ld = int(n);
+            int order = int(m), columns = int(n_open), inner = int(rows_.b), stride = int(rows_.stride),
+                ld = int(n);
             T one = 1, zero = 0;
             blas().gemm<T>()(&transposed, &plain, &order, &columns, &inner, &one,
                              const_cast<T*>(rows_.phi + first * rows_.stride), &stride, step.data(), &inner,

@@ -40,13 +40,15 @@ struct ReducedRows {
     void add_hessian(const std::vector<std::uint32_t>& rows, const double* weight, double sign, double* H,
                      const Tasks& tasks) const {
         constexpr std::size_t AT_A_TIME = 8;  // blocks whose sums are in memory
-        const std::size_t n_parts = (rows.size() + BLOCK - 1) / BLOCK, at_a_time = std::min(n_parts, AT_A_TIME);
+        const std::size_t n_parts = (rows.size() + BLOCK - 1) / BLOCK,
+                          at_a_time = std::min(n_parts, AT_A_TIME);
         std::vector<T> parts(at_a_time * b * b);
         for (std::size_t done = 0; done < n_parts; done += at_a_time) {
             const std::size_t some = std::min(at_a_time, n_parts - done);
             tasks.run(some, double(some * BLOCK * b * b), [&](std::size_t k) {
                 const std::size_t first = (done + k) * BLOCK;
-                gram(rows.data() + first, std::min(BLOCK, rows.size() - first), weight, parts.data() + k * b * b);
+                gram(rows.data() + first, std::min(BLOCK, rows.size() - first), weight,
+                     parts.data() + k * b * b);
             });
             for (std::size_t k = 0; k < some; ++k)
                 for (std::size_t i = 0; i < b; ++i)
@@ -67,11 +69,13 @@ struct ReducedRows {
     }
 };
 
-// The Cholesky factor of H + alpha I, in the triangle of add_gram; rounding may need a little more than alpha.
+// The Cholesky factor of H + alpha I, in the triangle of add_gram; rounding may need a little more than
+// alpha.
 inline void regularised_factor(const double* H, std::size_t b, double alpha, double* factor) {
     double largest = 0.0;
     for (std::size_t j = 0; j < b; ++j) largest = std::max(largest, H[j * b + j]);
-    for (double ridge = alpha; std::isfinite(ridge); ridge = std::max({10.0 * ridge, 1e-7 * largest, 1e-300})) {
+    for (double ridge = alpha; std::isfinite(ridge);
+         ridge = std::max({10.0 * ridge, 1e-7 * largest, 1e-300})) {
         std::copy(H, H + b * b, factor);
         for (std::size_t j = 0; j < b; ++j) factor[j * b + j] += ridge;
         if (cholesky(factor, b)) return;

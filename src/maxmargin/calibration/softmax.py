@@ -62,7 +62,7 @@ class SoftmaxCalibrator:
 
         def log_loss(x: FloatArray) -> tuple[float, FloatArray, FloatArray]:
             E = x[0] * parts[0] + x[1] * parts[1]
-            P = np.exp(E)  # cannot overflow: x >= 0, and the parts are 0 for the best class and below for others
+            P = np.exp(E)  # at most 1: x >= 0, and the parts are 0 for the best class and below for others
             total = P.sum(axis=1)
             P /= total[:, None]
             mean = (P * parts).sum(axis=2)

@@ -152,7 +152,7 @@ def test_removal_cost_equals_its_prediction(pool, leaving):
 @pytest.mark.parametrize("loss", ["squared-hinge", "log", "squared"])
 @pytest.mark.parametrize("n_columns", [1, 5])
 def test_compiled_newton_steps_are_those_of_the_reference(loss, dtype, n_columns, monkeypatch):
-    """Same coefficients, bounds and inverse Hessians, from zero and from a start, for any number of threads."""
+    """Same coefficients, bounds and inverse Hessians, from zero and from a start, on any threads."""
     X, Y, weight = noisy(11, n=2500, n_columns=n_columns, zeros=True, weighted=True, dtype=dtype)
     problem = problem_of(X, Y, weight, loss, alpha=1e-3)
     found = []

@@ -241,7 +241,7 @@ class GreedyFit:
             self._end_choice()
 
     def _n_picks(self, b: int) -> int:
-        """Support vectors to add to b: up to the next stated budget, and several at once if many will follow."""
+        """Support vectors to add to b: up to the next stated budget, and several at once for a large one."""
         budget = self.options.budget
         at_once = min(budget // MIN_ROUNDS_OF_GROWTH, MAX_FIRST_PICKS)
         least = min(b + (budget // 2 if self._has_few_rows() else at_once), budget)

@@ -41,7 +41,7 @@ class ReducedProblem:
         return SmoothedHinge(width) if isinstance(self.loss, Hinge) else self.loss  # type: ignore[return-value]
 
     def is_compiled(self, b: int) -> bool:
-        """Whether the core has this loss, and factorising all Hessians is the best way to solve for b points."""
+        """Whether the core has this loss, and factorising all Hessians is the best way to solve for b."""
         known = isinstance(self.loss, SquaredHinge | Log | Squared)
         return known and self.panel.exact_gram and b <= MAX_COMPILED_ORDER
 

@@ -69,7 +69,7 @@ def swap_round(fit: GreedyFit) -> bool:
 
 
 def swap(fit: GreedyFit, n_swaps: int) -> float:
-    """Exchange the cheapest ``n_swaps``; undo it unless the objective falls. The share of it that is saved."""
+    """Exchange the cheapest ``n_swaps``, or undo it; return the share of the objective that it saves."""
     state, before = fit.state, fit.fitted
     model = Removal(fit.reduced(), before)
     leaving = np.argsort(model.costs(), kind="stable")[:n_swaps]
