@@ -36,7 +36,10 @@ def test_held_values_equal_the_kernel(kernel, room, dtype):
         rows, others = np.array([3, 1, 60]), np.array([0, 5, 9, 33, 69])
         some = expected[np.ix_(rows, others)].astype(float)
         assert_allclose(values.matmul(rows, others, A), some @ A, atol=1e-5)
-        assert_allclose(values.products(rows, others, A), some @ A, atol=1e-5)
+        A, labels = np.random.default_rng(2).normal(size=(5, 4, 2)), np.array([2, 0, 2, 0, 3])
+        A[labels == 0, 1:3] = A[labels == 2, 0] = 0.0  # columns that these labels take no part in
+        outputs = values.products(rows, others, A, labels)
+        assert_allclose(outputs, np.einsum("ij,jtk->itk", some, A), atol=1e-5)
         out = np.zeros((4, 7), dtype=dtype)
         values.fill(rows, others, (out, np.array([2, 0, 3]), 1))
         assert_allclose(out[[2, 0, 3], 1:6], some, atol=1e-5)

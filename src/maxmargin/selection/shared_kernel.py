@@ -24,7 +24,16 @@ from ..data import MemoryPool, Rows, WeightedRows, canonical_index, check_costs,
 from ..decoders import DECODERS, decision_values, decoder_from_name
 from ..kernels import RBF, Kernel, KernelData, Precomputed, _OfDistance, _SquaredDistance, depends_on_data
 from ..methods.kernel_svm import KernelSVC, svm_path
-from ..solving import Deadline, SolverResult, Status, Stop, solve_columns, until_cut, without_bound_words
+from ..solving import (
+    Deadline,
+    SolverResult,
+    Status,
+    Stop,
+    row_blocks,
+    solve_columns,
+    until_cut,
+    without_bound_words,
+)
 from .grid import Grid
 from .search import FixedScores, FoldAnswers, FoldScores
 from .splits import Split
@@ -193,8 +202,9 @@ class KernelFolds:
             return [np.zeros(len(fold.test))] * len(values), [], np.zeros(len(values), dtype=int)
         code = code_from_name(model.code, len(fold.classes), model._seed)
         decoder = decoder_from_name(model.decoder, code)
-        outputs = np.empty((len(values), len(fold.test), code.n_columns))
-        results, support = [], np.zeros((len(fold.train), len(values)), dtype=bool)
+        coef = np.zeros((len(fold.train), code.n_columns, len(values)))
+        intercept = np.empty((code.n_columns, len(values)))
+        results = []
         for t in range(code.n_columns):
             which, targets = code.column(fold.labels, t)
             rows, unit = fold.train[which], float(values[-1])
@@ -210,13 +220,12 @@ class KernelFolds:
                 shrinking=model.shrinking,
                 memory=memory,
             )
-            coef = np.array([result.coef for result in found]).T
-            used = coef.any(axis=1)
-            support[which] |= coef != 0.0
-            outputs[:, :, t] = held.products(fold.test, rows[used], coef[used]).T
-            outputs[:, :, t] += np.array([result.intercept for result in found])[:, None]
+            coef[which, t] = np.array([result.coef for result in found]).T
+            intercept[t] = [result.intercept for result in found]
             results.append(found)
-        return [decision_values(F, code, decoder) for F in outputs], results, support.sum(axis=0)
+        outputs = held.products(fold.test, fold.train, coef, fold.labels) + intercept
+        decisions = [decision_values(outputs[:, :, k], code, decoder) for k in range(len(values))]
+        return decisions, results, coef.any(axis=1).sum(axis=0)
 
     def _warn(self, statuses: list[Status]) -> None:
         short = [status for status in statuses if status is not Status.CONVERGED]
@@ -255,16 +264,34 @@ class HeldData(KernelData):
             _native.subtract_rows(self.X, self.index[others], change, column, self.n_threads, self.cancel)
         return sums[:, self.index[which]].T
 
-    def products(self, rows: np.ndarray, others: np.ndarray, A: np.ndarray) -> np.ndarray:
-        """``K[rows][:, others] @ A`` for rows and others of the whole matrix."""
-        out = np.empty((len(rows), A.shape[1]))
-        for first in range(0, len(rows), ROWS_PER_BLOCK):
-            some = slice(first, first + ROWS_PER_BLOCK)
-            block = np.empty((len(rows[some]), len(others)), dtype=self.X.dtype)
+    def products(self, rows: np.ndarray, others: np.ndarray, A: np.ndarray, labels: np.ndarray) -> np.ndarray:
+        """``K[rows][:, others]`` times A (len(others), n_columns, n_values), for rows of the whole matrix.
+
+        Each block of kernel values is read once, for all columns. Rows of one label take part in the same
+        columns, so a label needs only these.
+        """
+        used = np.flatnonzero(A.any(axis=(1, 2)))
+        used = used[np.argsort(labels[used], kind="stable")]
+        starts = np.searchsorted(labels[used], np.arange(labels.max() + 2))
+        parts = []
+        for first, last in zip(starts[:-1], starts[1:]):
+            some = A[used[first:last]]
+            columns = np.flatnonzero(some.any(axis=(0, 2)))
+            flat = some[:, columns].reshape(last - first, len(columns) * A.shape[2])
+            parts.append((slice(first, last), columns, flat.astype(self.X.dtype)))
+        out = np.zeros((len(rows), *A.shape[1:]))
+        for here in row_blocks(len(rows), ROWS_PER_BLOCK):
+            block = np.empty((here.stop - here.start, len(used)), dtype=self.X.dtype)
             places = np.arange(len(block))
-            _native.gather_rows(self.X, rows[some], others, block, places, 0, 1, self.cancel)
-            out[some] = block @ A.astype(block.dtype)
+            _native.gather_rows(self.X, rows[here], others[used], block, places, 0, 1, self.cancel)
+            for some, columns, flat in parts:
+                shape = len(block), len(columns), A.shape[2]
+                out[here, columns] += (block[:, some] @ flat).reshape(shape)
         return out
+
+    def lengths(self, which: np.ndarray) -> np.ndarray:
+        """``sqrt(k(x, x))`` of the selected rows."""
+        return np.sqrt(np.maximum(self.X.diagonal()[self.index[which]].astype(np.float64), 0.0))
 
 
 class HeldKernel:
