@@ -22,6 +22,7 @@ ORDER = (
     "budget_small",
     "budget_digits",
     "path_cv",
+    "path_cv_sizes",
     "wide_csv",
     "predict_stream",
     "readers",

@@ -10,8 +10,8 @@ from maxmargin.kernels.data import KernelData
 from maxmargin.methods.budget.centers import MovingCentres
 from maxmargin.methods.budget.gain import pick_by_gain
 from maxmargin.methods.budget.greedy import GreedyFit, GreedyOptions, greedy
-from maxmargin.methods.budget.reduced_newton import ReducedProblem, half_inverses, refit
-from maxmargin.methods.budget.swaps import Removal, swap
+from maxmargin.methods.budget.reduced_newton import ReducedProblem, refit
+from maxmargin.methods.budget.swaps import Removal, half_inverses, swap
 from maxmargin.numerics.feature_panel import FeaturePanel
 from maxmargin.solving.result import Stop
 from maxmargin.solving.row_pool import RowPool

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg import cho_solve, solve_triangular
+from scipy.linalg import cho_solve
 
-from ..._native import inverse_halves, reduced_newton
+from ..._native import reduced_newton
 from ...losses import Hinge, Log, Loss, SmoothedHinge, SmoothLoss, Squared, SquaredHinge
 from ...numerics import FeaturePanel
 
@@ -193,27 +193,6 @@ def _compiled_refit(problem: ReducedProblem, V: np.ndarray, F: np.ndarray, tol: 
         pool.cancel,
     )
     return replace(now, V=np.ascontiguousarray(now.V.T), F=now.F.T)
-
-
-def half_inverses(problem: ReducedProblem, F: np.ndarray, b: int) -> np.ndarray:
-    """``half_t`` with ``half_t' half_t`` the inverse Hessian of column t in the coefficients of b points."""
-    panel, n_columns = problem.panel, F.shape[1]
-    inverse = solve_triangular(panel.factor[:b, :b], np.eye(b), lower=True, check_finite=False)
-    halves = np.empty((n_columns, b, b))
-    if problem.is_compiled(b):
-        inverse, outputs = np.ascontiguousarray(inverse), np.ascontiguousarray(F.T)
-        end = (outputs, inverse, halves, panel.pool.n_threads, panel.pool.cancel)
-        inverse_halves(*problem.by_column(), problem.loss.name, problem.alpha, *end)
-        return halves
-    D = problem.curvatures(problem.smooth(), F)
-
-    def half(t: int) -> None:
-        which = np.flatnonzero(D[:, t])
-        factor = regularised_factor(panel.gram(which, D[which, t], b, alone=False), problem.alpha)
-        halves[t] = solve_triangular(factor, inverse, lower=True, check_finite=False)
-
-    panel.pool.map(half, range(n_columns), float(b * b) * (np.count_nonzero(D) + 2 * b * n_columns))
-    return halves
 
 
 def _narrowed(

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.linalg import solve_triangular
 
+from ..._native import inverse_halves
 from .ending import swap_has_failed, swaps_are_over
-from .reduced_newton import ReducedProblem, Refit, half_inverses, refit
+from .reduced_newton import ReducedProblem, Refit, refit, regularised_factor
 
 if TYPE_CHECKING:
     from .greedy import GreedyFit
@@ -41,6 +43,27 @@ class Removal:
             a[:, t] -= half.T @ (some @ _solution(some.T @ some, self.a[leaving, t]))
         a[leaving] = 0.0
         return a
+
+
+def half_inverses(problem: ReducedProblem, F: np.ndarray, b: int) -> np.ndarray:
+    """``half_t`` with ``half_t' half_t`` the inverse Hessian of column t in the coefficients of b points."""
+    panel, n_columns = problem.panel, F.shape[1]
+    inverse = solve_triangular(panel.factor[:b, :b], np.eye(b), lower=True, check_finite=False)
+    halves = np.empty((n_columns, b, b))
+    if problem.is_compiled(b):
+        inverse, outputs = np.ascontiguousarray(inverse), np.ascontiguousarray(F.T)
+        end = (outputs, inverse, halves, panel.pool.n_threads, panel.pool.cancel)
+        inverse_halves(*problem.by_column(), problem.loss.name, problem.alpha, *end)
+        return halves
+    D = problem.curvatures(problem.smooth(), F)
+
+    def half(t: int) -> None:
+        which = np.flatnonzero(D[:, t])
+        factor = regularised_factor(panel.gram(which, D[which, t], b, alone=False), problem.alpha)
+        halves[t] = solve_triangular(factor, inverse, lower=True, check_finite=False)
+
+    panel.pool.map(half, range(n_columns), float(b * b) * (np.count_nonzero(D) + 2 * b * n_columns))
+    return halves
 
 
 def _solution(A: np.ndarray, b: np.ndarray) -> np.ndarray:
