@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 import warnings
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -274,7 +275,7 @@ class HeldData(KernelData):
         used = used[np.argsort(labels[used], kind="stable")]
         starts = np.searchsorted(labels[used], np.arange(labels.max() + 2))
         parts = []
-        for first, last in zip(starts[:-1], starts[1:]):
+        for first, last in pairwise(starts.tolist()):
             some = A[used[first:last]]
             columns = np.flatnonzero(some.any(axis=(0, 2)))
             flat = some[:, columns].reshape(last - first, len(columns) * A.shape[2])
