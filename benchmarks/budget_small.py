@@ -1,7 +1,7 @@
 """SparseKernelClassifier() beside SVC() on small sets and on many classes, both with their defaults.
 
 Fits in turn, on one thread each; ``accuracy`` is that of three random splits (30 % of the rows are tested).
-The tables are the ones of MAXMARGIN_DATA with at most 2,000 rows to train on.
+The tables are those of MAXMARGIN_DATA; targets apply where there are at most 2,000 rows to train on.
 """
 
 import os

@@ -285,9 +285,9 @@ class HeldData(KernelData):
             block = np.empty((here.stop - here.start, len(used)), dtype=self.X.dtype)
             places = np.arange(len(block))
             _native.gather_rows(self.X, rows[here], others[used], block, places, 0, 1, self.cancel)
-            for some, columns, flat in parts:
+            for own, columns, flat in parts:
                 shape = len(block), len(columns), A.shape[2]
-                out[here, columns] += (block[:, some] @ flat).reshape(shape)
+                out[here, columns] += (block[:, own] @ flat).reshape(shape)
         return out
 
     def lengths(self, which: np.ndarray) -> np.ndarray:
