@@ -98,6 +98,12 @@ inline const char* plain_decimal(const char* p, const char* last, double& value)
     std::uint64_t digits = 0;
     int n = 0, places = 0;
     bool point = false;
+    if (last - p >= 8 && is_digit(p[0]) && p[1] == '.') {  // one digit and a point: most measurements
+        digits = std::uint64_t(p[0] - '0');
+        n = 1;
+        point = true;
+        p += 2;
+    }
     while (true) {
         if (last - p < 8) return nullptr;
         const Digits some = leading_digits(p);
@@ -115,22 +121,27 @@ inline const char* plain_decimal(const char* p, const char* last, double& value)
     return p;
 }
 
+inline double signed_value(double value, bool negative) {
+    return std::bit_cast<double>(std::bit_cast<std::uint64_t>(value) ^ std::uint64_t(negative) << 63);
+}
+
 // The longest number at the start of [first, last): a sign, digits with at most one point, an exponent.
 // Too small for a double is a zero, too large is not finite.
 inline ParsedNumber parse_number(const char* first, const char* last) {
-    const char* p = first;
-    if (p < last && (*p == '+' || *p == '-')) ++p;
+    if (first == last) return {NumberIs::not_a_number, 0.0, first};
+    const bool negative = *first == '-';
+    const char* p = first + (negative | (*first == '+'));  // no branch: half of the numbers may have a sign
     if (p == last || !(is_digit(*p) || (*p == '.' && last - p > 1 && is_digit(p[1]))))
         return {NumberIs::not_a_number, 0.0, first};
     double value = 0.0;
     if (const char* plain = plain_decimal(p, last, value))
-        return {NumberIs::finite, *first == '-' ? -value : value, plain};
+        return {NumberIs::finite, signed_value(value, negative), plain};
     const auto [end, error] = std::from_chars(p, last, value);
     if (error == std::errc::result_out_of_range) {
         if (is_huge(p, end)) return {NumberIs::not_finite, HUGE_VAL, end};
         value = 0.0;
     }
-    return {NumberIs::finite, *first == '-' ? -value : value, end};
+    return {NumberIs::finite, signed_value(value, negative), end};
 }
 
 // Whether the text is an infinity in words, in any case and with a sign or without.

@@ -11,9 +11,11 @@ from typing import Any, TypeVar
 import numpy as np
 
 from .._native import started_thread
-from ..io.readers import BLOCK_ROWS, Source
+from ..io.readers import Source
 
 __all__ = ["Predicted", "predictions"]
+
+PREDICTED_ROWS = 1 << 14  # at a time: few enough for the memory of one block to serve the next
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +33,7 @@ def predictions(
     *,
     scores: bool = False,
     probabilities: bool = False,
-    batch: int = BLOCK_ROWS,
+    batch: int = PREDICTED_ROWS,
 ) -> Iterator[Predicted]:
     """Predictions of a fitted pipeline for the rows of a source, in their order.
 
@@ -44,7 +46,7 @@ def predictions(
     source : Source
     scores, probabilities : bool, default=False
         Whether these are wanted beside the labels.
-    batch : int, default=65536
+    batch : int, default=16384
         Rows at a time; the predictions do not depend on it.
 
     Yields
