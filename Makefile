@@ -79,6 +79,7 @@ PEERS := $(STAMPS)/package $(STAMPS)/peers $(STAMPS)/thunder
 
 bench: $(PEERS)  ## every table, at most 90 minutes: benchmarks/results/README.md; make bench MINUTES=30
 	@$(BENCH) --suite bench --minutes $(MINUTES)
+	@$(VENV)/bin/python benchmarks/readme_table.py
 
 bench-hard: $(PEERS)  ## the whole grid of hard problems, hours; into the same page
 	@$(BENCH) --suite hard

@@ -9,6 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 HARNESS = ROOT / "benchmarks"
+sys.path.append(str(HARNESS))
 
 MODULE = '''
 """What is measured."""
@@ -133,3 +134,30 @@ def test_a_cell_over_its_limit_is_stopped(project):
     run(project)
     assert "| raises | over 2 s |" in page(project)
     assert measured(project)[-1] == "last"
+
+
+def test_the_readme_has_the_table_of_the_stored_records():
+    command = [sys.executable, str(HARNESS / "readme_table.py"), "--check"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_readme_table_is_made_from_records(tmp_path):
+    import readme_table
+
+    facts = {"n": 16_000, "d": 16, "fit_seconds": 0.5, "predict_seconds": 12.0, "support_vectors": 7000}
+    facts |= {"gap": 1e-4, "accuracy": 97.0, "dtype": "float32"}
+    methods = [facts | {"method": "maxmargin"}, {"method": "thundersvm", "dtype": "float32", "failure": "no"}]
+    entry = {"cell": "letter", "status": "done", "record": {"methods": methods}}
+    failed = {"cell": "mnist", "status": "failed", "failure": "over 3600 s"}
+    stored = {"commit": "0" * 40, "date": "2026-01-01", "machine": {"cpu": "a", "cores": 2}}
+    text = readme_table.table(stored | {"records": {"kernel_svm": [entry, failed]}})
+    assert (
+        "| letter | 16,000 x 16 | `KernelSVC` | **0.50 s** | **12.0 s** | 7,000 | 1e-04 | 97.00 % |" in text
+    )
+    assert "ThunderSVM" not in text
+    assert readme_table.table(stored | {"records": {}}) is None
+    page = f"before\n{readme_table.BEGIN}old\n{readme_table.END}after\n"
+    new = readme_table.with_table(page, text)
+    assert "old" not in new
+    assert readme_table.with_table(new, text) == new
