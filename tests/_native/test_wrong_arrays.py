@@ -195,7 +195,9 @@ def test_another_dtype_layout_or_dimension_is_refused(name, argument):
     values = calls()[name][argument]
     other = np.int16 if values.dtype.kind == "i" else np.int64
     spread = np.repeat(values, 2, axis=-1)[..., ::2]
-    for wrong in [values.astype(other), values[None], *([spread] if values.size > 1 else [])]:
+    with np.errstate(invalid="ignore"):  # outputs are memory as it comes
+        cast = values.astype(other)
+    for wrong in [cast, values[None], *([spread] if values.size > 1 else [])]:
         if name == "exp" and wrong.ndim == 3:
             continue
         with pytest.raises(REFUSED):
