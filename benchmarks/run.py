@@ -123,6 +123,7 @@ def full(options):
     if options.retry:
         for benchmark in benchmarks:
             store.forget(benchmark.name, ("failed",))
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # stopped like Ctrl-C: the worker is ended, too
     start, outcome = time.time(), ""
     try:
         for benchmark in benchmarks:

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -161,3 +162,22 @@ def test_the_readme_table_is_made_from_records(tmp_path):
     new = readme_table.with_table(page, text)
     assert "old" not in new
     assert readme_table.with_table(new, text) == new
+
+
+@pytest.mark.slow
+def test_a_terminated_run_ends_its_worker_and_resumes(project):
+    first = 'if cell == "raises" and LOG.read_text().count(cell) == 1:\n        time.sleep(600)\n    '
+    waits = MODULE.replace('if cell == "raises":', first + 'if cell == "raises":')
+    (project / "benchmarks" / "kinds.py").write_text(waits)
+    committed(project, "a cell that waits once")
+    output = project / "benchmarks" / "results"
+    command = [sys.executable, str(project / "benchmarks" / "run.py"), "--output", str(output)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        while "raises" not in measured(project):
+            assert process.poll() is None
+            time.sleep(0.05)
+        process.terminate()
+        assert "the same command resumes here" in process.communicate()[1]
+    assert "3 cells are not measured yet" in page(project)
+    run(project)
+    assert measured(project) == ["good", "raises", "raises", "dies", "last"]

@@ -21,6 +21,7 @@ ORDER = (
     "linear",
     "budget_small",
     "budget_digits",
+    "path_cv_sizes",
     "path_cv",
     "path_cv_sizes",
     "wide_csv",
