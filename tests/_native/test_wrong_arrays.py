@@ -113,6 +113,13 @@ def calls():
         | {"out": np.empty((D, D)), **rule},
         "rows_sqnorm": {"X": matrix(), "index": SOME, "out": np.empty(3), **rule},
         "rows_sum": {"X": matrix(), "index": SOME, "u": np.ones(3), "out": np.empty(D), **rule},
+        "small_columns": {"X": matrix(), "index": EVERY, "labels": LABELS, "cost": ones}
+        | {"code": np.array([[1, -1], [-1, 0], [-1, 1]], dtype=np.int8), "starts": np.array([0, N])}
+        | {"hinge": True, "free_intercept": True, "penalised": False, "coef": np.zeros((2, D + 1))}
+        | {"numbers": np.zeros((2, 5)), "anchor": np.zeros(N + 4), "dual_share": np.zeros(N + 4)}
+        | {"ends": np.zeros(2, dtype=np.int64), "n_checks": np.zeros(2, dtype=np.int64)}
+        | {"checks": np.zeros((2, 9, 5)), "tol": 1e-3, "max_iter": 100, "max_steps": 8, "max_seconds": 60.0}
+        | rule,
         "smo_block": {"K": K, **samples, "tolerance": 1e-3, "max_steps": 10, "cancel": cancel},
         "step_length": {**hinge, "along": ones, "free_intercept": True, "linear": -1.0, "quadratic": 1.0},
         "subtract_rows": {"rows": K, "which": SOME, "change": np.ones(3), "g": zeros.copy(), **rule},
@@ -164,6 +171,7 @@ NOT_INDEX = {  # whole numbers that are not used as indices: counts of updates, 
     ),
     *((name, "sample") for name in ("lasvm_block", "lasvm_reprocess")),
     *(("first_outside", "indices"), ("compressed_fault", "indices"), ("compressed_fault", "indptr")),
+    *(("small_columns", "ends"), ("small_columns", "n_checks")),
 }
 REFUSED = (TypeError, ValueError, IndexError)
 

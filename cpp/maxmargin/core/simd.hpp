@@ -89,6 +89,21 @@ struct SmoEnd {
     bool stalled;      // the next step would be smaller than rounding
 };
 
+// The shares of one round of a Newton method (solvers/hinge_round.hpp) on a line:
+//
+//   share_i = clip(anchor_i + steep z_i, 0, top),   z_i = 1 - y_i (score_i + t along_i + b)
+struct ShareTask {
+    const double *y, *cost, *anchor, *scores, *along;  // anchor may be null (0), and so may along
+    double steep, top, t, b;
+    std::size_t n;
+};
+
+// sum_i cost_i share_i f_i for f_i = y_i along_i, or y_i where along is null; its derivative when z_i moves
+// by -f_i; and the sum of the magnitudes of its terms
+struct ShareSums {
+    double value, slope, size;
+};
+
 // Loops over one value type T (float or double). Sums are always kept in double.
 template <class T>
 struct SimdOps {
@@ -123,6 +138,7 @@ struct SimdOps {
 struct Simd {
     const char* name;
     void (*code_products)(const PanelTask<Code>& task);
+    ShareSums (*weighted_shares)(const ShareTask& task);
     SimdOps<float> f32;
     SimdOps<double> f64;
 

@@ -8,6 +8,8 @@
 #include <limits>
 #include <vector>
 
+#include "maxmargin/core/simd.hpp"
+
 namespace maxmargin {
 
 // share_i(z) = clip(anchor_i + sharpness z, 0, 1) for the hinge, max(z, 0) for the squared hinge.
@@ -18,24 +20,13 @@ struct HingeRound {
     std::size_t n;
 };
 
-struct ValueAndSlope {
-    double value, slope;
-};
-
-// sum_i cost_i share_i(z(i)) factor(i) and its derivative when z moves by -factor(i). Four sums at a time,
-// because one would wait for each addition to end.
-template <class Shortfall, class Factor>
-ValueAndSlope weighted_shares(const HingeRound& round, Shortfall&& z, Factor&& factor) {
-    double value[4] = {}, slope[4] = {};
-    const double steep = round.hinge ? round.sharpness : 1.0;
-    const double top = round.hinge ? 1.0 : std::numeric_limits<double>::infinity();
-    for (std::size_t i = 0; i < round.n; ++i) {
-        const double raw = (round.hinge ? round.anchor[i] : 0.0) + steep * z(i), f = factor(i);
-        const double share = std::min(std::max(raw, 0.0), top);
-        value[i % 4] += round.cost[i] * share * f;
-        slope[i % 4] -= raw > 0.0 && raw < top ? round.cost[i] * steep * f * f : 0.0;
-    }
-    return {(value[0] + value[2]) + (value[1] + value[3]), (slope[0] + slope[2]) + (slope[1] + slope[3])};
+// The sums of shares at t and b.
+inline ShareSums shares_at(const HingeRound& round, const double* scores, const double* along, double t,
+                           double b) {
+    const double inf = std::numeric_limits<double>::infinity();
+    return simd().weighted_shares({round.y, round.cost, round.hinge ? round.anchor : nullptr, scores, along,
+                                   round.hinge ? round.sharpness : 1.0, round.hinge ? 1.0 : inf, t, b,
+                                   round.n});
 }
 
 // The b where sum_i cost_i y_i share_i(1 - y_i (score_i + b)), which falls as b grows, is 0.
@@ -51,10 +42,8 @@ inline double best_intercept(const HingeRound& round, const double* scores, doub
     }
     double b = std::clamp(start, low, high);
     for (int step = 0; step < 200; ++step) {
-        const auto [value, slope] = weighted_shares(
-            round, [&](std::size_t i) { return 1.0 - round.y[i] * (scores[i] + b); },
-            [&](std::size_t i) { return round.y[i]; });
-        if (value == 0.0) return b;
+        const auto [value, slope, size] = shares_at(round, scores, nullptr, 0.0, b);
+        if (std::abs(value) <= std::numeric_limits<double>::epsilon() * size) return b;
         (value > 0.0 ? low : high) = b;
         const double newton = b - value / slope;
         const double next = slope < 0.0 && low < newton && newton < high ? newton : 0.5 * (low + high);
@@ -75,20 +64,19 @@ inline double step_length(const HingeRound& round, const double* scores, const d
                           bool free_intercept, double linear, double quadratic) {
     std::vector<double> moved(free_intercept ? round.n : 0);
     double b = 0.0;
-    const auto derivative = [&](double t) -> ValueAndSlope {
+    const auto derivative = [&](double t) -> ShareSums {
         if (free_intercept) {
             for (std::size_t i = 0; i < round.n; ++i) moved[i] = scores[i] + t * along[i];
             b = best_intercept(round, moved.data(), b);
         }
-        const auto [value, slope] = weighted_shares(
-            round, [&](std::size_t i) { return 1.0 - round.y[i] * (scores[i] + t * along[i] + b); },
-            [&](std::size_t i) { return round.y[i] * along[i]; });
-        return {linear + t * quadratic - value, quadratic - slope};
+        const auto [value, slope, size] = shares_at(round, scores, along, t, b);
+        return {linear + t * quadratic - value, quadratic - slope, size};
     };
     const double enough = 0.1 * std::abs(derivative(0.0).value);
     double low = 0.0, high = std::numeric_limits<double>::infinity(), t = 1.0;
     for (int trial = 0; trial < 60; ++trial) {
-        const auto [value, slope] = derivative(t);
+        const ShareSums sums = derivative(t);
+        const double value = sums.value, slope = sums.slope;
         if (std::abs(value) <= enough || !std::isfinite(value)) return t;
         (value < 0.0 ? low : high) = t;
         const double newton = t - value / slope;

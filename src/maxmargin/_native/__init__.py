@@ -47,12 +47,18 @@ from .kernels import (
 )
 from .layout import LAYOUT, as_rows, is_sparse, same_features, sqnorms
 from .linear import (
+    SMALL_CONVERGED,
+    SMALL_INEXACT,
+    SMALL_OPEN,
+    SMALL_STALLED,
+    SmallReports,
     best_intercept,
     dual_cd_epoch,
     lasso_epochs,
     loss_conjugate,
     loss_slope,
     loss_value,
+    small_columns,
     squared_hinge_step,
     step_length,
 )
@@ -75,6 +81,10 @@ from .threads import effective_n_threads
 __all__ = [
     "LAYOUT",
     "NEVER",
+    "SMALL_CONVERGED",
+    "SMALL_INEXACT",
+    "SMALL_OPEN",
+    "SMALL_STALLED",
     "Cancelled",
     "CompiledKernel",
     "CsvParser",
@@ -83,6 +93,7 @@ __all__ = [
     "LibsvmParser",
     "RowFiller",
     "RowStats",
+    "SmallReports",
     "ThreadPool",
     "add_support",
     "as_rows",
@@ -123,6 +134,7 @@ __all__ = [
     "rows_sum",
     "same_features",
     "simd_name",
+    "small_columns",
     "smo_block",
     "sqnorms",
     "squared_hinge_step",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,15 +13,77 @@ from .. import _core
 from .arguments import NEVER, as_matrix, as_real
 
 __all__ = [
+    "SMALL_CONVERGED",
+    "SMALL_INEXACT",
+    "SMALL_OPEN",
+    "SMALL_STALLED",
+    "SmallReports",
     "best_intercept",
     "dual_cd_epoch",
     "lasso_epochs",
     "loss_conjugate",
     "loss_slope",
     "loss_value",
+    "small_columns",
     "squared_hinge_step",
     "step_length",
 ]
+
+
+SMALL_OPEN, SMALL_CONVERGED, SMALL_STALLED, SMALL_INEXACT = range(4)  # as SmallEnd in small_newton.hpp
+
+
+@dataclass(frozen=True)
+class SmallReports:
+    """How each column of a small fit ended, and its certificates: step, primal, dual, seconds, support."""
+
+    ends: NDArray[Any]
+    n_checks: NDArray[Any]
+    checks: NDArray[Any]
+
+    def of(self, column: int) -> tuple[int, list[list[float]]]:
+        """The end of one column, and its certificates."""
+        return int(self.ends[column]), self.checks[column, : self.n_checks[column]].tolist()
+
+
+def small_columns(
+    fit: Any,
+    state: Any,
+    code: NDArray[Any],
+    starts: NDArray[Any],
+    stop: Any,
+    max_steps: int,
+    n_threads: int,
+) -> SmallReports:
+    """Up to ``max_steps`` Newton steps of each column of a ``SmallFit``; ``state`` is changed in place."""
+    n = code.shape[1]
+    ends, n_checks = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+    checks = np.empty((n, max_steps + 1, 5))
+    _core.small_columns(
+        as_matrix(fit.data.rows.X),
+        fit.data.rows.index,
+        fit.data.labels,
+        fit.cost,
+        code,
+        starts,
+        fit.loss == "hinge",
+        fit.intercept == "free",
+        fit.intercept == "penalised",
+        state.coef,
+        state.numbers,
+        state.anchor,
+        state.dual_share,
+        ends,
+        n_checks,
+        checks,
+        stop.tol,
+        stop.max_iter,
+        max_steps,
+        stop.deadline.left(),
+        stop.cancel,
+        n_threads,
+    )
+    return SmallReports(ends, n_checks, checks)
 
 
 def best_intercept(iteration: Any, start: float) -> float:

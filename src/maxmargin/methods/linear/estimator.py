@@ -24,6 +24,7 @@ from .dual_cd import dual_cd
 from .newton import newton
 from .outputs import count_support, linear_outputs
 from .problem import Intercept, MarginProblem
+from .small import SmallFit, is_small
 from .truncated_newton import truncated_newton
 
 SOLVERS = ("auto", "newton", "dual-cd", "truncated-newton")
@@ -179,21 +180,28 @@ class LinearSVC(CodedClassifier):
             data = replace(data, rows=near_origin(data.rows, data.weight))
         if self.solver_ == "dual-cd":  # once for all columns
             data = replace(data, rows=data.rows.compacted().with_norms())
+        if self.solver_ == "newton" and is_small(data):
+            loss = loss_from_name(self.loss).name
+            fit = SmallFit(data, self.C * data.weight, self.code_, loss, self._intercept())
+            return fit.solve(stop, callback, n_threads)
         return super()._solve_all(data, stop, callback, n_threads)
 
     def _solve(
         self, data: WeightedRows, targets: np.ndarray, column: int, stop: Stop, callback: Callback | None
     ) -> SolverResult:
-        fitted: Intercept = "penalised" if self.penalize_intercept else "free"
-        intercept: Intercept = fitted if self.fit_intercept else "none"
         problem = MarginProblem(
-            data.rows, targets, self.C * data.weight, loss_from_name(self.loss), intercept
+            data.rows, targets, self.C * data.weight, loss_from_name(self.loss), self._intercept()
         )
         if self.solver_ == "newton":
             return newton(problem, stop=stop, callback=callback)
         if self.solver_ == "truncated-newton":
             return truncated_newton(problem, stop=stop, callback=callback)
         return dual_cd(problem, stop=stop, seed=self._seed + column, callback=callback)
+
+    def _intercept(self) -> Intercept:
+        if not self.fit_intercept:
+            return "none"
+        return "penalised" if self.penalize_intercept else "free"
 
     def _store(self, results: list[SolverResult], data: WeightedRows) -> None:
         self.coef_ = np.vstack([result.coef for result in results])
