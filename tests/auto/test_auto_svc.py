@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GroupKFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import maxmargin
 from maxmargin import AutoSVC
 from maxmargin.auto.folds import StageFits
 from maxmargin.io import Checkpoint
@@ -261,3 +262,66 @@ def test_few_rows_of_each_class_are_enough(n_classes):
     y = np.repeat(np.arange(n_classes), 3)
     X = rng.normal(size=(n_classes, 6))[y] * 5.0 + rng.normal(size=(len(y), 6))
     assert AutoSVC(random_state=0).fit(X, y).score(X, y) > 0.8
+
+
+def among_noise(n, seed):
+    """A ring in two columns, and eighteen columns of noise."""
+    X = np.random.default_rng(seed).normal(size=(n, 20))
+    return X, (np.linalg.norm(X[:, :2], axis=1) > 1.2).astype(int)
+
+
+def test_a_learned_metric_removes_columns_of_noise(tmp_path):
+    X, y = among_noise(400, 0)
+    model = AutoSVC(random_state=0).fit(X, y)
+    plain = AutoSVC(random_state=0, learn_metric=None).fit(X, y)
+    assert "metric is accepted" in model.choice_
+    assert "metric" not in plain.choice_
+    new = among_noise(2000, 1)
+    assert model.score(*new) > plain.score(*new) + 0.01
+    assert model.candidates_["candidate"][-1].endswith("learned metric")
+    assert model.candidates_["outcome"].count("chosen") == 1
+    shares = model.feature_importances_
+    assert shares.sum() == pytest.approx(1.0)
+    assert shares[:2].sum() > 0.8
+    np.testing.assert_array_equal(
+        maxmargin.importance(model, X).argsort()[-2:].tolist(), shares.argsort()[-2:]
+    )
+    maxmargin.save(model, tmp_path / "model.mm")
+    loaded = maxmargin.load(tmp_path / "model.mm")
+    np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
+
+
+def test_a_data_frame_needs_no_preparation(tmp_path):
+    X, y = rings(150)
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {"a": X[:, 0], "b": X[:, 1], "colour": np.array(["red", "green"])[rng.integers(0, 2, 150)]}
+    )
+    frame.loc[:5, "a"] = np.nan
+    model = AutoSVC(random_state=0).fit(frame, y)
+    assert model.feature_names_in_.tolist() == ["a", "b", "colour"]
+    assert model.feature_importances_.shape == (3,)
+    assert model.score(frame, y) > 0.85
+    maxmargin.save(model, tmp_path / "model.mm")
+    np.testing.assert_array_equal(maxmargin.load(tmp_path / "model.mm").predict(frame), model.predict(frame))
+
+
+@pytest.mark.parametrize("tail", [1.0, 3.0])
+def test_onnx_computes_what_the_model_does(tail):
+    runtime = pytest.importorskip("onnxruntime")
+    X = np.random.default_rng(0).normal(size=(150, 3))
+    y = (np.linalg.norm(X, axis=1) > 1.5).astype(int)
+    X = np.sign(X) * np.expm1(tail * np.abs(X))
+    model = AutoSVC(random_state=0).fit(X, y)
+    session = runtime.InferenceSession(maxmargin.io.to_onnx(model).SerializeToString())
+    label, scores, P = session.run(["label", "scores", "probabilities"], {"X": X})
+    np.testing.assert_array_equal(label, model.predict(X))
+    np.testing.assert_allclose(scores, model.decision_function(X), atol=1e-6)
+    np.testing.assert_allclose(P, model.predict_proba(X), atol=1e-6)
+
+
+def test_support_vectors_are_numbered_as_the_rows_were_given():
+    X, y = rings(120)
+    model = AutoSVC(random_state=0, learn_metric=None).fit(X, y)
+    rows = model.scaling_.transform(X[model.estimator_.support_])
+    np.testing.assert_array_equal(rows, model.estimator_.support_vectors_)

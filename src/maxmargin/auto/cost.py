@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from .._native import is_sparse
 from .candidates import Candidate
 
-__all__ = ["OPERATIONS_PER_SECOND", "Shape"]
+__all__ = ["OPERATIONS_PER_SECOND", "Shape", "affordable_budget", "shape_of"]
 
 OPERATIONS_PER_SECOND = 1e9  # an operation is what a slow core does in a nanosecond
 KERNEL_VALUE_OPERATIONS = 4.0  # beyond those of each feature: an exponential, memory
@@ -18,6 +20,7 @@ PROBLEM_OPERATIONS = 5e5  # for each exact problem and each value of C, however 
 LINEAR_OPERATIONS = 0.5  # for each row, pair of features and column: Newton steps over all values of C
 MAX_LINEAR_ORDER = 1000.0  # of Newton systems; beyond, a linear fit takes epochs
 BUDGET_OPERATIONS = 30.0  # for each row, support vector and column
+BUDGETS = (1000, 500, 200)  # where an exact fit would take too long
 
 
 @dataclass(frozen=True)
@@ -66,3 +69,19 @@ class Shape:
             return n_folds * train.fit(candidate, n_values)
         value = KERNEL_VALUE_OPERATIONS + FEATURE_OPERATIONS[candidate.kernel] * self.n_features
         return self.n_rows**2 * value + n_folds * train._solves(candidate.code, n_values)
+
+
+def shape_of(X: Any, labels: np.ndarray, share: float = 1.0) -> Shape:
+    """The size of a fit to a share of the rows."""
+    width = X.nnz / X.shape[0] if is_sparse(X) else X.shape[1]
+    return Shape(float(width), share * np.bincount(labels))
+
+
+def affordable_budget(X: Any, labels: np.ndarray, limit: float) -> int | None:
+    """None if an exact fit is within the limit, else the largest budget that is, or the smallest of all."""
+    shape = shape_of(X, labels)
+    exact = [Candidate("rbf", code, "standardised") for code in ("one-vs-one", "one-vs-rest")]
+    if min(shape.fit(candidate) for candidate in exact) <= limit:
+        return None
+    limited = [Candidate("rbf", "one-vs-rest", "standardised", budget) for budget in BUDGETS]
+    return next((c.budget for c in limited if shape.fit(c) <= limit), BUDGETS[-1])

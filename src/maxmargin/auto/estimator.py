@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from numbers import Integral
 from typing import Any, Self
 
@@ -14,7 +15,7 @@ from sklearn.model_selection import StratifiedGroupKFold
 from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from .._native import effective_n_threads
+from .._native import effective_n_threads, is_sparse
 from ..base import forget, labelled
 from ..checkpoints import Checkpoint, FitRecord, data_identity, fit_record, parameter_identity, set_checkpoint
 from ..data import (
@@ -31,23 +32,28 @@ from ..data import (
     stratified_folds,
     validate_rows,
 )
-from ..solving import Deadline, Status, ended_in_time
+from ..solving import Deadline, Status, ended_in_time, until_cut
 from ..table import TablePreparation, is_plain_matrix
 from .candidates import Trial, candidates_for
 from .choice import sentence
-from .cost import OPERATIONS_PER_SECOND
+from .chosen import ChosenModel
+from .cost import OPERATIONS_PER_SECOND, affordable_budget, shape_of
 from .folds import Sample, median_gammas
+from .metric import Metric, learn_metric, metric_line, metric_on_all_rows, metric_words
 from .scaling import scalings
 from .search import Found, Search
 
 __all__ = ["AutoSVC"]
 
-METRICS = ("auto", "diagonal", "full")
+METRICS = ("auto", "diagonal")
+METRIC_OPERATIONS_SHARE = 0.1  # of what max_seconds has room for
+METRIC_TIME_SHARE = 0.4  # of the time that the search has left
 SEARCH_TIME_SHARE = 0.6  # of max_seconds; the fit to all rows has the rest
+FIT_OPERATIONS_SHARE = 0.4  # of what max_seconds has room for, that an exact fit to all rows may take
 SEARCH_OPERATIONS_SHARE = 0.3  # of what max_seconds has room for by the cost model: predictions may be off
 
 
-class AutoSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class AutoSVC(ChosenModel, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A max-margin classifier that chooses its kernel, its parameters and the scaling of its columns.
 
     Candidates are linear SVMs and rbf, exponential and laplacian kernel SVMs, one-vs-one and one-vs-rest,
@@ -66,12 +72,15 @@ class AutoSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         longer, with the status "time_limit".
     budget : int, optional
         At most so many support vectors.
-    learn_metric : {"auto", "diagonal", "full"} or None, default="auto"
+    learn_metric : {"auto", "diagonal"} or None, default="auto"
+        Scale the columns of a chosen kernel model by the root of the average squared gradient of its decision
+        function and fit again, if the held-out loss falls by more than a standard error. None: never.
     scoring : str or callable, optional
         One of scikit-learn's scorers; by default the 0-1 error, with the log loss as tie-break.
     cv : int, splitter or iterable of splits, default=5
         Folds; every row must be held out exactly once.
-    column_groups : list of lists, optional
+    column_groups : None
+        Reserved for groups of columns with a kernel each; only None is accepted.
     class_weight : dict or "balanced", optional
     n_jobs : int, optional
         Number of threads; all cores by default. Results are bit-identical for any value.
@@ -176,16 +185,47 @@ class AutoSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         found = self._search(sample, seed, deadline, record)
         trial = found.trials[found.choice.chosen]
         self.scaling_ = views[trial.candidate.view]
+        metric = self._learned_metric(found, trial, seed, deadline)
+        if metric is not None and metric.accepted:
+            common = {"n_jobs": self.n_jobs, "random_state": seed}
+            X = matrices[trial.candidate.view]
+            given = (X, data.labels, data.weight)
+            factors, gamma = metric_on_all_rows(trial, metric.n_rounds, given, common, seed)
+            self.scaling_ = replace(self.scaling_, scale=self.scaling_.scale / factors)
+            sample.views[trial.candidate.view] = self.scaling_.transform(rows)
+            trial = replace(metric.trial, gamma=gamma)
         self.calibrator_ = found.judge.calibrator(trial)
         self._refit(trial, sample, seed, deadline, record)
-        self._explain(found)
+        if getattr(self.estimator_, "support_", None) is not None:
+            self.estimator_.support_ = data.rows.index[self.estimator_.support_]  # rows of X as given
+        self._explain(found, metric)
         return self
+
+    def _learned_metric(self, found: Found, trial: Trial, seed: int, deadline: Deadline) -> Metric | None:
+        """What a metric does on the held-out rows; None where it is not wanted, not possible or too dear."""
+        candidate, sample = trial.candidate, found.judge.sample
+        X = sample.views[candidate.view]
+        if self.learn_metric is None or candidate.is_linear or candidate.budget is not None or is_sparse(X):
+            return None
+        cost = 3.0 * len(sample.splits) * shape_of(X, sample.labels).fit(candidate)
+        if X.shape[1] < 2 or cost > METRIC_OPERATIONS_SHARE * self.max_seconds * OPERATIONS_PER_SECOND:
+            return None
+        with deadline.nested(METRIC_TIME_SHARE) as until, until_cut(until):
+            return learn_metric(
+                trial, found.judge, {"n_jobs": self.n_jobs, "random_state": seed}, seed, until
+            )
+        return None
 
     def _check_parameters(self) -> None:
         check_number("max_seconds", self.max_seconds, above=0.0)
         if self.learn_metric is not None:
             check_choice("learn_metric", self.learn_metric, METRICS)
         check_folds(self.cv)
+        if self.column_groups is not None:
+            raise ValueError(
+                f"column_groups must be None: kernels for groups of columns are not there yet; got "
+                f"{self.column_groups!r}. Give KernelSVC a sum of kernels, or a PathCV over such models."
+            )
         if self.budget is not None:
             check_number("budget", self.budget, at_least=1, integer=True)
         if not (self.scoring is None or isinstance(self.scoring, str) or callable(self.scoring)):
@@ -231,9 +271,17 @@ class AutoSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _search(self, sample: Sample, seed: int, deadline: Deadline, record: FitRecord) -> Found:
         scorer = None if self.scoring is None else check_scoring(self, self.scoring)
         medians = {name: median_gammas(X, sample.weight, seed) for name, X in sample.views.items()}
-        candidates = candidates_for(list(sample.views), len(self.classes_), self.budget)
+        room = self.max_seconds * OPERATIONS_PER_SECOND
+        budget = self.budget
+        if budget is None:
+            budget = affordable_budget(
+                sample.views["standardised"], sample.labels, FIT_OPERATIONS_SHARE * room
+            )
+        candidates = candidates_for(list(sample.views), len(self.classes_), budget)
+        if self.budget is None and budget is not None:
+            candidates += candidates_for(list(sample.views), len(self.classes_), None)[: len(sample.views)]
         candidates = [c for c in candidates if c.is_linear or c.kernel in medians[c.view]]
-        limit = SEARCH_OPERATIONS_SHARE * self.max_seconds * OPERATIONS_PER_SECOND
+        limit = SEARCH_OPERATIONS_SHARE * room
         common = {"n_jobs": self.n_jobs, "random_state": seed}
         with deadline.nested(SEARCH_TIME_SHARE) as until:
             search = Search(
@@ -250,10 +298,12 @@ class AutoSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             X, y, sample.weight, record=record.below("model", binds=False), deadline=deadline
         )
 
-    def _explain(self, found: Found) -> None:
+    def _explain(self, found: Found, metric: Metric | None) -> None:
         """Set ``candidates_``, ``choice_`` and ``status_``, and warn if the time was up."""
+        if metric is not None:
+            found.table.append(metric_line(found, metric))
         self.candidates_ = {name: [line[name] for line in found.table] for name in found.table[0]}
-        self.choice_ = sentence(found.trials, found.choice, found.judge)
+        self.choice_ = sentence(found.trials, found.choice, found.judge) + metric_words(metric)
         self.status_ = self.estimator_.status_ if found.complete else str(Status.TIME_LIMIT)
         if not found.complete:
             warnings.warn(
@@ -321,33 +371,6 @@ class AutoSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The logarithm of ``predict_proba``."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
-
-    # ---- the certificate of the chosen model ----
-
-    @property
-    def dual_gap_(self) -> float:
-        """The largest relative duality gap of a column."""
-        return float(self.estimator_.dual_gap_)
-
-    @property
-    def objective_(self) -> float:
-        """The primal value, summed over the columns."""
-        return float(self.estimator_.objective_)
-
-    @property
-    def history_(self) -> Any:
-        """The certificates of each column."""
-        return self.estimator_.history_
-
-    @property
-    def n_support_(self) -> int:
-        """The number of support vectors."""
-        return int(self.estimator_.n_support_)
-
-    @property
-    def n_iter_(self) -> int:
-        """Iterations of the fit to all rows."""
-        return int(self.estimator_.n_iter_)
 
     def __sklearn_is_fitted__(self) -> bool:
         """True between the end of a fit and the start of the next."""

@@ -97,7 +97,7 @@ class StageFits:
             return False
         for fold in answers:
             for k, trial in enumerate(trials):
-                self._put(trial, fold.test, fold.classes, fold.decisions[k])
+                self.put(trial, fold.test, fold.classes, fold.decisions[k])
                 trial.n_support = max(trial.n_support, int(fold.n_support[k]))
                 trial.gap = max(trial.gap, float(fold.dual_gaps[k]))
         return True
@@ -130,7 +130,7 @@ class StageFits:
             if len(np.unique(self.sample.labels[train])) < 2:
                 only = self.sample.labels[train][:1]
                 for trial in trials:
-                    self._put(trial, test, only, np.zeros(len(test)))
+                    self.put(trial, test, only, np.zeros(len(test)))
                 continue
             estimator = first.candidate.estimator(first.gamma, first.value, **self.common)
             how = "cold" if first.value is None else start_in_search(estimator, name)
@@ -143,12 +143,12 @@ class StageFits:
             for trial, (model, _) in zip(trials, models):
                 if whole.passed() or model.status_ == str(Status.TIME_LIMIT):
                     return False
-                self._put(trial, test, model.classes_, model.decision_function(X[test]))
+                self.put(trial, test, model.classes_, model.decision_function(X[test]))
                 trial.n_support = max(trial.n_support, int(model.n_support_))
                 trial.gap = max(trial.gap, float(model.dual_gap_))
         return True
 
-    def _put(self, trial: Trial, rows: np.ndarray, classes: np.ndarray, decisions: np.ndarray) -> None:
+    def put(self, trial: Trial, rows: np.ndarray, classes: np.ndarray, decisions: np.ndarray) -> None:
         """Store decision values; a class that the fold was not trained on has a score below all others."""
         if self.sample.n_classes == 2:
             trial.scores[rows] = 2.0 * classes[0] - 1.0 if len(classes) == 1 else decisions

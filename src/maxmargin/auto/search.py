@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from .._native import is_sparse
 from ..checkpoints import FitRecord
 from ..solving import Deadline, State, too_late
 from .candidates import CODES, Candidate, Trial, first_grid, neighbourhood
 from .choice import Choice, Judge, choose
-from .cost import Shape
+from .cost import Shape, shape_of
 from .folds import Sample, StageFits
 
 __all__ = ["Found", "Search"]
@@ -84,9 +83,8 @@ class Search:
         return list(first.values())
 
     def _shape(self, size: int, candidate: Candidate) -> Shape:
-        X, share = self.sample.views[candidate.view], min(size / len(self.sample), 1.0)
-        width = X.nnz / X.shape[0] if is_sparse(X) else X.shape[1]
-        return Shape(float(width), share * np.bincount(self.sample.labels))
+        share = min(size / len(self.sample), 1.0)
+        return shape_of(self.sample.views[candidate.view], self.sample.labels, share)
 
     def _cost(self, group: list[Trial], size: int, n_folds: int) -> float:
         candidate = group[0].candidate

@@ -53,6 +53,8 @@ def importance(model: Any, X: Any) -> np.ndarray:
     model = getattr(model, "best_estimator_", model)
     if isinstance(model, Pipeline):
         return _through_steps(model, X)
+    if hasattr(model, "_importance_at"):  # an AutoSVC prepares its columns itself
+        return np.asarray(model._importance_at(X))
     if hasattr(model, "calibrator_") and hasattr(model, "estimator_"):  # a CalibratedSVC
         model = model.estimator_
     if hasattr(model, "estimators_") and hasattr(model, "code_"):  # an OutputCodeClassifier

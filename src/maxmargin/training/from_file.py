@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -17,7 +17,7 @@ from ..table import TablePreparation, warn_of_written_numbers
 from .all_rows import AllRowsTraining
 from .gather import Gathering
 from .in_memory import Outcome, Request, Training
-from .models import DEFAULT_MODEL, model_kind
+from .models import AUTO_MODEL, DEFAULT_MODEL, MODEL_WITHOUT_ROWS_IN_MEMORY, kind_name, model_kind
 from .progress import Progress, Reporter
 from .record import choice_record, data_record, digest_of, fit_record, plain, versions
 from .stream import Digest, StreamTraining
@@ -83,7 +83,8 @@ def train(
     source : Source
         What ``maxmargin.io.open_source`` gives.
     model : str, default="sparse-kernel"
-        One of ``maxmargin.training.models.MODELS``.
+        One of ``maxmargin.training.models.MODELS``. A stream, and a file that does not fit in memory, take
+        "sparse-kernel" in place of "auto".
     parameters : mapping, optional
         Of the model.
     validate : float, default=0.2
@@ -121,7 +122,7 @@ def train(
     for name, flag in (("refit", refit), ("sample", sample), ("stream", stream), ("resume", resume)):
         check_flag(name, flag)
     request = Request(
-        model_kind(model),
+        model_kind(MODEL_WITHOUT_ROWS_IN_MEMORY if stream and model == AUTO_MODEL else model),
         dict(parameters or {}),
         seed,
         memory_mb,
@@ -152,6 +153,8 @@ def _gathered(
     found = Gathering(request.held_out(), preparation, limit, request.seed, reporter).read(source)
     warn_of_written_numbers(preparation, getattr(source, "declared", ()))
     data = data_record(source, found, preparation)
+    if found.share < 1.0 and not request.sample and request.kind.name == AUTO_MODEL:
+        request = replace(request, kind=model_kind(MODEL_WITHOUT_ROWS_IN_MEMORY))
     if found.share == 1.0 or request.sample or not fits_blocks(request.estimator()):
         return data, preparation, Training(request, reporter).run(found, preparation)
     data |= {"n_rows_kept": found.n_rows, "share_kept": 1.0}
@@ -173,18 +176,20 @@ def _record(request: Request, data: dict[str, Any], outcome: Outcome, reporter: 
         "command": None,
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "data": data,
-        "model": request.kind.name,
+        "model": kind_name(estimator),
         "given_parameters": plain(request.parameters),
         "parameters": plain(estimator.get_params(deep=True)),
         "seed": request.seed,
         "validate": request.validate,
         "memory_mb": request.memory_mb,
         "choice": choice_record(estimator),
+        "chosen": getattr(estimator, "choice_", None),
+        "candidates": plain(getattr(estimator, "candidates_", None)),
         "fitted_on": outcome.fitted_on,
         "validation": outcome.validation,
         "fit": fit_record(estimator, outcome.rows),
         "gap": plain(getattr(inner, "dual_gap_", None)),
-        "status": getattr(inner, "status_", None),
+        "status": getattr(estimator, "status_", getattr(inner, "status_", None)),
         "seconds": plain(reporter.seconds),
         "versions": versions(),
     }

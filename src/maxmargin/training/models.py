@@ -71,6 +71,7 @@ class ModelKind:
 
 
 _KINDS = (
+    ModelKind("auto", "AutoSVC", "chooses kernel, parameters and scaling on held-out rows, and says why"),
     ModelKind(
         "sparse-kernel",
         "SparseKernelClassifier",
@@ -90,6 +91,8 @@ _KINDS = (
 )
 MODELS: dict[str, ModelKind] = {kind.name: kind for kind in _KINDS}
 DEFAULT_MODEL = "sparse-kernel"
+AUTO_MODEL = "auto"
+MODEL_WITHOUT_ROWS_IN_MEMORY = "sparse-kernel"  # in place of "auto" for streams and files larger than memory
 
 
 def model_kind(name: str) -> ModelKind:
@@ -108,6 +111,11 @@ def model_kind(name: str) -> ModelKind:
         hint = f" Did you mean {near[0]!r}?" if near else ""
         raise ValueError(f"model must be one of {', '.join(MODELS)}; got {name!r}.{hint}")
     return MODELS[name]
+
+
+def kind_name(estimator: Any) -> str:
+    """The name of the model that an estimator is."""
+    return next(name for name, kind in MODELS.items() if kind.estimator == type(estimator).__name__)
 
 
 def parameters_from_text(texts: Iterable[str]) -> dict[str, Any]:

@@ -28,7 +28,7 @@ class ModelOptions:
 
     model: Annotated[str, Parameter(help=f"One of {', '.join(MODELS)}.")] = DEFAULT_MODEL
     budget: Annotated[
-        int | None, Parameter(help="Maximum number of support vectors of a sparse-kernel model.")
+        int | None, Parameter(help="Maximum number of support vectors, for auto and sparse-kernel.")
     ] = None
     set: Annotated[
         list[str],

@@ -64,6 +64,7 @@ def model_facts(record: Record) -> dict[str, object]:
     words = [f"{name}={value}" for name, value in {**given, **found}.items()]
     return {
         "model": ", ".join([str(record.get("model")), *words]) if record.get("model") else None,
+        "chosen": record.get("chosen"),
         "fitted on": record.get("fitted_on"),
         "support vectors": count_text(_total(fit.get("n_support"))),
         "gap": gap_text(record.get("gap"), record.get("status")),

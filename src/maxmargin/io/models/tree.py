@@ -217,7 +217,8 @@ ALWAYS_TRIED_FEATURES = 1 << 20  # a row of so many zeros is cheap
 def try_model(model: Any, n_values: int = 0) -> None:
     """Predict a row of zeros by every method; a ``ValueError`` if an answer is not finite.
 
-    A pipeline that begins with a table of named columns is tried from its second step on. A model with more
+    A pipeline that begins with a table of named columns is tried from its second step on, an ``AutoSVC`` of
+    such a table from its estimator on. A model with more
     features than ``n_values``, the numbers in it, is not tried: CSR matrices and precomputed kernels can
     claim any width, and a row of that width would let a small file demand any amount of memory.
     """
@@ -225,6 +226,9 @@ def try_model(model: Any, n_values: int = 0) -> None:
     if steps and getattr(steps[0][1], "layout_", "matrix") != "matrix":
         for _, step in steps[1:]:
             try_model(step, n_values)
+        return
+    if getattr(model, "table_", None) is not None:  # an AutoSVC of named columns
+        try_model(model.estimator_, n_values)
         return
     n_features = getattr(model, "n_features_in_", None)
     if n_features is None or getattr(model, "layout_", "matrix") != "matrix":
