@@ -213,6 +213,12 @@ static void bind(nb::module_& m) {
 
 void bind_kernel_svm(nb::module_& m) {
     m.def(
+        "svm_dual",
+        [](const Variables& a, const Variables& g, const Bounds& y) {
+            return dual_value(samples_of(a, g, y, y, y, y, false));
+        },
+        "a"_a.noconvert(), "g"_a.noconvert(), "y"_a.noconvert());
+    m.def(
         "svm_look",
         [](const Variables& a, const Variables& g, const Bounds& lower, const Bounds& upper, const Bounds& y,
            const Bounds& cost, bool squared) {

@@ -11,6 +11,7 @@ void bind_kernel_svm(nb::module_& m);
 void bind_linear(nb::module_& m);
 void bind_losses(nb::module_& m);
 void bind_matrix(nb::module_& m);
+void bind_pair_columns(nb::module_& m);
 void bind_small_linear(nb::module_& m);
 void bind_text(nb::module_& m);
 void bind_topk(nb::module_& m);
@@ -29,6 +30,7 @@ NB_MODULE(_core, m) {
     bind_kernel_svm(m);
     bind_linear(m);
     bind_losses(m);
+    bind_pair_columns(m);
     bind_small_linear(m);
     bind_text(m);
     bind_topk(m);

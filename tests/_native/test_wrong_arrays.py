@@ -29,6 +29,26 @@ def source():
     return _core.RowSource(matrix(), "rbf", 0.5, 0.0, 1.0, (X**2).sum(axis=1), None, 0.0)
 
 
+PAIR_RULES = {"tol": 1e-3, "target": 1e-4, "polish_gap": 1e-8, "free_share": 0.7, "inner": 0.02}
+PAIR_RULES |= {"negligible_rounding": 3e-8, "double_errors": 8.0, "min_block": 128, "blocks_per_problem": 8}
+PAIR_RULES |= {
+    "max_block": 4096,
+    "rounds_per_step": 16,
+    "max_iter": 100,
+    "max_steps": 4,
+    "max_polished": 1000,
+}
+PAIR_RULES |= {"max_polished_at_once": 128, "max_eager_class": 2, "seconds": 60.0}
+
+
+def pair_results():
+    """Room for the results of the three pairs of three classes."""
+    numbers = {"intercept": np.zeros(C), "first": np.zeros((C, 2)), "last": np.zeros((C, 4))}
+    counts = {name: np.zeros(C, dtype=np.int32) for name in ("n_iter", "n_support")}
+    ends = {"seconds": np.zeros(C, dtype=np.float32), "end": np.zeros(C, dtype=np.uint8)}
+    return {"coef": np.zeros((N, C - 1)), **numbers, **counts, **ends}
+
+
 def calls():
     """Valid arguments of every function, by name; new arrays at each call."""
     ones, zeros, cancel = np.ones(N), np.zeros(N), NEVER.copy()
@@ -58,6 +78,8 @@ def calls():
         "back_fit": {"K": K, "targets": np.ones((N, C)), "loss": "hinge", "alpha": 0.1, **columns}
         | {"cancel": cancel},
         "best_intercept": {**hinge, "start": 0.0},
+        "are_ordered": {name: table.copy() for name in ("scores", "first", "second")}
+        | {"out": np.zeros(N, dtype=np.uint8)},
         "code_sums": {"F": X, "code": np.ones((C, D), dtype=np.int8)}
         | {name: np.empty((N, C)) for name in ("high", "low", "votes")},
         "compact_rows": {"rows": K.copy(), "which": SOME, "counts": np.array([2, 1, 2])}
@@ -101,6 +123,7 @@ def calls():
         | {"column_of": np.arange(2), "coef": np.zeros((N, C))}
         | {name: np.zeros(C) for name in ("time", "sqnorm", "suffered", "seen")}
         | {"slots": np.arange(2), "n_support": np.array([2]), "n_updates": np.array([0]), "cancel": cancel},
+        "pair_sums": {"F": np.zeros((N, 3))} | {name: np.empty((N, 3)) for name in ("high", "low", "votes")},
         "pairs_step": {"t": np.ones(C), "u": 1.0, "p": np.zeros(C)},
         "pairs_sweep": {"K": K, "labels": LABELS, "cost": ones, "weight": 1.0, "a": table.copy()}
         | {"F": np.zeros((C, N)), "bias": np.zeros(C), "order": EVERY, "cancel": cancel},
@@ -123,7 +146,10 @@ def calls():
         "smo_block": {"K": K, **samples, "tolerance": 1e-3, "max_steps": 10, "cancel": cancel},
         "step_length": {**hinge, "along": ones, "free_intercept": True, "linear": -1.0, "quadratic": 1.0},
         "subtract_rows": {"rows": K, "which": SOME, "change": np.ones(3), "g": zeros.copy(), **rule},
+        "svm_dual": {"a": zeros.copy(), "g": Y.copy(), "y": Y},
         "svm_look": svm,
+        "svm_pairs": {"source": source(), "index": EVERY.copy(), "starts": np.array([0, 2, 4, N])}
+        | {"cost": ones, "length": ones, "squared": False, "rules": PAIR_RULES, **pair_results(), **rule},
         "svm_polish": {"rows": K, "known": known, **svm, "seconds": 60.0, "fetch": lambda which: which}
         | {"cancel": cancel},
         "svm_rounds": {"rows": K, **rounds, "fetch": lambda which: which, **rule},

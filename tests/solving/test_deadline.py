@@ -1,6 +1,8 @@
 """Deadlines: what they count, what they limit, and what remains of work that is cut."""
 
+import os
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -53,15 +55,61 @@ def test_a_deadline_without_end_never_passes(clock):
         assert deadline.nested(0.1).left() == np.inf
 
 
-def test_the_timer_cuts_and_leaves_no_thread(monkeypatch):
+@pytest.fixture
+def watcher(monkeypatch):
+    """A watcher of its own, which soon ends."""
+    monkeypatch.setattr(module, "LONGEST_SLEEP_SECONDS", 0.02)
     monkeypatch.setattr(module, "MIN_GRACE_SECONDS", 0.0)
-    with Deadline(0.0) as deadline:
-        deadline._timer.join()
-        assert deadline.has_cut
-    with Deadline(3600.0) as deadline:
-        pass
-    deadline._timer.join()  # it ends at once
-    assert not deadline.has_cut
+    monkeypatch.setattr(module, "_watcher", module.Watcher())
+    return module._watcher
+
+
+def until(done):
+    end = time.monotonic() + 30.0
+    while not done() and time.monotonic() < end:
+        time.sleep(0.002)
+    return done()
+
+
+def test_one_thread_cuts_all_deadlines_and_ends_when_there_are_none(watcher):
+    with Deadline(3600.0) as outer:
+        thread = watcher.thread
+        with Deadline(0.0) as inner:
+            assert watcher.thread is thread
+            assert until(lambda: inner.has_cut)
+        assert until(lambda: watcher.watched == {outer})
+        assert not outer.has_cut
+    thread.join(30.0)
+    assert not thread.is_alive()
+    assert watcher.thread is None
+    assert not watcher.watched
+    with Deadline(0.0) as again:
+        assert until(lambda: again.has_cut)
+
+
+def test_a_deadline_before_all_others_wakes_the_thread(watcher, monkeypatch):
+    monkeypatch.setattr(module, "LONGEST_SLEEP_SECONDS", 3600.0)
+    with Deadline(3600.0):
+        assert until(lambda: watcher.wakes_at < np.inf)  # it sleeps
+        with Deadline(0.05) as sooner:
+            assert until(lambda: sooner.has_cut)
+        monkeypatch.setattr(module, "LONGEST_SLEEP_SECONDS", 0.01)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
+def test_a_forked_child_watches_its_deadlines():
+    with Deadline(3600.0):
+        child = os.fork()
+        if not child:
+            try:
+                deadline = Deadline(0.05)
+                deadline.cut_at = deadline.at
+                with deadline:
+                    cut = until(lambda: deadline.has_cut)
+            finally:
+                os._exit(0 if cut else 1)
+        assert os.waitpid(child, 0)[1] == 0
 
 
 def test_without_a_thread_the_clock_remains(monkeypatch, clock):
@@ -69,6 +117,7 @@ def test_without_a_thread_the_clock_remains(monkeypatch, clock):
         raise RuntimeError("can't start new thread")
 
     monkeypatch.setattr(threading.Thread, "start", refuse)
+    monkeypatch.setattr(module, "_watcher", module.Watcher())
     with Deadline(1.0) as deadline:
         clock[0] += 2.0
         assert deadline.passed()

@@ -9,6 +9,8 @@ import numpy as np
 from sklearn.datasets import make_classification
 
 import maxmargin as mm
+from maxmargin.codes import Code
+from maxmargin.solving import Histories
 from maxmargin.solving.result import Check
 
 WORK = ("seconds", "kernel_values", "hit_rate")  # what was done for it, not what was found
@@ -60,7 +62,9 @@ def fitted(value: Any) -> Any:
         return tuple(fitted(v) for k, v in dataclasses.asdict(value).items() if k not in WORK)
     if isinstance(value, dict):
         return {k: fitted(v) for k, v in value.items()}
-    if isinstance(value, list | tuple | np.ndarray):
+    if isinstance(value, Code):
+        return value.name, fitted(value.matrix)
+    if isinstance(value, list | tuple | np.ndarray | Histories):
         return [fitted(v) for v in value]
     if isinstance(value, float):
         return value.hex()

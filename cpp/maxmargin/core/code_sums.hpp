@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
 #include "maxmargin/core/threads.hpp"
@@ -27,6 +28,16 @@ class CodeSums {
                 if (const std::int8_t entry = code[g * n_columns + t]) entries_.push_back({g, double(entry)});
             starts_.push_back(entries_.size());
         }
+    }
+
+    // The code of all pairs (0, 1), (0, 2), ..., (1, 2), ...: the first class is -1, the second +1.
+    explicit CodeSums(std::size_t n_classes)
+        : n_classes_(n_classes), n_columns_(n_classes * (n_classes - 1) / 2), starts_{0} {
+        for (std::size_t i = 0; i < n_classes; ++i)
+            for (std::size_t j = i + 1; j < n_classes; ++j) {
+                entries_.push_back({i, -1.0}), entries_.push_back({j, 1.0});
+                starts_.push_back(entries_.size());
+            }
     }
 
     void operator()(const double* F, std::size_t n, double* high, double* low, double* votes,
@@ -96,5 +107,21 @@ class CodeSums {
     std::vector<std::size_t> starts_;
     std::vector<Entry> entries_;
 };
+
+// Whether the scores of a row have no ties and are in the order of (first, second). `order` is scratch.
+inline bool is_ordered(const double* scores, const double* first, const double* second,
+                       std::vector<std::size_t>& order) {
+    if (std::any_of(scores, scores + order.size(), [](double score) { return std::isnan(score); }))
+        return false;
+    std::iota(order.begin(), order.end(), 0);
+    std::sort(order.begin(), order.end(),
+              [&](std::size_t i, std::size_t j) { return scores[i] < scores[j]; });
+    for (std::size_t k = 1; k < order.size(); ++k) {
+        const std::size_t i = order[k - 1], j = order[k];
+        const bool rises = first[j] > first[i] || (first[j] == first[i] && second[j] > second[i]);
+        if (!(rises && scores[j] > scores[i])) return false;
+    }
+    return true;
+}
 
 }  // namespace maxmargin

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <limits>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "maxmargin/core/row_set.hpp"
@@ -41,13 +44,32 @@ bool on_grid(const RowSet<T>& set, double step, int n_threads, const Poll& poll)
     return step > 0.0 && first_off_grid(set, step, n_threads, poll) == set.size;
 }
 
+// The smallest q up to `most` with q * ratio an integer, up to rounding, by continued fractions; 0 if there
+// is none. A ratio this close to p / q, with q below 2^15, has p / q among its convergents.
+inline double smallest_denominator(double ratio, double most) {
+    constexpr double ROUNDING = 8.0 * std::numeric_limits<double>::epsilon();
+    double rest = ratio, before = 0.0, q = 1.0;
+    while (q <= most) {
+        const double nearest = std::round(q * ratio);
+        if (std::abs(q * ratio - nearest) <= ROUNDING * nearest) return q;
+        const double fraction = rest - std::floor(rest);
+        if (!(fraction > 0.0)) return 0.0;
+        rest = 1.0 / fraction;
+        before = std::exchange(q, std::floor(rest) * q + before);
+    }
+    return 0.0;
+}
+
 // The coarsest step for some sorted magnitudes: the largest of them divided by 1, 2, 3, ...; 0 if there is
-// none. Any step is valid for an empty list.
+// none. Any step is valid for an empty list. In double only multiples of one number need be tried.
 template <class T>
 double common_step(const std::vector<T>& sizes, std::size_t d) {
     if (sizes.empty()) return 1.0;
     const double most = largest_allowed_code(d), top = double(sizes.back());
-    for (double code = 1.0; code <= most && std::isfinite(top); ++code) {
+    if (!std::isfinite(top)) return 0.0;
+    const double first =
+        std::is_same_v<T, double> ? smallest_denominator(double(sizes.front()) / top, most) : 1.0;
+    for (double code = first; 0.0 < code && code <= most; code += first) {
         const auto fits = [&](T x) { return simd().of<T>().largest_code(&x, top / code, 1) <= most; };
         if (std::all_of(sizes.begin(), sizes.end(), fits)) return top / code;
     }

@@ -77,14 +77,15 @@ double best_intercept(const Samples& s, const Ends& ends, Residuals& residuals) 
 Look look(const Samples& s, Residuals& scratch) {
     const Ends ends(s);
     Look seen{s.n > 0 ? best_intercept(s, ends, scratch) : 0.0, 0.0, 0.0};
-    for (std::size_t i = 0; i < s.n; ++i) {
-        const double r = s.residual(i) - seen.b, missing = std::max(0.0, s.y[i] * r);
-        seen.gap += s.squared
-                        ? 0.5 * s.cost[i] * missing * missing - s.a[i] * r + 0.5 * s.a[i] * s.a[i] / s.cost[i]
-                        : s.cost[i] * missing - s.a[i] * r;
-    }
+    for (std::size_t i = 0; i < s.n; ++i) seen.gap += gap_term(s, i, s.residual(i) - seen.b);
     if (ends.apart()) seen.violation = ends.up - ends.down;
     return seen;
+}
+
+double dual_value(const Samples& s) {
+    double sum = 0.0;
+    for (std::size_t i = 0; i < s.n; ++i) sum += s.a[i] * (s.y[i] + s.g[i]);
+    return 0.5 * sum;
 }
 
 }  // namespace maxmargin

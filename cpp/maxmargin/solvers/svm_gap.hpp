@@ -2,6 +2,7 @@
 // the problem; methods/kernel_svm/problem.py (gap) and intercept.py (b) have the same formulas in NumPy.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 #include <vector>
@@ -29,5 +30,15 @@ using Residuals = std::vector<std::pair<double, double>>;  // y - f and the cost
 
 // `scratch` is overwritten; reuse it for frequent calls.
 Look look(const Samples& samples, Residuals& scratch);
+
+// The term of a sample in the gap, at its residual r = y - f - b.
+inline double gap_term(const Samples& s, std::size_t i, double r) {
+    const double missing = std::max(0.0, s.y[i] * r);
+    return s.squared ? 0.5 * s.cost[i] * missing * missing - s.a[i] * r + 0.5 * s.a[i] * s.a[i] / s.cost[i]
+                     : s.cost[i] * missing - s.a[i] * r;
+}
+
+// The dual value, sum_i a_i (y_i + g_i) / 2.
+double dual_value(const Samples& samples);
 
 }  // namespace maxmargin

@@ -22,6 +22,7 @@ class GroupedMatrix:
     columns: list[np.ndarray]
     blocks: list[np.ndarray]
     n_columns: int
+    flat: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None  # column_starts, columns and values
 
     __array_ufunc__ = None  # so that K @ A calls __rmatmul__ for any K
 
@@ -31,6 +32,14 @@ class GroupedMatrix:
         columns = [np.flatnonzero(of_group) for of_group in used]
         blocks = [dense[first:end, chosen] for (first, end), chosen in zip(pairwise(starts), columns)]
         return cls(starts, columns, blocks, dense.shape[1])
+
+    @classmethod
+    def of_pairs(cls, coef: np.ndarray, starts: np.ndarray, columns: np.ndarray) -> GroupedMatrix:
+        """Coefficients of one-vs-one, (n_rows, n_classes - 1), and the columns of each class, as many."""
+        n_classes, width = columns.shape
+        flat = width * np.arange(n_classes + 1), columns.ravel(), coef.ravel()
+        blocks = [coef[first:end] for first, end in pairwise(starts.tolist())]
+        return cls(starts, list(columns), blocks, n_classes * width // 2, flat)
 
     @property
     def shape(self) -> tuple[int, int]:

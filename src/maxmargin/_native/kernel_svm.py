@@ -19,19 +19,23 @@ from numpy.typing import NDArray
 
 from .. import _core
 from .arguments import NEVER
+from .kernels import RowFiller
 
 __all__ = [
     "compact_rows",
     "gather_rows",
     "smo_block",
     "subtract_rows",
+    "svm_dual",
     "svm_look",
+    "svm_pairs",
     "svm_polish",
     "svm_rounds",
     "svm_small_rounds",
 ]
 
 smo_block = _core.smo_block  # one block, to a tolerance
+svm_dual = _core.svm_dual  # the dual value
 svm_look = _core.svm_look  # intercept, gap and violation
 svm_rounds = _core.svm_rounds  # blocks in turn, whose rows `fetch` computes
 svm_small_rounds = _core.svm_small_rounds  # the same, with the rows computed by a RowFiller's source
@@ -50,3 +54,19 @@ def compact_rows(
     counts = np.searchsorted(kept, length[which])
     _core.compact_rows(rows, which, counts, kept, n_threads, NEVER)
     length[which] = counts
+
+
+def svm_pairs(
+    filler: RowFiller,
+    index: NDArray[Any],
+    starts: NDArray[Any],
+    cost: NDArray[Any],
+    length: NDArray[Any],
+    squared: bool,
+    **options: Any,
+) -> None:
+    """The columns of all pairs of classes, whose rows are ``index``, one class after the other.
+
+    ``options`` are ``rules``, a dict of numbers, the arrays of results, ``n_threads`` and ``cancel``.
+    """
+    _core.svm_pairs(filler.source, index, starts, cost, length, squared, **options)

@@ -179,11 +179,14 @@ def kernel_grouped_matmul(
         raise ValueError(
             "each block of A must have one row per row of its group and one column per column of its group."
         )
-    columns = as_real("columns", np.concatenate([*A.columns, []]), np.int64)
+    if A.flat is None:
+        columns, values = np.concatenate([*A.columns, []]), np.concatenate([*map(np.ravel, A.blocks), []])
+        column_starts = np.cumsum([0, *widths], dtype=np.int64)
+    else:
+        column_starts, columns, values = A.flat
+    columns, values = as_real("columns", columns, np.int64), as_real("A", values, X.dtype)
     if columns.size and (columns.min() < 0 or columns.max() >= A.n_columns):
         raise IndexError(f"columns must be within 0..{A.n_columns - 1}.")
-    values = as_real("A", np.concatenate([*(block.ravel() for block in A.blocks), []]), X.dtype)
-    column_starts = np.cumsum([0, *widths], dtype=np.int64)
     out = np.empty((n, A.n_columns), dtype=X.dtype)
     with one_blas_thread():
         _core.kernel_grouped_matmul(*arguments, starts, column_starts, columns, values, out, threads)

@@ -12,7 +12,9 @@ from .arguments import NEVER, as_matrix, as_real
 from .blas import one_blas_thread
 
 __all__ = [
+    "are_ordered",
     "code_sums",
+    "pair_sums",
     "pairs_step",
     "pairs_sweep",
     "topk_look",
@@ -146,3 +148,21 @@ def code_sums(F: NDArray[Any], matrix: NDArray[Any]) -> tuple[NDArray[Any], NDAr
     high, low, votes = (np.empty((F.shape[0], matrix.shape[0])) for _ in range(3))
     _core.code_sums(F, matrix, high, low, votes)
     return high, low, votes
+
+
+def pair_sums(F: NDArray[Any], n_classes: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """``code_sums`` for the code of all pairs (0, 1), (0, 2), ..., (1, 2), ..., without its matrix."""
+    F, n_columns = as_real("F", F, np.float64), n_classes * (n_classes - 1) // 2
+    if F.ndim != 2 or F.shape[1] != n_columns:
+        raise ValueError(f"F must have {n_columns} columns, one for each pair; got shape {F.shape}.")
+    high, low, votes = (np.empty((F.shape[0], n_classes)) for _ in range(3))
+    _core.pair_sums(F, high, low, votes)
+    return high, low, votes
+
+
+def are_ordered(scores: NDArray[Any], first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
+    """Whether each row of scores is without ties and in the order of (first, second); nearly all rows are."""
+    keys = [np.ascontiguousarray(key, dtype=np.float64) for key in (scores, first, second)]
+    out = np.empty(len(keys[0]), dtype=np.bool_)
+    _core.are_ordered(*keys, out.view(np.uint8))
+    return out

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -32,8 +32,10 @@ from ..solving import (
     SolverResult,
     Status,
     Stop,
+    Summary,
     ended_in_time,
     solve_columns,
+    summary_of,
     unsolved,
     until_cut,
     worst_status,
@@ -46,6 +48,7 @@ from .importance import own_importances
 NOT_GIVEN = object()  # marks a prediction, which has no y; y=None is an error
 SUCCESS = (Status.CONVERGED, Status.BUDGET_FULL, Status.NO_LOSS_LEFT, Status.STOPPED)
 SHARE_BEFORE_FOLDS = 0.5  # of the time, if folds for a decoder are fitted after the columns
+MAX_OUTPUTS_AT_ONCE = 1 << 23  # of columns that decision_function has in memory
 N_FOLDS = 5  # for decoders trained on out-of-fold outputs
 
 
@@ -100,7 +103,7 @@ class CodedClassifier(DecodedClassifier, CallbackSupportMixin):  # type: ignore[
 
     def _solve_all(
         self, data: WeightedRows, stop: Stop, callback: Callback | None, n_threads: int
-    ) -> list[SolverResult]:
+    ) -> Sequence[SolverResult]:
         """One result per column, or a single result for all columns together."""
 
         def solve_column(column: int, stop: Stop, n_inner: int) -> SolverResult:
@@ -116,10 +119,10 @@ class CodedClassifier(DecodedClassifier, CallbackSupportMixin):  # type: ignore[
         return unsolved(np.zeros(data.rows.n_features))
 
     @abstractmethod
-    def _store(self, results: list[SolverResult], data: WeightedRows) -> None:
+    def _store(self, results: Sequence[SolverResult], data: WeightedRows) -> None:
         """Store what prediction needs, as arrays."""
 
-    def _report(self, results: list[SolverResult], fit: FitInput) -> None:
+    def _report(self, results: Sequence[SolverResult], fit: FitInput) -> None:
         """Store attributes beyond the model; called for the fit to all rows only, never for folds."""
 
     @abstractmethod
@@ -167,13 +170,14 @@ class CodedClassifier(DecodedClassifier, CallbackSupportMixin):  # type: ignore[
         with fit_callback(self, X, y) as callback:
             results = self._solve_all(fit.data, record.limits(self._stop(until)), callback, fit.n_threads)
             self._store(results, fit.data)
-            learned_from = self._learn_to_decode(fit, results, callback) if _finite(results) else None
-        complete = not _finite(results)
+            found = summary_of(results)
+            learned_from = self._learn_to_decode(fit, results, callback) if found.finite else None
+        complete = not found.finite
         with until_cut(deadline):
             if not complete:
                 self._report(results, fit)
             complete = True
-        self._certify(results, learned_from, complete)
+        self._certify(found, learned_from, complete)
         return self
 
     def _begin(
@@ -225,7 +229,7 @@ class CodedClassifier(DecodedClassifier, CallbackSupportMixin):  # type: ignore[
     # ---- decoders that learn ----
 
     def _learn_to_decode(
-        self, fit: FitInput, results: list[SolverResult], callback: Callback | None
+        self, fit: FitInput, results: Sequence[SolverResult], callback: Callback | None
     ) -> FoldOutputs | None:
         """Train the decoder on the columns' outputs, if it needs training; sets ``decoder_``.
 
@@ -235,7 +239,7 @@ class CodedClassifier(DecodedClassifier, CallbackSupportMixin):  # type: ignore[
         if self._learner is None:
             return None
         record = fit.record.below("folds")
-        if worst_status(result.status for result in results) is Status.TIME_LIMIT:
+        if summary_of(results).status is Status.TIME_LIMIT:
             record = FitRecord()  # the folds may start from these results, which another run does not have
         try:
             return self._learn_from(self._learner, fit, record, callback)
@@ -277,24 +281,20 @@ class CodedClassifier(DecodedClassifier, CallbackSupportMixin):  # type: ignore[
         """The weighted multiset of (row, label) pairs that the fit is a function of."""
         return canonical(X, labels, weight, n_threads=n_threads)
 
-    def _certify(
-        self, results: list[SolverResult], folds: FoldOutputs | None = None, complete: bool = True
-    ) -> None:
+    def _certify(self, found: Summary, folds: FoldOutputs | None = None, complete: bool = True) -> None:
         """Store the certificates, and warn if a column or a fold did not converge.
 
         A fit that is not ``complete`` had no time for its report.
         """
-        self.history_ = [result.history for result in results]
-        self.n_iter_ = max(result.n_iter for result in results)
-        self.objective_ = float(sum(result.objective for result in results))
-        self.dual_gap_ = float(np.max([result.gap for result in results]))
-        worst = worst_status(result.status for result in results)
+        self.history_, self.n_iter_ = found.history, found.n_iter
+        self.objective_, self.dual_gap_ = found.objective, found.gap
+        worst = found.status
         untrained = folds is not None and not len(folds.outputs)
         if untrained or not complete:
             worst = worst_status([worst, Status.TIME_LIMIT])
         late = folds is not None and folds.status is Status.TIME_LIMIT
         self.status_ = str(worst_status([worst, Status.TIME_LIMIT]) if late else worst)
-        if not _finite(results):
+        if not found.finite:
             del self.status_
             raise ValueError(
                 f"{type(self).__name__} diverged: its coefficients are not finite. Scale the features, for "
@@ -359,10 +359,22 @@ class CodedClassifier(DecodedClassifier, CallbackSupportMixin):  # type: ignore[
             copy._functions = list(functions)
         return copy
 
-    @np.errstate(under="ignore")
     def _outputs(self, X: Any) -> np.ndarray:
-        check_is_fitted(self)
-        return self._column_outputs(self._validated(X))
+        with np.errstate(under="ignore"):
+            return self._column_outputs(self._rows_to_predict(X))
+
+    def _output_blocks(self, X: Any) -> Iterator[np.ndarray]:
+        X = self._rows_to_predict(X)
+        n, step = X.shape[0], max(1, MAX_OUTPUTS_AT_ONCE // self.code_.n_columns)
+        for start in range(0, max(n, 1), step):
+            with np.errstate(under="ignore"):
+                outputs = self._column_outputs(X if n <= step else X[start : start + step])
+            yield outputs
+
+    def _rows_to_predict(self, X: Any) -> Any:
+        if not self.__sklearn_is_fitted__():
+            check_is_fitted(self)  # which raises; it takes time to look at tags first
+        return self._validated(X)
 
     feature_importances_ = property(own_importances)
 
@@ -385,13 +397,3 @@ def fit_deadline(model: Any) -> Iterator[Deadline]:
     model._check_parameters()
     with Deadline(model.max_seconds) as deadline, ended_in_time(deadline, first_step_of(model)):
         yield deadline
-
-
-def _finite(results: list[SolverResult]) -> bool:
-    """Whether the coefficients are finite, and outputs on the rows of the fit as far as they are known."""
-
-    def finite(result: SolverResult) -> bool:
-        overflown = result.status is Status.DIVERGED and not np.isfinite(result.objective)
-        return bool(np.isfinite(result.coef).all()) and not overflown
-
-    return all(map(finite, results))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterator
 from numbers import Integral
 from typing import Any, cast
 
@@ -147,6 +148,10 @@ class DecodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _outputs(self, X: Any) -> np.ndarray:
         """Outputs of all columns, (n_samples, n_columns), for X as passed to a fitted model."""
 
+    def _output_blocks(self, X: Any) -> Iterator[np.ndarray]:
+        """``_outputs``, in blocks of rows if there are very many columns."""
+        yield self._outputs(X)
+
     @available_if(_has_columns)  # type: ignore[untyped-decorator]
     def column_outputs(self, X: Any) -> np.ndarray:
         """Outputs of the code's columns; a positive output favours the classes with entry +1.
@@ -220,7 +225,8 @@ class DecodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ndarray
             For two classes, positive values favour ``classes_[1]``.
         """
-        return decision_values(self._outputs(X), self.code_, self.decoder_)
+        parts = [decision_values(F, self.code_, self.decoder_) for F in self._output_blocks(X)]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def predict(self, X: Any) -> np.ndarray:
         """The class with the largest score.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,8 @@ class KernelClassifier(CodedClassifier):
     # ---- data ----
 
     def _validated(self, X: Any, y: Any = NOT_GIVEN) -> Any:
+        if y is NOT_GIVEN and isinstance(X, np.ndarray) and X.ndim == 2:
+            return super()._validated(X)
         kernel = self._kernel_parameter()
         if not takes_objects(kernel, X):
             checked = super()._validated(X, y)
@@ -123,7 +126,7 @@ class KernelClassifier(CodedClassifier):
         self.intercept_ = np.zeros(coef.shape[1])
         self.n_support_ = len(coef)
 
-    def _keep_columns(self, results: list[SolverResult], data: WeightedRows) -> None:
+    def _keep_columns(self, results: Sequence[SolverResult], data: WeightedRows) -> None:
         """Store columns that were solved separately, each with a coefficient for each of its rows."""
         rows, values = [], []
         for t, result in enumerate(results):

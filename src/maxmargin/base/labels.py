@@ -34,7 +34,7 @@ class ClassNumbers(NamedTuple):
 
 def labelled(who: str, y: np.ndarray, sample_weight: Any, class_weight: Any) -> ClassNumbers:
     """Labels as numbers, and weights that include the class weights; a class of weight 0 is dropped."""
-    check_classification_targets(y)
+    check_targets(y)
     weight = check_sample_weight(sample_weight, len(y))
     weight = weight * class_weights(class_weight, y, weight)
     classes = np.unique(y[weight > 0.0])
@@ -44,6 +44,13 @@ def labelled(who: str, y: np.ndarray, sample_weight: Any, class_weight: Any) -> 
             f"{classes.tolist()!r}."
         )
     return ClassNumbers(classes, np.minimum(np.searchsorted(classes, y), len(classes) - 1), weight)
+
+
+def check_targets(y: np.ndarray) -> None:
+    """scikit-learn's ``check_classification_targets``; few distinct integers pass without it."""
+    few = y.ndim == 1 and y.dtype.kind in "iub" and 2 * len(np.unique(y)) <= len(y)
+    if not few:
+        check_classification_targets(y)
 
 
 class CodeChoice(NamedTuple):
@@ -109,7 +116,7 @@ def check_fixed_decoder(who: str, decoder: Any) -> None:
 
 def batch_labels(y: np.ndarray, sample_weight: Any, classes: np.ndarray, class_weight: Any) -> ClassNumbers:
     """Labels as numbers and weights of one batch, which need not contain all classes."""
-    check_classification_targets(y)
+    check_targets(y)
     labels = label_numbers(
         y,
         classes,

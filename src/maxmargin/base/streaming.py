@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_consistent_length
 from .._native import effective_n_threads, is_sparse
 from ..data import Rows, WeightedRows, check_label_types, check_scale, check_weights
 from ..kernels import Precomputed
-from ..solving import Deadline, ended_in_time
+from ..solving import Deadline, ended_in_time, summary_of
 from .callbacks import fit_callback
 from .classifier import first_step_of
 
@@ -48,7 +48,7 @@ def _learn(model: Any, X: Any, y: Any, classes: Any, sample_weight: Any, deadlin
     with fit_callback(model, X, y) as callback:
         result = model._learn_batch(data, first, model._stop(deadline), callback)
     model._store_batch(result, data, first)
-    model._certify([result])
+    model._certify(summary_of([result]))
 
 
 def _batch(model: Any, X: Any, y: Any, sample_weight: Any, first: bool) -> WeightedRows:

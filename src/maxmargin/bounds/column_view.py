@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -145,9 +146,13 @@ class ColumnView:
             return cost * np.maximum(0.0, 1.0 - sample.margins), True
         if isinstance(self.model, KernelSVC):
             given = np.zeros(len(self.labels))
-            given[self._places()] = self.model.dual_coef_[t]
+            given[self._places()] = self._dual_coef[t]
             return np.maximum(given[which] * self.targets[which, t], 0.0) / self.counts[which], True
         return np.where(sample.margins > 1.0 + 1e-3, 0.0, cost), False
+
+    @cached_property
+    def _dual_coef(self) -> np.ndarray:
+        return np.asarray(self.model.dual_coef_)  # of one-vs-one it is made at each access
 
     def _places(self) -> np.ndarray:
         """Positions of the support vectors among the canonical rows."""

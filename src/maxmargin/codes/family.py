@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +16,7 @@ from .design import designed_matrix, pair_weights
 from .distances import TrainingErrorBound, minimum_distance, row_margins, training_error_bound
 from .random_draws import random_matrix
 
-__all__ = ["CODES", "Code", "code_from_name", "one_vs_one", "one_vs_rest"]
+__all__ = ["Code", "check_n_classes", "check_size", "one_vs_rest"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
@@ -72,7 +71,7 @@ class Code:
 
     def __hash__(self) -> int:
         """Equal codes hash alike."""
-        return hash((self.name, self.matrix.shape, self.matrix.tobytes()))
+        return hash((self.name, self.n_classes, self.n_columns))
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Code:
         """The code itself: it cannot change."""
@@ -92,6 +91,11 @@ class Code:
     def n_columns(self) -> int:
         """The number of binary problems."""
         return self.matrix.shape[1]
+
+    @property
+    def n_columns_of_classes(self) -> FloatArray:
+        """The number of columns that each class takes part in."""
+        return np.asarray(np.abs(self.matrix).sum(axis=1, dtype=np.float64))
 
     @property
     def minimum_distance(self) -> float:
@@ -147,8 +151,11 @@ class Code:
 
     def part(self, columns: IntArray) -> Code:
         """A subset of the columns, to solve but not to decode, since its rows may be equal."""
+        return self._part(np.ascontiguousarray(self.matrix[:, columns]))
+
+    def _part(self, matrix: CodeMatrix) -> Code:
         part = object.__new__(Code)
-        object.__setattr__(part, "matrix", np.ascontiguousarray(self.matrix[:, columns]))
+        object.__setattr__(part, "matrix", matrix)
         object.__setattr__(part, "name", f"part of {self.name}")
         part.matrix.setflags(write=False)
         return part
@@ -156,7 +163,7 @@ class Code:
     @classmethod
     def exhaustive(cls, n_classes: int) -> Code:
         """All ``2^(n_classes-1) - 1`` columns without zeros, for up to 12 classes."""
-        _check_n_classes(n_classes)
+        check_n_classes(n_classes)
         if n_classes > MAX_EXHAUSTIVE_CLASSES:
             raise ValueError(
                 f"An exhaustive code has 2^(n_classes-1) - 1 columns, so it is limited to "
@@ -206,8 +213,8 @@ class Code:
 
     @classmethod
     def _random(cls, kind: str, n_classes: int, n_columns: int | None, random_state: Any) -> Code:
-        _check_n_classes(n_classes)
-        _check_size(f"{kind} random", n_classes)
+        check_n_classes(n_classes)
+        check_size(f"{kind} random", n_classes)
         zeros, columns_per_bit = kind == "sparse", {"dense": 10, "sparse": 15}[kind]
         n_columns = checked_n_columns(n_classes, n_columns, columns_per_bit, zeros, f"{kind} random")
         return cls(random_matrix(n_classes, n_columns, zeros, _generator(random_state)), f"{kind}-random")
@@ -238,8 +245,8 @@ class Code:
         -------
         Code
         """
-        _check_n_classes(n_classes)
-        _check_size("designed", n_classes)
+        check_n_classes(n_classes)
+        check_size("designed", n_classes)
         n_columns = checked_n_columns(n_classes, n_columns, 10, False, "designed")
         weights = pair_weights(n_classes, confusions)
         return cls(designed_matrix(n_classes, n_columns, weights, _generator(random_state)), "designed")
@@ -280,35 +287,21 @@ def _first_repeated(rows: CodeMatrix) -> tuple[int, int] | None:
 
 def one_vs_rest(n_classes: int) -> Code:
     """Column t is class t (+1) against all others (-1); two classes have one column, with +1 for class 1."""
-    _check_n_classes(n_classes)
+    check_n_classes(n_classes)
     if n_classes == 2:
         return Code(np.array([[-1], [1]], dtype=np.int8), "one-vs-rest")
-    _check_size("one-vs-rest", n_classes, n_classes)
+    check_size("one-vs-rest", n_classes, n_classes)
     return Code(2 * np.eye(n_classes, dtype=np.int8) - 1, "one-vs-rest")
 
 
-def one_vs_one(n_classes: int) -> Code:
-    """One column per pair, in the order (0, 1), (0, 2), ..., (1, 2), ...
-
-    Of the pair (i, j) with i < j, j is +1 and i is -1: positive means the second class, as with two
-    classes in scikit-learn and as in its ``OneVsOneClassifier`` (LIBSVM's columns have the other sign).
-    """
-    _check_n_classes(n_classes)
-    _check_size("one-vs-one", n_classes, n_classes * (n_classes - 1) // 2)
-    i, j = np.triu_indices(n_classes, k=1)
-    matrix = np.zeros((n_classes, len(i)), dtype=np.int8)
-    columns = np.arange(len(i))
-    matrix[i, columns], matrix[j, columns] = -1, 1
-    return Code(matrix, "one-vs-one")
-
-
-def _check_n_classes(n_classes: int) -> None:
+def check_n_classes(n_classes: int) -> None:
+    """Raise unless there are at least two classes."""
     check_number("n_classes", n_classes, integer=True)
     if n_classes < 2:
         raise ValueError(f"A code needs at least 2 classes; got {n_classes}.")
 
 
-def _check_size(name: str, n_classes: int, n_columns: int = 0) -> None:
+def check_size(name: str, n_classes: int, n_columns: int = 0) -> None:
     """Refuse what would fill the memory, or take hours, before it does."""
     entries = n_classes * n_columns
     if entries <= MAX_ENTRIES and (n_columns or n_classes <= MAX_COMPARED_CLASSES):
@@ -326,31 +319,3 @@ def _check_size(name: str, n_classes: int, n_columns: int = 0) -> None:
 
 def _generator(random_state: Any) -> np.random.Generator:
     return np.random.default_rng(check_random_state(random_state).randint(2**31))
-
-
-CODES: dict[str, Callable[..., Code]] = {
-    "one-vs-one": one_vs_one,
-    "one-vs-rest": one_vs_rest,
-    "exhaustive": Code.exhaustive,
-    "dense-random": Code.dense_random,
-    "sparse-random": Code.sparse_random,
-    "designed": Code.designed,
-}
-RANDOM_FAMILIES = ("dense-random", "sparse-random", "designed")
-
-
-def code_from_name(code: str | Code, n_classes: int, seed: int = 0) -> Code:
-    """The code of that family for ``n_classes``; a ``Code`` of the right size is returned as it is.
-
-    Random families use ``seed``.
-    """
-    if isinstance(code, Code):
-        if code.n_classes != n_classes:
-            raise ValueError(
-                f"code has rows for {code.n_classes} classes, but there are {n_classes}; give one for each."
-            )
-        return code
-    if isinstance(code, str) and code in CODES:
-        options = {"random_state": seed} if code in RANDOM_FAMILIES else {}
-        return CODES[code](n_classes, **options)
-    raise ValueError(f"code must be a Code or one of {sorted(CODES)}; got {code!r}.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +11,7 @@ __all__ = ["available_bytes"]
 
 UNKNOWN = 2_000_000_000  # where the system reports nothing
 MAX_LIMIT = 1 << 60  # cgroup v1 writes a number near 2^63 for no limit
+SECONDS_BETWEEN_READINGS = 0.05  # many small fits in turn need not each read a dozen files
 CGROUP_FILES = {  # version: limits, usage, and the part of it, in memory.stat, that is given back on demand
     2: (("memory.max", "memory.high"), "memory.current", "inactive_file"),
     1: (("memory.limit_in_bytes",), "memory.usage_in_bytes", "total_inactive_file"),
@@ -21,7 +23,25 @@ def available_bytes(root: str | Path = "/") -> int:
 
     ``root`` is the folder that holds ``proc`` and ``sys``. 2 GB where the system reports nothing.
     """
-    root = Path(root)
+    if root != "/":
+        return _left(Path(root))
+    now = time.monotonic()
+    if now >= _last.expires:
+        _last.n_bytes, _last.expires = _left(Path(root)), now + SECONDS_BETWEEN_READINGS
+    return _last.n_bytes
+
+
+class _Reading:
+    """The last answer, and until when it holds."""
+
+    n_bytes = 0
+    expires = 0.0
+
+
+_last = _Reading()
+
+
+def _left(root: Path) -> int:
     host = _host_bytes(root)
     left = [*([] if host is None else [host]), *_cgroup_bytes(root), *_address_space_bytes(root)]
     return max(0, min(left, default=UNKNOWN))

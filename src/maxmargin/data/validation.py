@@ -1,19 +1,23 @@
 """scikit-learn's validation of the rows that a method is given, behind our own check of sparse matrices.
 
 scikit-learn's and SciPy's code crashes on a sparse matrix whose indices point outside it, so no such matrix
-may reach it.
+may reach it. A small array that is already in the core's layout passes without scikit-learn, whose checks
+would take longer than a prediction.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
 from .._native import LAYOUT, as_rows, check_structure, is_sparse
 
 __all__ = ["check_rows", "checked_input", "validate_rows"]
+
+MAX_ENTRIES_OF_PLAIN_ROWS = 1 << 18  # beyond that scikit-learn's checks take no time that counts
 
 
 def checked_input(X: Any) -> Any:
@@ -29,8 +33,35 @@ def check_rows(X: Any, **options: Any) -> Any:
 
 
 def validate_rows(estimator: Any, X: Any, **options: Any) -> Any:
-    """X in the core's layout, and y if it is given, checked by scikit-learn's ``validate_data``."""
+    """X in the core's layout, and y if it is given, checked by scikit-learn's ``validate_data``.
+
+    Without y, ``reset=False`` compares X with the rows of the fit.
+    """
+    if _is_plain(X, options) and not hasattr(estimator, "feature_names_in_"):
+        if "y" in options and len(options["y"]) == len(X):
+            estimator.n_features_in_ = X.shape[1]
+            return X, options["y"]
+        if "y" not in options and getattr(estimator, "n_features_in_", None) == X.shape[1]:
+            return X
     found = validate_data(estimator, checked_input(X), **LAYOUT, **options)
     if "y" not in options:
         return as_rows(found, checked=True)
     return as_rows(found[0], checked=True), found[1]
+
+
+def _is_plain(X: Any, options: dict[str, Any]) -> bool:
+    """Whether scikit-learn would return these very arrays: finite floats, and labels of integers."""
+    y = options.get("y")
+    if set(options) != {"y"} and options != {"reset": False}:
+        return False
+    if y is not None and not (type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "iub"):
+        return False
+    return bool(
+        (y is not None or "y" not in options)
+        and type(X) is np.ndarray
+        and X.ndim == 2
+        and X.dtype in (np.float64, np.float32)
+        and X.flags.c_contiguous
+        and 0 < X.size <= MAX_ENTRIES_OF_PLAIN_ROWS
+        and np.isfinite(X).all()
+    )

@@ -65,9 +65,8 @@ class Votes(_Fixed):
     def scores(self, F: FloatArray, code: Code) -> FloatArray:
         """Votes, plus less than a quarter vote that breaks ties."""
         F = checked_outputs(F, code)
-        n_columns_of_class = np.abs(code.matrix).sum(axis=1, dtype=np.float64)
         sums = margin_sums(F, code)
-        return with_margins((n_columns_of_class + sums.votes) / 2, sums)
+        return with_margins((code.n_columns_of_classes + sums.votes) / 2, sums)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
 from .. import _native
-from ..codes import Code
+from ..codes import Code, PairCode
 
 __all__ = ["Sums", "checked_outputs", "code_product", "margin_sums", "ordered_by_margins", "with_margins"]
 
@@ -55,6 +55,8 @@ def margin_sums(F: FloatArray, code: Code) -> Sums:
     The rounding errors order sums that are equal in double precision. Rows with outputs above 2^1000 are
     scaled by a power of two first, so that sums never overflow.
     """
+    if isinstance(code, PairCode):
+        return Sums(*_native.pair_sums(F, code.n_classes))
     return Sums(*_native.code_sums(F, code.matrix))
 
 
@@ -65,19 +67,11 @@ def with_margins(votes: FloatArray, sums: Sums) -> FloatArray:
 
 def ordered_by_margins(scores: FloatArray, first: FloatArray, sums: Sums) -> FloatArray:
     """The scores, raised where needed until each row is ordered by (first, sums), equal only with both."""
-    wrong = np.flatnonzero(~_ordered(scores, first, sums))
+    wrong = np.flatnonzero(~_native.are_ordered(scores, first, sums.high))
     if wrong.size:
         keys = (first[wrong], sums.high[wrong], sums.low[wrong])
         scores[wrong] = _raised(scores[wrong], *keys)
     return scores
-
-
-def _ordered(scores: FloatArray, first: FloatArray, sums: Sums) -> NDArray[np.bool_]:
-    """Whether a row is certainly ordered strictly by (first, sums); nearly all rows are."""
-    rank = np.argsort(scores, axis=1)
-    s, a, b = (np.take_along_axis(v, rank, axis=1) for v in (scores, first, sums.high))
-    rises = (a[:, 1:] > a[:, :-1]) | ((a[:, 1:] == a[:, :-1]) & (b[:, 1:] > b[:, :-1]))
-    return (rises & (s[:, 1:] > s[:, :-1])).all(axis=1)
 
 
 def _raised(scores: FloatArray, *keys: FloatArray) -> FloatArray:

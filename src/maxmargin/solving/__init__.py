@@ -18,6 +18,7 @@ from .deadline import Deadline, ended_in_time, too_late, until_cut
 from .divergence import OwnRows, best_point
 from .drive import Callback, Certificate, drive
 from .gap_series import GapSeries, gap_series, largest_gap
+from .histories import CLOCKS, COUNTS, Histories
 from .indefinite import NOT_ROUNDING, is_indefinite, most_important, without_bound, without_bound_words
 from .journal import Journal, JournalEntry, JournalPart
 from .result import (
@@ -27,15 +28,19 @@ from .result import (
     State,
     Status,
     Stop,
+    Summary,
     certified,
     counted_rounding,
     relative_gap,
+    summary_of,
     unsolved,
     worst_status,
 )
 from .row_pool import ROWS_PER_BLOCK, RowPool, row_blocks
 
 __all__ = [
+    "CLOCKS",
+    "COUNTS",
     "FLOAT_EPS",
     "NOT_ROUNDING",
     "ROWS_PER_BLOCK",
@@ -44,6 +49,7 @@ __all__ = [
     "Check",
     "Deadline",
     "GapSeries",
+    "Histories",
     "Journal",
     "JournalEntry",
     "JournalPart",
@@ -53,6 +59,7 @@ __all__ = [
     "State",
     "Status",
     "Stop",
+    "Summary",
     "best_point",
     "certified",
     "counted_rounding",
@@ -65,6 +72,7 @@ __all__ = [
     "relative_gap",
     "row_blocks",
     "solve_columns",
+    "summary_of",
     "too_late",
     "unsolved",
     "until_cut",

@@ -1,25 +1,27 @@
 """When a fit must end: a moment on a monotonic clock, and the byte that ends native work soon after it.
 
 A deadline is made when ``fit`` starts and handed down in ``Stop``. Loops ask ``passed()`` between steps, stop
-and compute a last certificate. Work that does not end by itself is cut: after a period of grace a timer sets
-``flag``, the byte that native calls and loops over blocks check several times a second, and they raise
-``Cancelled``. What was computed until then is returned, without a certificate if there was no time for one.
+and compute a last certificate. Work that does not end by itself is cut: after a period of grace one thread,
+which watches all deadlines, sets ``flag``, the byte that native calls and loops over blocks check several
+times a second, and they raise ``Cancelled``. What was computed until then is returned, without a certificate
+if there was no time for one.
 """
 
 from __future__ import annotations
 
 import math
+import os
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from contextvars import ContextVar
 from types import TracebackType
 from typing import Self
 
 import numpy as np
 
-from .._native import Cancelled, room_for_thread
+from .._native import Cancelled, started_thread
 
 __all__ = ["Deadline", "ended_in_time", "too_late", "until_cut"]
 
@@ -28,6 +30,8 @@ CANCELLED, OUT_OF_TIME = 1, 2  # what the byte says: another thread has failed, 
 GRACE_SHARE = 0.1  # of the seconds given, for a certificate that has begun or is still due
 MIN_GRACE_SECONDS = 0.25
 MIN_NESTED_GRACE_SECONDS = 0.02  # of the many fits of a search
+LONGEST_SLEEP_SECONDS = 1.0  # of the thread that watches; it ends if no fit has begun in that time
+SHORTEST_SLEEP_SECONDS = 0.005
 
 _enclosing: ContextVar[Deadline | None] = ContextVar("enclosing deadline", default=None)
 
@@ -35,7 +39,7 @@ _enclosing: ContextVar[Deadline | None] = ContextVar("enclosing deadline", defau
 class Deadline:
     """``seconds`` from now on the monotonic clock ``time.perf_counter``.
 
-    As a context manager it runs the timer, and it limits every deadline made inside: a fit within a fit never
+    As a context manager it is watched, and it limits every deadline made inside: a fit within a fit never
     outlasts the outer one. Outside of its context, and with an infinite limit, nothing is cut.
 
     Parameters
@@ -50,7 +54,6 @@ class Deadline:
         self.at = time.perf_counter() + self.seconds
         self.cut_at = self.at + max(GRACE_SHARE * self.seconds, MIN_GRACE_SECONDS)
         self.flag = np.zeros(1, dtype=np.uint8) if flag is None else flag
-        self._timer: threading.Timer | None = None
         outer = _enclosing.get()
         if outer is not None and outer.at < self.at:
             self.seconds, self.at = outer.seconds, outer.at
@@ -101,21 +104,71 @@ class Deadline:
 
     def __enter__(self) -> Self:
         self._token = _enclosing.set(self)
-        seconds = self.cut_at - time.perf_counter()
-        if seconds < threading.TIMEOUT_MAX:
-            self._timer = threading.Timer(max(seconds, 0.0), self.cut)
-            self._timer.daemon = True
-            if room_for_thread():  # without a thread, loops still look at the clock
-                with suppress(RuntimeError):
-                    self._timer.start()
+        if self.cut_at < math.inf:
+            _watcher.add(self)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         _enclosing.reset(self._token)
-        if self._timer is not None:
-            self._timer.cancel()
+        _watcher.remove(self)
+
+
+class Watcher:
+    """One thread that cuts deadlines. Starting a thread for each fit would take longer than a small fit.
+
+    Where no thread can be started, loops still look at the clock.
+    """
+
+    def __init__(self) -> None:
+        self.changed = threading.Condition()
+        self.watched: set[Deadline] = set()
+        self.thread: threading.Thread | None = None
+        self.wakes_at = math.inf
+        self.n_added = 0
+
+    def add(self, deadline: Deadline) -> None:
+        """Watch a deadline."""
+        with self.changed:
+            self.watched.add(deadline)
+            self.n_added += 1
+            if self.thread is None:
+                self.thread = started_thread(self._run, daemon=True, name="maxmargin deadlines")
+            elif deadline.cut_at < self.wakes_at:
+                self.changed.notify()
+
+    def remove(self, deadline: Deadline) -> None:
+        """Watch it no longer."""
+        with self.changed:
+            self.watched.discard(deadline)
+
+    def _run(self) -> None:
+        with self.changed:
+            known = -1
+            while self.watched or known != self.n_added:
+                known, now = self.n_added, time.perf_counter()
+                for deadline in [one for one in self.watched if one.cut_at <= now]:
+                    deadline.cut()
+                    self.watched.remove(deadline)
+                self.wakes_at = min([now + LONGEST_SLEEP_SECONDS, *(one.cut_at for one in self.watched)])
+                self.changed.wait(max(self.wakes_at - now, SHORTEST_SLEEP_SECONDS))
+            self.thread = None
+
+
+_watcher = Watcher()
+
+
+def _watch_anew() -> None:
+    """In a forked child the thread does not exist, and its lock may have been held."""
+    global _watcher
+    watched, _watcher = _watcher.watched, Watcher()
+    for deadline in watched:  # a fit that forks goes on in the child
+        _watcher.add(deadline)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_watch_anew)
 
 
 @contextmanager

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -130,6 +130,17 @@ def relative_gap(primal: float, dual: float, tiny: float = 0.0) -> float:
     return (primal - dual) / scale if scale > 0.0 else 0.0
 
 
+def gap_of(primal: np.ndarray, dual: np.ndarray, tiny: np.ndarray) -> np.ndarray:
+    """``Check.gap`` of many certificates."""
+    scale = np.maximum(np.maximum(np.abs(primal), np.abs(dual)), tiny)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        gap = np.where(scale > 0.0, (primal - dual) / scale, 0.0)
+    gap = np.where(np.isfinite(primal) & np.isfinite(dual), gap, np.inf)
+    gap = np.where(np.isnan(primal) | np.isnan(dual), np.nan, gap)
+    rounding = (gap >= -MAX_NEGATIVE_GAP) & (gap < 0.0)
+    return np.where(rounding, np.where(gap >= -GAP_ROUNDING, 0.0, -gap), gap)
+
+
 class State(dict[str, Any]):
     """Everything a solver remembers: named arrays and plain numbers, which is what a checkpoint stores.
 
@@ -195,6 +206,38 @@ class SolverResult:
     def objective(self) -> float:
         """The primal value of the coefficients."""
         return self.history[-1].primal
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What the results of all columns come to; ``gap`` is the largest, ``finite`` is about coefficients."""
+
+    history: Sequence[tuple[Check, ...]]
+    n_iter: int
+    objective: float
+    gap: float
+    status: Status
+    finite: bool
+
+
+def summary_of(results: Sequence[SolverResult]) -> Summary:
+    """The summary of a list of results, or that which ``results`` computes by itself."""
+    own = getattr(results, "summary", None)
+    if own is not None:
+        return cast(Summary, own())
+
+    def is_finite(result: SolverResult) -> bool:
+        overflown = result.status is Status.DIVERGED and not np.isfinite(result.objective)
+        return bool(np.isfinite(result.coef).all()) and not overflown
+
+    return Summary(
+        history=[result.history for result in results],
+        n_iter=max(result.n_iter for result in results),
+        objective=float(sum(result.objective for result in results)),
+        gap=float(np.max([result.gap for result in results])),
+        status=worst_status(result.status for result in results),
+        finite=all(map(is_finite, results)),
+    )
 
 
 def certified(history: tuple[Check, ...]) -> tuple[Check, ...]:

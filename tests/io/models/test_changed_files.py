@@ -11,6 +11,7 @@ from support.saved_models import WORDS, data
 
 import maxmargin as mm
 from maxmargin.archive.archive import read_archive, write_archive
+from maxmargin.codes import Code, one_vs_one
 from maxmargin.io import ModelFormatError, load, read_record, save
 
 
@@ -70,12 +71,41 @@ EDITS = {
 }
 
 
+PAIR_EDITS = {
+    **{name: edit for name, edit in EDITS.items() if "groups" in name},
+    "too few coefficients": replace_array("model/pair_coef_", lambda a: a[:, 1:].copy()),
+    "coefficients of fewer rows": replace_array("model/pair_coef_", lambda a: a[1:]),
+    "coefficients not finite": replace_array("model/pair_coef_", lambda a: a * np.nan),
+    "both layouts": put({"array": "model/intercept_"}, "fitted", "dual_coef_"),
+    "neither layout": lambda tree, arrays: (tree["fitted"].pop("pair_coef_"), arrays.pop("model/pair_coef_")),
+    "more classes": put(6, "fitted", "code_", "fitted", "n_classes"),
+    "very many classes": put(10**9, "fitted", "code_", "fitted", "n_classes"),
+    "half a class": put(4.5, "fitted", "code_", "fitted", "n_classes"),
+    "an unknown part of the code": put(1, "fitted", "code_", "fitted", "matrix"),
+    "fewer certificates": replace_array("model/history_/primal", lambda a: a[1:]),
+    "a column without certificates": replace_array("model/history_/lengths", lambda a: a * 0),
+    "certificates below zero": replace_array("model/history_/n_iter", lambda a: -a),
+    "certificates of words": replace_array("model/history_/dual", lambda a: a.astype(np.int64)),
+    "certificates of another kind": put({"array": "more"}, "fitted", "history_", "histories", "kernel"),
+}
+
+
 @pytest.mark.parametrize("name", EDITS)
 def test_inconsistent_models_are_refused(name, path):
     X, y = load_digits_of_five()
-    save(mm.KernelSVC().fit(X, y), path)
+    save(mm.KernelSVC(code=Code(one_vs_one(5).matrix, "pairs")).fit(X, y), path)
     assert "model/_groups" in read_archive(path)[1]
     changed(path, EDITS[name])
+    with pytest.raises(ModelFormatError, match=r"model\.mm: the model does not fit together: "):
+        load(path)
+
+
+@pytest.mark.parametrize("name", PAIR_EDITS)
+def test_inconsistent_models_of_pairs_are_refused(name, path):
+    X, y = load_digits_of_five()
+    save(mm.KernelSVC().fit(X, y), path)
+    assert "model/pair_coef_" in read_archive(path)[1]
+    changed(path, PAIR_EDITS[name])
     with pytest.raises(ModelFormatError, match=r"model\.mm: the model does not fit together: "):
         load(path)
 
@@ -135,7 +165,8 @@ AUDIT = """
 
     seen = []
     sys.addaudithook(lambda event, args: seen.append((event, args[0] if args else "")))
-    maxmargin.io.load(sys.argv[1])  # the first load imports the library's modules
+    model = maxmargin.io.load(sys.argv[1])  # the first load imports the library's modules
+    model.predict_proba([[0.0, 0.0, 0.0, 0.0]])  # and a list, what scikit-learn needs to check it
     first, seen[:] = list(seen), []
     model = maxmargin.io.load(sys.argv[1])
     model.predict_proba([[0.0, 0.0, 0.0, 0.0]])

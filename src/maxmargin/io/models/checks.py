@@ -46,12 +46,23 @@ def check_kernel_points(kernel: Any, points: Any, rows: str, sizes: Sizes) -> No
 def check_groups(model: Values, sizes: Sizes) -> None:
     """Groups of support vectors are consecutive, from the first support vector to the last."""
     groups, used = model.get("_groups"), model.get("_group_columns")
-    if (groups is None) != (used is None):
+    if (groups is None) != (used is None and "pair_coef_" not in model):
         raise ValueError("_groups and _group_columns must both be present or both be missing")
     if groups is not None:
         ends = groups[0] == 0 and groups[-1] == model["n_support_"] if len(groups) else False
         if len(groups) != sizes["classes"] + 1 or not ends or (np.diff(groups) < 0).any():
             raise ValueError("_groups must rise from 0 to the number of support vectors")
+
+
+def check_pair_coef(model: Values, sizes: Sizes) -> None:
+    """Coefficients are stored either by pairs of classes, which only one-vs-one has, or by columns."""
+    by_pairs = "pair_coef_" in model
+    if by_pairs == ("dual_coef_" in model):
+        raise ValueError("there must be either dual_coef_ or pair_coef_")
+    if by_pairs and type(model["code_"]).__name__ != "PairCode":
+        raise ValueError("pair_coef_ needs a code of all pairs")
+    if by_pairs and sizes["other classes"] != sizes["classes"] - 1:
+        raise ValueError("pair_coef_ must have a column for each other class")
 
 
 def check_outputs(model: Values, sizes: Sizes) -> None:

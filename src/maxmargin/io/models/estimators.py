@@ -17,11 +17,12 @@ from .checks import (
     check_linear_program,
     check_memory,
     check_outputs,
+    check_pair_coef,
     check_path,
     check_search,
     check_top_k,
 )
-from .parts import DECODERS, KERNELS
+from .parts import CODES, DECODERS, KERNELS
 from .schema import (
     Anything,
     Fields,
@@ -40,13 +41,13 @@ from .schema import (
     Whole,
     Word,
 )
-from .values import is_history
+from .values import is_histories
 
 ANY_REAL = Real(finite=False)
 NAMES: Fields = {"feature_names_in_": Labels("features", least=1, ascending=False)}
 STATUS = Word(tuple(str(status) for status in Status))
 HISTORY = Such(
-    lambda value, sizes: isinstance(value, list) and len(value) > 0 and all(map(is_history, value)),
+    lambda value, sizes: len(value) > 0 and is_histories(value),
     "must be a list of certificates",
 )
 
@@ -54,7 +55,7 @@ CODED: Fields = {  # every classifier that has a code
     "_seed": Whole(0, 2**31),
     "n_features_in_": Whole(1, size="features"),
     "classes_": Labels("classes"),
-    "code_": Object(("Code",)),
+    "code_": Object(CODES),
     "decoder_": Object(DECODERS),
     "_learner": Maybe(Object(DECODERS)),
     "history_": HISTORY,
@@ -109,7 +110,21 @@ ESTIMATORS: dict[str, StoredClass] = {
     "KernelPerceptron": kernel_classifier(ONLINE, None, check_memory),
     "KernelMatchingPursuit": kernel_classifier(),
     "LaSVM": kernel_classifier(),
-    "KernelSVC": kernel_classifier({"cache_mb_": Real(above=0.0), "_last_rows": Anything()}),
+    "KernelSVC": StoredClass(
+        fitted={
+            **CODED,
+            **{name: what for name, what in KERNEL.items() if name != "dual_coef_"},
+            "cache_mb_": Real(above=0.0),
+            "_last_rows": Anything(),
+        },
+        optional={
+            **SOMETIMES,
+            **GAMMA,
+            "dual_coef_": KERNEL["dual_coef_"],
+            "pair_coef_": Floats(("support", "other classes")),
+        },
+        checks=(check_pair_coef, *EXPANSION_CHECKS),
+    ),
     "SparseKernelClassifier": kernel_classifier(
         {
             "_classes_of_coef": Labels("classes"),
@@ -231,7 +246,7 @@ ESTIMATORS: dict[str, StoredClass] = {
     ),
 }
 _COLUMNS: Fields = {
-    "code": Object(("Code",)),
+    "code": Object(CODES),
     "seed": Whole(),
     "who": Word(("OutputCodeClassifier",)),
     "estimators": Listed(Maybe(Model())),

@@ -50,7 +50,7 @@ CLASSES: dict[str, str] = {
     ),
     **_in("maxmargin.kernels", "Exponential", "Sigmoid", "Sum"),
     **_in("maxmargin.losses", "Hinge", "Log", "Perceptron", "Squared", "SquaredHinge"),
-    **_in("maxmargin.codes", "Code"),
+    **_in("maxmargin.codes", "Code", "PairCode"),
     **_in(
         "maxmargin.decoders", "Coupling", "Hamming", "LossBased", "Margins", "PriorDecoder", "Probabilistic"
     ),
@@ -85,7 +85,7 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
     "KernelMatchingPursuit": _EXPANSION,
     "KernelPegasos": _ONLINE,
     "KernelPerceptron": _ONLINE,
-    "KernelSVC": {**_EXPANSION, "_last_rows": "_last_rows"},
+    "KernelSVC": {**_EXPANSION, "_last_rows": "_last_rows", "dual_coef_": "_dense_coef"},
     "LaSVM": _EXPANSION,
     "LagrangianSVC": {**_EXPANSION, "_largest_weight": "_largest_weight"},
     "LeastSquaresClassifier": {**_CODED, "_last_classes": "_last_classes"},

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...codes import PairCode
 from .schema import (
     Fields,
     Flag,
@@ -85,6 +86,15 @@ ANY_REAL = Real(finite=False)
 GAMMA: Fields = {"gamma": NUMBER_OR_WORD}
 PAIR: Fields = {"left": Object(KERNELS), "right": Object(KERNELS)}
 
+CODES = ("Code", "PairCode")
+
+
+def _check_n_pairs(code: Mapping[str, Any], sizes: Sizes) -> None:
+    n_columns = code["n_classes"] * (code["n_classes"] - 1) // 2
+    if not sizes.agree("columns", n_columns):
+        raise ValueError(f"a code of all pairs must have {n_columns} columns")
+
+
 PARTS: dict[str, StoredClass] = {
     # kernels
     "Exponential": StoredClass(GAMMA),
@@ -99,6 +109,12 @@ PARTS: dict[str, StoredClass] = {
     "Sum": StoredClass(PAIR),
     # codes and losses
     "Code": StoredClass({"matrix": Ints(("classes", "columns"), -1, 2), "name": Word()}),
+    "PairCode": StoredClass(
+        fitted={"n_classes": Whole(2, size="classes")},
+        checks=(_check_n_pairs,),
+        pack=lambda code: {"n_classes": code.n_classes},
+        unpack=lambda values: PairCode(**values),
+    ),
     **{name: StoredClass({"name": Word()}) for name in LOSSES},
     # decoders
     "Margins": StoredClass(fitted={"name": Word(("margins",))}),
@@ -149,7 +165,7 @@ PARTS: dict[str, StoredClass] = {
     "CalibratedScores": StoredClass({"method": METHOD}, fitted={"calibrator_": Maybe(Object(CALIBRATORS))}),
     "CoupledPairs": StoredClass(
         {"method": METHOD},
-        fitted={"curves_": Listed(CURVES), "code_": Maybe(Object(("Code",)))},
+        fitted={"curves_": Listed(CURVES), "code_": Maybe(Object(CODES))},
         checks=(_check_pairs,),
     ),
     # columns

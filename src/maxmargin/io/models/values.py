@@ -10,6 +10,7 @@ its type:
     {"csr": {...}}                  a CSR matrix: data, indices, indptr, shape, and its SciPy class
     {"tuple": [...]}, {"dict": [[key, value], ...]}, {"float": "inf"}
     {"history": {...}}              certificates: lengths, counts (n, 3), values (n, 6)
+    {"histories": {...}}            certificates of many columns: lengths, and an array for each field
     {"state": [[name, value], ...]} the state of a solver
     {"kind": name, "parameters": {...}, "fitted": {...} or null}
 """
@@ -23,10 +24,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ...solving import Check, State
+from ...solving import CLOCKS, COUNTS, Check, Histories, State
 
 PLAIN_TYPES = (str, int, float, bool, type(None))
-CHECK_COUNTS = ("n_iter", "n_support", "kernel_values")
+CHECK_COUNTS = COUNTS
 CHECK_MEASURES = ("primal", "dual", "seconds", "tiny", "violation", "hit_rate")
 CSR_CLASSES = {"csr_array": sparse.csr_array, "csr_matrix": sparse.csr_matrix}
 CLOCK_TIMES = ("mean_fit_time", "std_fit_time", "mean_score_time", "std_score_time")
@@ -59,6 +60,8 @@ class ValueEncoder:
             return {"csr": self._csr(value, path)}
         if isinstance(value, State):
             return {"state": [[name, self(item, f"{path}/{name}")] for name, item in value.items()]}
+        if isinstance(value, Histories):
+            return {"histories": self._histories(value, path)}
         return self._collection(value, path)
 
     def _collection(self, value: Any, path: str) -> Any:
@@ -107,6 +110,11 @@ class ValueEncoder:
             "counts": self._keep(counts, f"{path}/counts"),
             "values": self._keep(values, f"{path}/values"),
         }
+
+    def _histories(self, histories: Histories, path: str) -> dict[str, str]:
+        kept = {name: value for name, value in histories.values.items() if self.clocks or name not in CLOCKS}
+        arrays = {"lengths": histories.lengths, **kept}
+        return {name: self._keep(array, f"{path}/{name}") for name, array in arrays.items()}
 
 
 class ValueDecoder:
@@ -191,6 +199,15 @@ class ValueDecoder:
         columns = [tuple(checks[end - length : end]) for end, length in zip(ends, lengths)]
         return columns if given["list"] else tuple(columns)
 
+    def _histories(self, given: dict[str, str]) -> Histories:
+        arrays = {name: self.array(place) for name, place in given.items()}
+        lengths = arrays.pop("lengths")
+        if not set(arrays) <= {*CHECK_COUNTS, *CHECK_MEASURES}:
+            raise ValueError("certificates have no such field")
+        if any((arrays[name] < 0).any() for name in CHECK_COUNTS if name in arrays):
+            raise ValueError("certificates must be counts and floats")
+        return Histories(lengths, arrays)
+
 
 def check_csr(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, n_rows: Any, n_columns: Any) -> None:
     """Refuse anything but a CSR matrix in canonical form, before SciPy or native code sees it."""
@@ -225,6 +242,11 @@ def is_history(item: Any) -> bool:
     return type(item) is tuple and len(item) > 0 and all(type(check) is Check for check in item)
 
 
+def is_histories(value: Any) -> bool:
+    """Whether ``value`` is the certificates of several solves."""
+    return isinstance(value, Histories) or (isinstance(value, list) and all(map(is_history, value)))
+
+
 _DECODERS: dict[str, Callable[[ValueDecoder, Any], Any]] = {
     "array": lambda decoder, name: decoder.array(name),
     "numpy": lambda decoder, name: decoder.array(name)[()],
@@ -235,6 +257,7 @@ _DECODERS: dict[str, Callable[[ValueDecoder, Any], Any]] = {
     "dict": ValueDecoder._dict,
     "float": lambda decoder, word: {"inf": np.inf, "-inf": -np.inf, "nan": np.nan}[word],
     "history": ValueDecoder._history,
+    "histories": ValueDecoder._histories,
     "state": lambda decoder, pairs: State(**{name: decoder(item) for name, item in pairs}),
 }
 

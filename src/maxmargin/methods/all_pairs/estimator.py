@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -146,7 +147,7 @@ class AllPairsSVC(KernelClassifier):
         )
         return [all_pairs(problem, stop=stop, seed=self._seed, callback=callback)]
 
-    def _store(self, results: list[SolverResult], data: WeightedRows) -> None:
+    def _store(self, results: Sequence[SolverResult], data: WeightedRows) -> None:
         result = cast(AllPairsResult, results[0])
         coef, intercepts = result.coef, result.intercepts
         if len(self.classes_) == 2:

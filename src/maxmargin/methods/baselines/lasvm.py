@@ -6,6 +6,7 @@ against new samples are computed for a block of them at a time.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -157,7 +158,7 @@ class LaSVM(KernelClassifier):
         options = LasvmOptions(self.selection, group, self.finishing, self.max_support or 0)
         return lasvm(problem, options, stop=stop, seed=[self._seed, 2, column], callback=callback)
 
-    def _store(self, results: list[SolverResult], data: WeightedRows) -> None:
+    def _store(self, results: Sequence[SolverResult], data: WeightedRows) -> None:
         coef = np.zeros((len(data.rows), len(results)))
         for column, result in enumerate(results):
             which, _ = self.code_.column(data.labels, column)

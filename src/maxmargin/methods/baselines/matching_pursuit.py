@@ -6,7 +6,7 @@ residual is orthogonal to all of them at any time.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -151,7 +151,7 @@ n_features_in_
 
         return [matching_pursuit(problem, draw, pre_fit=self.pre_fit, stop=stop, callback=callback)]
 
-    def _store(self, results: list[Any], data: WeightedRows) -> None:
+    def _store(self, results: Sequence[Any], data: WeightedRows) -> None:
         support = results[0].support
         self._keep(self._kernel_data(data).points(support), results[0].coef, data.rows.index[support])
 

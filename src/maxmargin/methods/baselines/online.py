@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
@@ -69,7 +70,7 @@ class _OnlineClassifier(KernelClassifier):
             problem = self._problem(data, data.weight)
         return [online(problem, order, stop=stop, seed=self._seed, own_rows=own_rows, callback=callback)]
 
-    def _store(self, results: list[Any], data: WeightedRows) -> None:
+    def _store(self, results: Sequence[Any], data: WeightedRows) -> None:
         support = results[0].support
         self._keep(self._kernel_data(data).points(support), results[0].coef, data.rows.index[support])
         self._memory = results[0].memory

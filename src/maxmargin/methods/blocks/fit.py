@@ -12,7 +12,7 @@ from ...checkpoints import FitRecord, fit_record, parameter_identity
 from ...data import check_number
 from ...kernels import Precomputed, n_points
 from ...losses import loss_from_name
-from ...solving import Deadline, SolverResult, Status
+from ...solving import Deadline, SolverResult, Status, summary_of
 from .features import KernelFeatures
 from .newton import solve_blocks
 from .passes import Passes, ThreadPasses
@@ -112,7 +112,7 @@ def _store(model: Any, problem: BlockProblem, result: SolverResult) -> None:
     before = Status(model.status_)
     model._keep(model.support_vectors_, features.coefficients(result.coef), None)
     model.alpha_, model._training = problem.alpha, model._training.without_rows()
-    model._certify([result])
+    model._certify(summary_of([result]))
     if result.status is Status.CONVERGED and before in SUCCESS:
         model.status_ = str(before)
 

@@ -285,7 +285,7 @@ class SparseKernelClassifier(KernelClassifier):
     ) -> BudgetFit:
         return fit_batch(self, data, first, stop, callback)
 
-    def _store(self, results: list[SolverResult], data: WeightedRows) -> None:
+    def _store(self, results: Any, data: WeightedRows) -> None:
         found = cast(BudgetFit, results[0])
         self._keep(found.support_vectors, found.coef, found.support_in_x)
         self.alpha_ = found.alpha

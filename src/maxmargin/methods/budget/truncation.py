@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._native import effective_n_threads
-from ...solving import Deadline, Status, ended_in_time
+from ...solving import Deadline, Status, ended_in_time, summary_of
 from .data import SplitRows, hold_out, with_support
 from .fit import held_out_share
 from .greedy import GreedyOptions, greedy
@@ -47,7 +47,7 @@ def truncated(
     small._keep(points[kept], result.coef, None if support is None else support[kept])
     _cut_path(small, budget)
     small._calibrate(result.calibration, found.data)
-    small._certify([result])
+    small._certify(summary_of([result]))
     return small
 
 

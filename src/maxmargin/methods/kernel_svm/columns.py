@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -13,8 +13,9 @@ from ...codes import Code
 from ...data import MemoryPool, WeightedRows
 from ...kernels import KernelData
 from ...solving import SolverResult, Stop, solve_columns, unsolved
+from .pairs import pairs_of
 from .problem import SvmProblem
-from .working_set import N_INITIAL_ROWS
+from .working_set import MAX_SMALL_SAMPLES, N_INITIAL_ROWS
 
 __all__ = ["SvmColumn", "SvmColumns"]
 
@@ -39,16 +40,21 @@ class SvmColumns:
 
     Each column may use an equal share of ``cache_bytes``. The share depends only on the data and the code,
     and so do the bits of the solution. Columns of two classes share the kernel values within a class where
-    that pays off (see :class:`ClassBlocks`); the rows of such a problem are sorted by class.
+    that pays off (see :class:`ClassBlocks`); the rows of such a problem are sorted by class. So are those of
+    ``small_pairs``: pairs of small classes, whose kernel values are always in double.
     """
 
     def __init__(
         self, kernel: KernelData, data: WeightedRows, code: Code, make_problem: MakeProblem, cache_bytes: int
     ) -> None:
-        self.kernel, self.data, self.code, self.make_problem = kernel, data, code, make_problem
-        self.blocks = ClassBlocks.if_worthwhile(kernel, data.labels, code, cache_bytes // 2)
-        for_columns = cache_bytes if self.blocks is None else cache_bytes // 2
-        self.cache_bytes = for_columns // min(MAX_COLUMNS_IN_FLIGHT, code.n_columns)
+        self.data, self.code, self.make_problem = data, code, make_problem
+        at_once = min(MAX_COLUMNS_IN_FLIGHT, code.n_columns)
+        self.small_pairs = _are_small_pairs(kernel, data.labels, code, cache_bytes // at_once)
+        self.kernel = kernel.in_double() if self.small_pairs else kernel
+        self.blocks = None
+        if not self.small_pairs:
+            self.blocks = ClassBlocks.if_worthwhile(kernel, data.labels, code, cache_bytes // 2)
+        self.cache_bytes = (cache_bytes if self.blocks is None else cache_bytes // 2) // at_once
 
     def solve(
         self,
@@ -56,42 +62,63 @@ class SvmColumns:
         stop: Stop,
         n_threads: int,
         n_results: int = 1,
+        numbers: np.ndarray | None = None,
     ) -> list[list[SolverResult]]:
-        """``solve_column(column, stop)``, ``n_results`` results, for every column.
+        """``solve_column(column, stop)``, ``n_results`` results, for every column, or for those numbered.
 
         Coefficients follow the column's row order.
         """
+        numbered: Sequence[int] = range(self.code.n_columns) if numbers is None else numbers.tolist()
         pool = MemoryPool(self.cache_bytes // self.kernel.dtype.itemsize, self.kernel.dtype)
 
-        def solve_one(number: int, stop: Stop, n_inner: int) -> list[SolverResult]:
+        def solve_one(place: int, stop: Stop, n_inner: int) -> list[SolverResult]:
+            number = numbered[place]
             problem, order = self._problem(number, stop, n_inner)
             with pool.borrow() as memory:
                 results = solve_column(SvmColumn(number, problem, self.cache_bytes, memory), stop)
             if order is None:
                 return results
-            place = np.argsort(order)
-            return [replace(result, coef=result.coef[place]) for result in results]
+            back = np.argsort(order)
+            return [replace(result, coef=result.coef[back]) for result in results]
 
-        def without_time(number: int) -> list[SolverResult]:
-            return n_results * [unsolved(np.zeros(len(self.code.column(self.data.labels, number)[0])))]
+        def without_time(place: int) -> list[SolverResult]:
+            return n_results * [
+                unsolved(np.zeros(len(self.code.column(self.data.labels, numbered[place])[0])))
+            ]
 
         with _native.one_blas_thread():  # once for all columns
             return solve_columns(
-                solve_one, self.code.n_columns, stop, n_threads, MAX_COLUMNS_IN_FLIGHT, without_time
+                solve_one, len(numbered), stop, n_threads, MAX_COLUMNS_IN_FLIGHT, without_time
             )
 
     def _problem(self, number: int, stop: Stop, n_threads: int) -> tuple[SvmProblem, np.ndarray | None]:
         """The problem of a column, and the order of its rows if it differs from the code's order."""
         data = self.data
         which, targets = self.code.column(data.labels, number)
-        if self.blocks is None:
+        if self.blocks is None and not self.small_pairs:
             rows = self.kernel.take(which, n_threads=n_threads, cancel=stop.cancel)
             return self.make_problem(rows, targets, data.weight[which]), None
         order = np.argsort(data.labels[which], kind="stable")  # one class after the other
-        first, second = np.flatnonzero(self.code.matrix[:, number])
+        if self.blocks is None:
+            rows = self.kernel.take(which[order], n_threads=n_threads, cancel=stop.cancel)
+            return self.make_problem(rows, targets[order], data.weight[which[order]]), order
+        first, second = np.flatnonzero(self.code.part(np.array([number])).matrix[:, 0])
         pair = self.blocks.column((int(first), int(second)))
         rows = replace(pair, n_threads=n_threads, cancel=stop.cancel)
         return self.make_problem(rows, targets[order], data.weight[which[order]]), order
+
+
+def _are_small_pairs(kernel: KernelData, labels: np.ndarray, code: Code, cache_bytes: int) -> bool:
+    """Whether all columns are pairs of small classes, which one native call can solve.
+
+    Both kernel matrices of a column fit in the memory of a column, and so do rows that need to be converted.
+    """
+    if pairs_of(code) is None or not (kernel.compiled and kernel.kernel.positive):
+        return False
+    counts = np.bincount(labels, minlength=code.n_classes)
+    n = int(np.sort(counts)[-2:].sum())
+    converted = 0 if kernel.dtype == np.float64 else 8 * int(np.prod(kernel.X.shape))
+    return bool(counts.min() > 0 and n <= MAX_SMALL_SAMPLES and max(16 * n * n, converted) <= cache_bytes)
 
 
 class ClassBlocks:
@@ -109,8 +136,10 @@ class ClassBlocks:
         cls, kernel: KernelData, labels: np.ndarray, code: Code, max_bytes: int
     ) -> ClassBlocks | None:
         """Blocks if every column has two classes, kernel values are expensive and memory suffices."""
-        pairs = bool(((code.matrix != 0).sum(axis=0) == 2).all()) and code.n_columns > 1
-        if not (pairs and kernel.compiled and kernel.X.shape[1] >= MIN_FEATURES_TO_SHARE):
+        pairs = pairs_of(code) is not None or bool(((code.matrix != 0).sum(axis=0) == 2).all())
+        if not (
+            pairs and code.n_columns > 1 and kernel.compiled and kernel.X.shape[1] >= MIN_FEATURES_TO_SHARE
+        ):
             return None
         n_in_largest_pair = np.sort(np.bincount(labels))[-2:].sum()
         if n_in_largest_pair > N_INITIAL_ROWS:  # solving would start on the first rows, all of one class

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy
-from typing import Any
+from itertools import pairwise
+from typing import Any, cast
 
 import numpy as np
 from sklearn.base import clone
 
-from ...base import FitInput, FoldOutputs, KernelClassifier, first_step_of
+from ..._native import GroupedMatrix
+from ...base import FitInput, FoldOutputs, KernelClassifier, first_step_of, forget
 from ...checkpoints import FitRecord
+from ...codes import PairCode
 from ...data import (
     WeightedRows,
     available_bytes,
@@ -19,14 +23,23 @@ from ...data import (
     check_grid,
     check_number,
 )
-from ...kernels import KernelData
-from ...solving import Callback, Deadline, SolverResult, Stop, ended_in_time, without_bound_words
+from ...kernels import KernelData, points_of
+from ...solving import (
+    Callback,
+    Deadline,
+    SolverResult,
+    Stop,
+    ended_in_time,
+    summary_of,
+    without_bound_words,
+)
 from .columns import SvmColumn, SvmColumns
 from .out_of_fold import outputs_without_folds
+from .pairs import PairProblem, PairResults, pairs_of, solve_pairs
 from .path import svm_path
 from .problem import SvmProblem
 from .solve import working_sets
-from .working_set import start
+from .working_set import PAIR_LIMITS, start
 
 LOSSES = {"hinge": "hinge", "squared-hinge": "squared-hinge", "squared_hinge": "squared-hinge"}
 AUTO_CACHE_MB = 1000
@@ -92,14 +105,18 @@ class KernelSVC(KernelClassifier):
     support_vectors_ : array of shape (n_support, n_features)
         For a precomputed kernel, the column indices.
     dual_coef_ : ndarray of shape (n_columns, n_support)
-        0 if a column does not use the support vector.
+        0 if a column does not use the support vector. For one-vs-one with three or more classes it is made
+        from ``pair_coef_`` at each access.
+    pair_coef_ : ndarray of shape (n_support, n_classes - 1)
+        Only for one-vs-one with three or more classes: the coefficient of each support vector in the columns
+        of its own class, by the other class in ascending order.
     intercept_ : ndarray of shape (n_columns,)
     n_support_ : int
     objective_ : float
         The primal value, summed over the columns.
     dual_gap_ : float
         The largest relative duality gap of a column.
-    history_ : list of tuple of Check
+    history_ : sequence of tuple of Check
         The certificates of each column: bounds, KKT violation, kernel values computed, cache hit rate.
     status_ : str
         "converged", or why a column stopped early.
@@ -190,8 +207,9 @@ class KernelSVC(KernelClassifier):
 
     def _solve_all(
         self, data: WeightedRows, stop: Stop, callback: Callback | None, n_threads: int
-    ) -> list[SolverResult]:
+    ) -> Sequence[SolverResult]:
         earlier = self._earlier_coefficients(data) if self.warm_start else None
+        columns = self._columns(data)
 
         def solve_column(column: SvmColumn, stop: Stop) -> list[SolverResult]:
             problem, state = column.problem, None
@@ -209,7 +227,20 @@ class KernelSVC(KernelClassifier):
                 )
             ]
 
-        return [only for (only,) in self._columns(data).solve(solve_column, stop, n_threads)]
+        def solve(numbers: np.ndarray | None, stop: Stop) -> list[SolverResult]:
+            return [only for (only,) in columns.solve(solve_column, stop, n_threads, numbers=numbers)]
+
+        pairs = pairs_of(self.code_) if columns.small_pairs else None
+        if pairs is not None and earlier is None and callback is None and stop.journal is None:
+            squared = LOSSES[self.loss] == "squared-hinge"
+            problem = PairProblem(columns.kernel, self.C * data.weight, squared, pairs, data.labels)
+            return solve_pairs(problem, PAIR_LIMITS, solve, stop, n_threads)
+        return self._gathered(solve(None, stop), data)
+
+    def _gathered(self, results: list[SolverResult], data: WeightedRows) -> Sequence[SolverResult]:
+        """The results of one-vs-one in arrays, others as they are."""
+        pairs = pairs_of(self.code_)
+        return results if pairs is None else PairResults.of(results, pairs, data.labels)
 
     def _columns(self, data: WeightedRows) -> SvmColumns:
         cache_bytes = int(self.cache_mb_ * 1e6)
@@ -255,9 +286,9 @@ class KernelSVC(KernelClassifier):
         )
         models = []
         for C, results in zip(Cs, zip(*columns)):
-            model = copy(self).set_params(C=float(C))
-            model._store(list(results), fit.data)
-            model._certify(list(results), model._learn_to_decode(fit, list(results), None))
+            model, found = copy(self).set_params(C=float(C)), self._gathered(list(results), fit.data)
+            model._store(found, fit.data)
+            model._certify(summary_of(found), model._learn_to_decode(fit, found, None))
             models.append(model)
         return models
 
@@ -276,6 +307,44 @@ class KernelSVC(KernelClassifier):
         without_bound = self.dual_gap_ == np.inf and np.isfinite(self.objective_)
         return without_bound_words(self.kernel) if without_bound else super()._remedy()
 
-    def _store(self, results: list[SolverResult], data: WeightedRows) -> None:
-        self._keep_columns(results, data)
+    def _store(self, results: Sequence[SolverResult], data: WeightedRows) -> None:
+        forget(self, "pair_coef_", "_dense_coef")
+        if isinstance(results, PairResults):
+            self._keep_pairs(results, data)
+        else:
+            self._keep_columns(results, data)
         self._last_rows = (data.rows.X.shape[0], self.classes_.tolist(), self.code_.n_columns)
+
+    def _keep_pairs(self, results: PairResults, data: WeightedRows) -> None:
+        """Store the columns of one-vs-one: the support vectors by class, and ``pair_coef_``."""
+        used = results.coef.any(axis=1)
+        support, every = results.rows.order[used], bool(used.all())
+        chosen = data.rows.index[support]
+        self.support_, self.n_support_ = chosen, len(chosen)
+        self.support_vectors_ = points_of(self.kernel_, data.rows.X, chosen)
+        self.pair_coef_ = results.coef if every else results.coef[used]
+        self.intercept_ = results.intercept
+        self._groups = np.searchsorted(data.labels[support], np.arange(self.code_.n_classes + 1))
+        self._group_columns = None
+
+    @property
+    def dual_coef_(self) -> np.ndarray:
+        """The coefficients of all columns, (n_columns, n_support), from ``pair_coef_`` if there is one."""
+        if "pair_coef_" not in vars(self):
+            return self._dense_coef
+        coef = np.zeros((self.code_.n_columns, self.n_support_))
+        columns = cast(PairCode, self.code_).columns_of_classes
+        for c, (first, end) in enumerate(pairwise(cast(np.ndarray, self._groups))):
+            coef[columns[c], first:end] = self.pair_coef_[first:end].T
+        return coef
+
+    @dual_coef_.setter
+    def dual_coef_(self, coef: np.ndarray) -> None:
+        forget(self, "pair_coef_")
+        self._dense_coef = coef
+
+    def _coefficients(self) -> np.ndarray | GroupedMatrix:
+        if "pair_coef_" not in vars(self):
+            return super()._coefficients()
+        columns = cast(PairCode, self.code_).columns_of_classes
+        return GroupedMatrix.of_pairs(self.pair_coef_, cast(np.ndarray, self._groups), columns)

@@ -40,7 +40,12 @@ class SvmProblem:
         c_i (a_i / c_i)^2 / 2 is at most the objective at f = 0. It only bounds the solution for indefinite
         kernels.
         """
-        return 2.0 * np.sqrt(self.cost) * np.sqrt(self.cost.sum()) if self.squared else self.cost
+        return 2.0 * np.sqrt(self.cost) * np.sqrt(self.total) if self.squared else self.cost
+
+    @cached_property
+    def total(self) -> float:
+        """The sum of the costs, added one by one as the core adds them."""
+        return float(np.cumsum(self.cost)[-1]) if len(self.cost) else 0.0
 
     @cached_property
     def lower(self) -> np.ndarray:
@@ -60,7 +65,7 @@ class SvmProblem:
     @property
     def tiny(self) -> float:
         """What counts as zero among objective values: the objective at f = 0 times the unit roundoff."""
-        return float(self.cost.sum() * (0.5 if self.squared else 1.0) * FLOAT_EPS)
+        return self.total * (0.5 if self.squared else 1.0) * FLOAT_EPS
 
     def in_double(self) -> SvmProblem:
         """The same problem with kernel values in double."""

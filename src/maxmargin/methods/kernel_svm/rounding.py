@@ -25,6 +25,7 @@ ERRORS_PER_BOUND = 2.0  # root mean squares that bound e in the gap; their mean 
 ERRORS_PER_DOUBT = 8.0  # a term that changes within this many root mean squares is recomputed
 ERRORS_PER_LARGEST = 6.0  # the largest error that is expected among all rows
 MAX_ROUNDING_PER_TOL = 0.1  # what rounding may add to a relative gap before terms are computed in double
+NEGLIGIBLE_ROUNDING = 3e-8  # of the objective: rounding in double that a gap need not include
 DOUBLE_ERRORS = 8.0  # unit roundoffs by which a kernel value in double may be off
 ROWS_BETWEEN_CLOCKS = 1024  # whose outputs are computed in double between two looks at the clock
 

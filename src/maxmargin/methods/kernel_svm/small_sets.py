@@ -18,6 +18,7 @@ from .problem import SvmProblem
 ROUNDS_PER_STEP = 16
 MAX_STEPS_BEFORE_POLISH = 4  # afterwards the exact method takes over
 GAP_BEFORE_POLISH = 1e-8  # relative gap to reach by rounds before the exact method starts
+MAX_POLISHED_AT_ONCE = 128  # samples of a problem for which such rounds take longer than they save
 MAX_STATIONARY_STEPS = 8  # with KKT violations within rounding, before a solve counts as stalled
 
 
@@ -91,7 +92,7 @@ class SmallSets:
         """Bounds over all samples."""
         state, problem = self.state, self.problem
         state.covered = True
-        state.dual = problem.dual(slice(None), state.a, state.g)
+        state.dual = _native.svm_dual(state.a, state.g, problem.y)
         return Certificate(
             primal=state.dual + self.open,
             dual=state.dual,
@@ -160,7 +161,8 @@ class SmallSets:
     def _polish(self) -> None:
         """The exact solution: by the core, or by ``polish`` if the core meets a singular face."""
         state = self.state
-        self._rounds(GAP_BEFORE_POLISH)
+        if len(state.a) > MAX_POLISHED_AT_ONCE:
+            self._rounds(GAP_BEFORE_POLISH)
         with _native.one_blas_thread():
             if not _native.svm_polish(
                 self.rows,

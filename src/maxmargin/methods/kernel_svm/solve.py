@@ -15,13 +15,11 @@ import numpy as np
 from ...data import check_kernel_sums
 from ...solving import Callback, Certificate, SolverResult, State, Status, Stop, drive, without_bound
 from .problem import SvmProblem, refuted_by
-from .rounding import RoundedPoint, double_rounding, in_parts
+from .rounding import NEGLIGIBLE_ROUNDING, RoundedPoint, double_rounding, in_parts
 from .small_sets import SmallSets
 from .working_set import WorkingSets, sets_for, start
 
 __all__ = ["Solve", "solved", "working_sets"]
-
-NEGLIGIBLE_ROUNDING = 3e-8  # of the objective: rounding in double that a gap need not include
 
 
 def working_sets(

@@ -16,6 +16,7 @@ import numpy as np
 from ... import _native
 from ...data import lazy_array
 from ...solving import Certificate, State, Stop
+from .pairs import PairLimits
 from .polish import polish
 from .problem import SvmProblem, balanced
 from .row_cache import RowCache, SettledSamples, unmoved
@@ -36,6 +37,15 @@ MIN_SETTLED_SHARE_TO_SHRINK = 0.3
 TARGET_PER_TOL = 0.1  # target gap of the active samples, which makes the dual value accurate to tol / 10
 MIN_SUBSET_GAP = 0.03  # relative gap to which a subset is solved before it grows
 MAX_POLISHED_SAMPLES = 1000  # problems up to this size are solved exactly
+PAIR_LIMITS = PairLimits(
+    min_block=MIN_BLOCK_SIZE,
+    blocks_per_problem=BLOCKS_PER_PROBLEM,
+    max_block=MAX_BLOCK_SIZE,
+    free_share=MAX_FREE_SHARE,
+    inner=BLOCK_TOLERANCE,
+    max_polished=MAX_POLISHED_SAMPLES,
+    target_per_tol=TARGET_PER_TOL,
+)
 MAX_LOOKS_PER_CERTIFICATE = 3  # how often settled samples may become active again before a certificate
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -252,7 +253,7 @@ class LagrangianSVC(KernelClassifier):
             np.bincount(data.labels).tolist(),
         )
 
-    def _store(self, results: list[Any], data: WeightedRows) -> None:
+    def _store(self, results: Sequence[Any], data: WeightedRows) -> None:
         space = results[0].space
         forget(self, *OPTIONAL_ATTRIBUTES)
         self._last = None
@@ -269,13 +270,13 @@ class LagrangianSVC(KernelClassifier):
             self.n_support_ = count_support(results, self.code_, data.labels)
         self.intercept_ = np.array([result.intercept for result in results])
 
-    def _keep_eigen(self, space: EigenSpace, results: list[Any], data: WeightedRows) -> None:
+    def _keep_eigen(self, space: EigenSpace, results: Sequence[Any], data: WeightedRows) -> None:
         found = space.found
         self.n_components_, self.trace_captured_ = len(found.eigenvalues), found.trace_captured
         coef = found.projection @ np.column_stack([result.coef for result in results])
         self._keep(found.points, coef, None if found.index is None else data.rows.index[found.index])
 
-    def _report(self, results: list[Any], fit: FitInput) -> None:
+    def _report(self, results: Sequence[Any], fit: FitInput) -> None:
         """The gap of the problem with the kernel itself; infinite where there is no time for it."""
         space = results[0].space
         if not (self.kernel_gap and isinstance(space, EigenSpace)):

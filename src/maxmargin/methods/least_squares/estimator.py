@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -183,7 +184,7 @@ class LeastSquaresClassifier(CodedClassifier):
         fits = self.warm_start and same and self.coef_.shape == shape
         return self.coef_ if fits else None
 
-    def _store(self, results: list[Any], data: WeightedRows) -> None:
+    def _store(self, results: Sequence[Any], data: WeightedRows) -> None:
         self.coef_ = np.vstack([result.coef for result in results])
         self.intercept_ = np.array([result.intercept for result in results])
         self._last_classes = self.classes_.tolist()
@@ -192,7 +193,7 @@ class LeastSquaresClassifier(CodedClassifier):
         if self.penalty is None and None not in ranks:
             self.rank_ = int(min(rank for rank in ranks if rank is not None))
 
-    def _report(self, results: list[Any], fit: Any) -> None:
+    def _report(self, results: Sequence[Any], fit: Any) -> None:
         """Leave-one-out scores; a decoder that learns has learned from the row that is left out, too."""
         found = leave_one_out(self, results, fit) if self._learner is None else None
         if found is not None:

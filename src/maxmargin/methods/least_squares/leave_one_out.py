@@ -6,6 +6,7 @@ weight s counts as s rows, of which one is left out.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -88,7 +89,7 @@ class LeaveOneOut:
 
 
 def leave_one_out(
-    model: LeastSquaresClassifier, results: list[SquaresResult], fit: SquaresInput
+    model: LeastSquaresClassifier, results: Sequence[SquaresResult], fit: SquaresInput
 ) -> tuple[np.ndarray, float] | None:
     """Scores of all given rows, each without one unit of its weight, and their error; None where unknown."""
     shared = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -175,7 +176,7 @@ class LinearSVC(CodedClassifier):
 
     def _solve_all(
         self, data: WeightedRows, stop: Stop, callback: Callback | None, n_threads: int
-    ) -> list[SolverResult]:
+    ) -> Sequence[SolverResult]:
         if self.fit_intercept and not self.penalize_intercept:
             data = replace(data, rows=near_origin(data.rows, data.weight))
         if self.solver_ == "dual-cd":  # once for all columns
@@ -203,7 +204,7 @@ class LinearSVC(CodedClassifier):
             return "none"
         return "penalised" if self.penalize_intercept else "free"
 
-    def _store(self, results: list[SolverResult], data: WeightedRows) -> None:
+    def _store(self, results: Sequence[SolverResult], data: WeightedRows) -> None:
         self.coef_ = np.vstack([result.coef for result in results])
         self.intercept_ = np.array([result.intercept for result in results])
         self.n_support_ = count_support(results, self.code_, data.labels)

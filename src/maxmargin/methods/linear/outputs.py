@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ def linear_outputs(X: Any, coef: np.ndarray, intercept: np.ndarray, n_jobs: int 
     return rows.dot(coef.T) + intercept
 
 
-def count_support(results: list[SolverResult], code: Code, labels: np.ndarray) -> int:
+def count_support(results: Sequence[SolverResult], code: Code, labels: np.ndarray) -> int:
     """The number of rows with a dual coefficient in some column."""
     if len(labels) * code.n_columns <= MAX_ENTRIES_AT_ONCE:
         _, which = np.nonzero(code.matrix.T[:, labels])

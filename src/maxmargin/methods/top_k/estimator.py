@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, cast
 
@@ -216,7 +217,7 @@ class TopKSVC(KernelClassifier):
         unbounded = self.dual_gap_ == np.inf and finite and ended not in (Status.DIVERGED, Status.FAILED)
         return without_bound_words(self.kernel) if unbounded else super()._remedy()
 
-    def _store(self, results: list[SolverResult], data: WeightedRows) -> None:
+    def _store(self, results: Sequence[SolverResult], data: WeightedRows) -> None:
         result = cast(TopKResult, results[0])
         forget(
             self,
