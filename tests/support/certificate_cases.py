@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import maxmargin
+from maxmargin import kernels
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,17 @@ def cases(dtypes=("float64", "float32")):
 TOLERANCES = st.sampled_from([1e-3, 1e-4, 1e-6])
 COSTS = powers(-5, 5)
 ALPHAS = powers(-7, 2)
-KERNELS = st.sampled_from(["linear", "rbf"])
+KERNELS = st.sampled_from([
+    "linear",
+    "rbf",
+    "laplacian",
+    kernels.Polynomial(degree=2, coef0=1.0),
+    kernels.Polynomial(degree=3),
+    kernels.Linear() + kernels.RBF(),
+    kernels.Laplacian() * kernels.Polynomial(degree=2, coef0=0.5),
+    1e-3 * kernels.RBF(),
+    "sigmoid",
+])  # fmt: skip
 FLAGS = st.booleans()
 
 
@@ -78,10 +89,11 @@ CERTIFIED = {
         "KernelSVC",
         C=COSTS,
         loss=st.sampled_from(["hinge", "squared-hinge"]),
-        kernel=st.just("rbf"),
+        kernel=KERNELS,
         code=st.sampled_from(["one-vs-rest", "one-vs-one"]),
+        max_iter=st.just(500),
     ),
-    "LaSVM": estimators("LaSVM", C=COSTS, kernel=st.just("rbf")),
+    "LaSVM": estimators("LaSVM", C=COSTS, kernel=KERNELS, max_iter=st.just(50)),
     "LagrangianSVC": estimators(
         "LagrangianSVC",
         C=COSTS,
@@ -98,7 +110,7 @@ CERTIFIED = {
     "LinearProgramSVC": estimators(
         "LinearProgramSVC",
         C=COSTS,
-        kernel=st.sampled_from([None, None, "rbf"]),
+        kernel=st.one_of(st.none(), KERNELS),
         multi_class=st.sampled_from(["code", "joint"]),
         fit_intercept=FLAGS,
     ),
@@ -123,6 +135,7 @@ CERTIFIED = {
         "SparseKernelClassifier",
         budget=st.integers(2, 7),
         alpha=ALPHAS,
+        kernel=KERNELS,
         loss=st.sampled_from(["squared-hinge", "log", "squared", "hinge"]),
     ),
     "TopKSVC": estimators(

@@ -10,7 +10,7 @@ from scipy import sparse
 from maxmargin import kernels
 
 from . import certified_problems as problems
-from .extended_qp import LD
+from .extended_qp import array, number
 
 
 def dense(X):
@@ -30,7 +30,7 @@ class Data:
     def columns(self, model):
         for t in range(model.code_.n_columns):
             which, targets = model.code_.column(self.labels, t)
-            yield t, self.X[which], targets, self.weight[which]
+            yield t, self.X[which], array(targets), self.weight[which]
 
 
 def kernel_of(model):
@@ -38,8 +38,7 @@ def kernel_of(model):
     kernel = model.kernel_
     if isinstance(kernel, kernels.Linear):
         return None
-    assert isinstance(kernel, kernels.RBF)
-    return lambda X, Z: problems.rbf(X, Z, kernel.gamma)
+    return lambda X, Z: problems.kernel_values(kernel, X, Z)
 
 
 def expansion(model, X, coef, b):
@@ -47,18 +46,21 @@ def expansion(model, X, coef, b):
     Z, k = dense(model.support_vectors_), kernel_of(model)
     if k is None:
         w = problems.combined(Z, coef)
-        return problems.linear_outputs(X, w, b), problems.extended(sum(p * p for p in w))
+        return problems.linear_outputs(X, w, b), number(sum(p * p for p in w))
     if not len(Z):
-        return np.full(len(X), LD(b)), LD(0)
-    coef = coef.astype(LD)
-    return k(X, Z) @ coef + LD(b), coef @ k(Z, Z) @ coef
+        return np.full(len(X), number(b)), number(0)
+    coef = array(coef)
+    return k(X, Z) @ coef + number(b), coef @ k(Z, Z) @ coef
 
 
 def features(model, X, *, free):
-    """(Phi, K) for a bound: the rows, or a root of the kernel matrix and the matrix itself."""
+    """(Phi, K) for a bound: the rows, or a root of the kernel matrix and the matrix itself.
+
+    Phi is None if the kernel is indefinite on the rows.
+    """
     k = kernel_of(model)
     if k is None:
-        return (problems.shifted(X) if free else X.astype(LD)), None
+        return (problems.shifted(X) if free else array(X)), None
     K = k(X, X)
     return problems.root(K), K
 
@@ -70,47 +72,50 @@ def _loss(model):
 def linear_svc(model, data):
     intercept = "none" if not model.fit_intercept else "penalised" if model.penalize_intercept else "free"
     for t, X, y, weight in data.columns(model):
-        w, b, cost = model.coef_[t], model.intercept_[t], model.C * weight
+        w, b, cost = model.coef_[t], model.intercept_[t], array(model.C * weight)
         f = problems.linear_outputs(X, w, b)
-        penalty = (w.astype(LD) @ w.astype(LD) + (LD(b) ** 2 if intercept == "penalised" else 0)) / 2
+        penalty = (array(w) @ array(w) + (number(b) ** 2 if intercept == "penalised" else 0)) / 2
         primal = penalty + cost @ problems.losses(_loss(model), y * f)
-        Phi = problems.shifted(X) if intercept == "free" else X.astype(LD)
+        Phi = problems.shifted(X) if intercept == "free" else array(X)
         yield primal, problems.margin_bound(Phi, y, cost, _loss(model), intercept), _tiny(cost, _loss(model))
 
 
 def _tiny(cost, loss):
     at_zero = {"hinge": 1.0, "squared-hinge": 0.5, "squared": 0.5, "log": np.log(2.0)}[loss]
-    return float(at_zero * cost.sum() * np.finfo(float).eps)
+    return float(cost.sum()) * at_zero * np.finfo(float).eps
 
 
 def kernel_svm(model, data):
     for t, X, y, weight in data.columns(model):
         f, norm = expansion(model, X, model.dual_coef_[t], model.intercept_[t])
-        cost, (Phi, K) = model.C * weight, features(model, X, free=True)
+        cost, (Phi, K) = array(model.C * weight), features(model, X, free=True)
         primal = norm / 2 + cost @ problems.losses(_loss(model), y * f)
-        yield primal, problems.margin_bound(Phi, y, cost, _loss(model), "free", K), _tiny(cost, _loss(model))
+        bound = None if Phi is None else problems.margin_bound(Phi, y, cost, _loss(model), "free", K)
+        yield primal, bound, _tiny(cost, _loss(model))
 
 
 def lagrangian(model, data):
     for t, X, y, weight in data.columns(model):
-        cost, b = model.C * weight, model.intercept_[t]
+        cost, b = array(model.C * weight), model.intercept_[t]
         if model.space_ == "linear":
-            f, w = problems.linear_outputs(X, model.coef_[t], b), model.coef_[t].astype(LD)
-            norm, Phi, K = w @ w, X.astype(LD), None
+            f, w = problems.linear_outputs(X, model.coef_[t], b), array(model.coef_[t])
+            norm, Phi, K = w @ w, array(X), None
         else:
             f, norm = expansion(model, X, model.dual_coef_[t], b)
             Phi, K = features(model, X, free=False)
-        primal = (norm + LD(b) ** 2) / 2 + cost @ problems.losses("squared-hinge", y * f)
-        bound = problems.margin_bound(Phi, y, cost, "squared-hinge", "penalised", K)
+        primal = (norm + number(b) ** 2) / 2 + cost @ problems.losses("squared-hinge", y * f)
+        bound = None
+        if Phi is not None:
+            bound = problems.margin_bound(Phi, y, cost, "squared-hinge", "penalised", K)
         yield primal, bound, _tiny(cost, "squared-hinge")
 
 
 def least_squares(model, data):
     for t, X, y, weight in data.columns(model):
         w, b = model.coef_[t], model.intercept_[t]
-        cost = model.C * weight if model.penalty else weight
+        cost = array(model.C * weight if model.penalty else weight)
         r = y - problems.linear_outputs(X, w, b)
-        norm = {None: LD(0), "ridge": w.astype(LD) @ w.astype(LD) / 2, "lasso": np.abs(w.astype(LD)).sum()}
+        norm = {None: number(0), "ridge": array(w) @ array(w) / 2, "lasso": np.abs(array(w)).sum()}
         primal = norm[model.penalty] + cost @ r**2 / 2
         free = bool(model.fit_intercept)
         bound = {
@@ -122,27 +127,25 @@ def least_squares(model, data):
 
 
 def linear_program(model, data):
-    cost = lambda weight: model.C * weight  # noqa: E731
-    joint, k = model.multi_class == "joint", None if model.kernel is None else kernel_of(model)
+    cost = lambda weight: array(model.C * weight)  # noqa: E731
+    joint = model.multi_class == "joint"
 
     def of(X):
-        if k is not None:
-            return k(X, X)
-        return problems.shifted(X) if model.fit_intercept else X.astype(LD)
+        if model.kernel is not None:
+            return problems.kernel_values(model.kernel_, X, X)
+        return problems.shifted(X) if model.fit_intercept else array(X)
 
     def outputs(X, t):
-        if k is None:
-            return problems.linear_outputs(X, model.coef_[t], model.intercept_[t]), model.coef_[t].astype(LD)
-        return expansion(model, X, model.dual_coef_[t], model.intercept_[t])[0], model.dual_coef_[t].astype(
-            LD
-        )
+        if model.kernel is None:
+            return problems.linear_outputs(X, model.coef_[t], model.intercept_[t]), array(model.coef_[t])
+        return expansion(model, X, model.dual_coef_[t], model.intercept_[t])[0], array(model.dual_coef_[t])
 
     if joint:
         G = len(model.classes_)
         scores, norms = zip(*(outputs(data.X, g) for g in range(G)))
         F = np.stack(scores, axis=1)
         own = F[np.arange(len(F)), data.labels][:, None]
-        missing = np.maximum(LD(0), 1 - own + F)
+        missing = np.maximum(number(0), 1 - own + F)
         missing[np.arange(len(F)), data.labels] = 0
         primal = sum(np.abs(w).sum() for w in norms) + cost(data.weight) @ missing.sum(axis=1)
         bound = problems.hinge_program_bound(
@@ -164,10 +167,10 @@ def _class_scores(model, data):
     found = []
     for coef, b in zip(rows, model.intercept_):
         if linear:
-            norm = coef.astype(LD) @ coef.astype(LD)
-            found.append((problems.linear_outputs(data.X, coef, b), norm, LD(b)))
+            norm = array(coef) @ array(coef)
+            found.append((problems.linear_outputs(data.X, coef, b), norm, number(b)))
         else:
-            found.append((*expansion(model, data.X, coef, b), LD(b)))
+            found.append((*expansion(model, data.X, coef, b), number(b)))
     if len(found) == 1:
         f, norm, b = found[0]
         found = [(-f / 2, norm / 4, -b / 2), (f / 2, norm / 4, b / 2)]
@@ -177,11 +180,11 @@ def _class_scores(model, data):
 
 def all_pairs(model, data):
     F, norm, _ = _class_scores(model, data)
-    n, cost, G = len(F), model.C * data.weight, len(model.classes_)
-    missing = np.maximum(LD(0), 1 - F[np.arange(n), data.labels][:, None] + F)
+    n, cost, G = len(F), array(model.C * data.weight), len(model.classes_)
+    missing = np.maximum(number(0), 1 - F[np.arange(n), data.labels][:, None] + F)
     missing[np.arange(n), data.labels] = 0
     Phi, K = features(model, data.X, free=True)
-    bound = problems.all_pairs_bound(Phi, data.labels, cost, G, K)
+    bound = None if Phi is None else problems.all_pairs_bound(Phi, data.labels, cost, G, K)
     yield norm / 2 + cost @ missing.sum(axis=1), bound, _tiny(cost, "hinge") * (G - 1)
 
 
@@ -189,32 +192,39 @@ def top_k(model, data):
     F, norm, b = _class_scores(model, data)
     n, k, exclude = len(F), model.k, model.true_class == "exclude"
     u = 1 + F - F[np.arange(n), data.labels][:, None]
-    u[np.arange(n), data.labels] = -LD(1e4000) if exclude else 0
-    loss = np.maximum(0, np.sort(u, axis=1)[:, -k:].sum(axis=1)) / k
-    mass = data.weight / data.weight.sum()
+    u[np.arange(n), data.labels] = -(number(10) ** 4000) if exclude else 0
+    loss = array(np.maximum(0, np.sort(u, axis=1)[:, -k:].sum(axis=1))) / k
+    mass = array(data.weight / data.weight.sum())
     if model.fit_intercept:
         norm = norm + b @ b
     Phi, K = features(model, data.X, free=False)
+    tiny = np.finfo(float).eps
+    if Phi is None:
+        yield number(model.alpha) * norm / 2 + mass @ loss, None, tiny
+        return
     if model.fit_intercept:
-        Phi, K = np.hstack([Phi, np.ones((n, 1))]), None if K is None else K + 1
+        Phi, K = np.hstack([Phi, array(np.ones((n, 1)))]), None if K is None else K + 1
     bound = problems.top_k_bound(Phi, data.labels, mass, model.alpha, k, exclude, len(model.classes_), K)
-    yield LD(model.alpha) * norm / 2 + mass @ loss, bound, np.finfo(float).eps
+    yield number(model.alpha) * norm / 2 + mass @ loss, bound, tiny
 
 
 def budgeted(model, data):
     if not model.n_support_:
         return
-    Z, k, alpha = dense(model.support_vectors_), kernel_of(model), LD(model.alpha_)
+    Z, alpha = dense(model.support_vectors_), number(model.alpha_)
+    k = lambda X, Z: problems.kernel_values(model.kernel_, X, Z)  # noqa: E731
     L = problems.root(k(Z, Z))
-    total = LD(0), LD(0), 0.0
+    if L is None:
+        return
+    total = number(0), number(0), 0.0
     for t, X, y, weight in data.columns(model):
         f, norm = expansion(model, X, model.dual_coef_[t], 0.0)
-        cost, B = weight / weight.sum(), k(X, Z).T
+        cost, B = array(weight / weight.sum()), k(X, Z).T
         for i in range(len(B)):  # Phi = L^-1 k(Z, X), transposed
             B[i] = (B[i] - L[i, :i] @ B[:i]) / L[i, i]
         primal = alpha * norm / 2 + cost @ problems.losses(_loss(model), y * f)
         if "hinge" in _loss(model):
-            bound = alpha * problems.margin_bound(B.T, y, cost / model.alpha_, _loss(model), "none")
+            bound = alpha * problems.margin_bound(B.T, y, cost / alpha, _loss(model), "none")
         else:
             bound = problems.smooth_minimum(B.T, y, cost, _loss(model), alpha)
         total = total[0] + primal, total[1] + bound, total[2] + _tiny(cost, _loss(model))
@@ -235,10 +245,13 @@ REFEREES = {
 
 
 def excesses(model, X, y, weight):
-    """(primal, bound, tiny) of each problem."""
+    """(primal, bound, tiny) of each problem; a bound of None is not known: the kernel is indefinite."""
     return list(REFEREES[type(model).__name__](model, Data(model, X, y, weight)))
 
 
 def relative(primal, bound, tiny):
-    scale = max(abs(primal), abs(bound), LD(tiny))
+    """The excess over a bound as a share of the objective, like ``dual_gap_``; 0 if there is no bound."""
+    if bound is None:
+        return 0.0
+    scale = max(abs(primal), abs(bound), type(primal)(tiny))
     return float((primal - bound) / scale) if scale > 0 else 0.0

@@ -9,15 +9,24 @@ from itertools import combinations
 
 import numpy as np
 
-from .extended_qp import EPS, LD, cholesky, lu_solver, minimise
+from maxmargin import kernels
+
+from .extended_qp import (
+    array,
+    cholesky,
+    eps,
+    exp,
+    eye,
+    has_many_digits,
+    log,
+    log1p,
+    lu_solver,
+    minimise,
+    number,
+    zeros,
+)
 
 REACH = 100  # multipliers that are feasible but for rounding bound the objective of points this far
-
-
-def extended(value):
-    """A fraction, rounded once."""
-    high = float(value)
-    return LD(high) + LD(float(value - Fraction(high)))
 
 
 def fractions(X):
@@ -27,7 +36,7 @@ def fractions(X):
 def linear_outputs(X, w, b):
     """``X w + b``, exactly; rounded once."""
     w, b = fractions(w)[0] if not isinstance(w, list) else w, Fraction(float(b))
-    return np.array([extended(sum((p * q for p, q in zip(row, w)), b)) for row in fractions(X)])
+    return np.array([number(sum((p * q for p, q in zip(row, w)), b)) for row in fractions(X)])
 
 
 def combined(Z, coef):
@@ -38,18 +47,35 @@ def combined(Z, coef):
 
 def shifted(X):
     """Rows minus the first of them, which a free intercept allows: what is left has few digits to lose."""
-    X = np.asarray(X, dtype=LD)
+    X = array(X)
     return X - X[0]
 
 
-def rbf(X, Z, gamma):
-    X, Z = np.asarray(X, dtype=LD), np.asarray(Z, dtype=LD)
-    return np.exp(-LD(gamma) * ((X[:, None] - Z[None]) ** 2).sum(axis=2))
+def kernel_values(kernel, X, Z):
+    """``k(x, z)`` of dense rows."""
+    if isinstance(kernel, kernels.Sum | kernels.Product):
+        first, second = kernel_values(kernel.left, X, Z), kernel_values(kernel.right, X, Z)
+        return first + second if isinstance(kernel, kernels.Sum) else first * second
+    if isinstance(kernel, kernels.Scaled):
+        return number(kernel.factor) * kernel_values(kernel.kernel, X, Z)
+    X, Z = array(X), array(Z)
+    if isinstance(kernel, kernels.RBF | kernels.Laplacian):
+        difference = np.abs(X[:, None] - Z[None])
+        power = 2 if isinstance(kernel, kernels.RBF) else 1
+        return exp(-number(kernel.gamma) * (difference**power).sum(axis=2))
+    products = X @ Z.T
+    if isinstance(kernel, kernels.Linear):
+        return products
+    inner = number(kernel.gamma) * products + number(kernel.coef0)
+    if isinstance(kernel, kernels.Polynomial):
+        return inner ** int(kernel.degree)
+    assert isinstance(kernel, kernels.Sigmoid)
+    return 1 - 2 / (1 + exp(2 * inner))
 
 
 def root(K):
-    """Features of a kernel matrix, with a trace of jitter."""
-    return cholesky(K + 4 * len(K) * EPS * np.diag(K).max() * np.eye(len(K)))
+    """Features of a kernel matrix, with a trace of jitter; None if it is indefinite."""
+    return cholesky(K + 4 * len(K) * eps() * np.diag(K).max() * eye(len(K)))
 
 
 def rotated(Phi):
@@ -69,19 +95,19 @@ def rotated(Phi):
 def column_sizes(Phi):
     """The largest entry of each column; a column that is 0 has the size of the largest."""
     size = np.abs(Phi).max(axis=0)
-    most = size.max() if size.max() > 0 else LD(1)
-    return np.where(size > 1e-18 * most, size, most)
+    most = size.max() if size.max() > 0 else number(1)
+    return np.where(size > 10 * eps() * most, size, most)
 
 
 def losses(name, m):
-    h = np.maximum(LD(0.0), 1 - m)
+    h = np.maximum(number(0), 1 - m)
     if name == "hinge":
         return h
     if name == "squared-hinge":
         return h * h / 2
     if name == "squared":
         return (1 - m) ** 2 / 2
-    return np.maximum(LD(0.0), -m) + np.log1p(np.exp(-np.abs(m)))
+    return np.maximum(number(0), -m) + log1p(exp(-np.abs(m)))
 
 
 # ---- lower bounds ----
@@ -93,19 +119,23 @@ def margin_bound(Phi, y, cost, loss, intercept, K=None):
     ``K`` replaces the products of Phi, where these are approximate.
     """
     n, d = Phi.shape
-    y, cost = y.astype(LD), cost.astype(LD)
+    y, cost = array(y), array(cost)
     (turned, size), most, squared = rotated(Phi), cost.max(), loss == "squared-hinge"
-    P, c = np.zeros((d + 1 + n, d + 1 + n), LD), np.zeros(d + 1 + n, LD)
+    P, c = zeros(d + 1 + n, d + 1 + n), zeros(d + 1 + n)
     P[:d, :d] = np.diag(1 / (most * size * size))
-    P[d, d] = {"free": LD(0), "penalised": 1 / most, "none": LD(1)}[intercept]
+    P[d, d] = {"free": number(0), "penalised": 1 / most, "none": number(1)}[intercept]
     if squared:
         P[d + 1 :, d + 1 :] = np.diag(cost / most)
     else:
         c[d + 1 :] = cost / most
-    G, h = np.zeros((2 * n, d + 1 + n), LD), np.zeros(2 * n, LD)
-    G[:n, :d], G[:n, d], h[:n] = -y[:, None] * turned / size, 0.0 if intercept == "none" else -y, -1.0
-    G[:n, d + 1 :] = G[n:, d + 1 :] = -np.eye(n)
-    best = LD(0.0)  # at a = 0
+    G, h = zeros(2 * n, d + 1 + n), zeros(2 * n)
+    G[:n, :d], G[:n, d], h[:n] = (
+        -y[:, None] * turned / size,
+        0 * y if intercept == "none" else -y,
+        zeros(n) - 1,
+    )
+    G[:n, d + 1 :] = G[n:, d + 1 :] = -eye(n)
+    best = number(0)  # at a = 0
     for _, z in minimise(P, c, G, h):
         a = most * z[:n]
         a = a if squared else np.minimum(a, cost)
@@ -124,12 +154,12 @@ def margin_bound(Phi, y, cost, loss, intercept, K=None):
 
 def ridge_bound(X, y, cost, free):
     """Of ``1/2 ||w||^2 + 1/2 sum_i cost_i (y_i - <w, x_i> - b)^2``."""
-    X, y, cost = X.astype(LD), y.astype(LD), cost.astype(LD)
-    centre, level = (cost @ X / cost.sum(), cost @ y / cost.sum()) if free else (LD(0), LD(0))
+    X, y, cost = array(X), array(y), array(cost)
+    centre, level = (cost @ X / cost.sum(), cost @ y / cost.sum()) if free else (number(0), number(0))
     A, r = X - centre, y - level
-    size = max(np.abs(A).max(), LD(1e-300))
-    solve = lu_solver((A.T * cost) @ A / size**2 + np.eye(A.shape[1], dtype=LD) / size**2)
-    w = np.zeros(A.shape[1], LD)
+    size = max(np.abs(A).max(), number(1e-300))
+    solve = lu_solver((A.T * cost) @ A / size**2 + eye(A.shape[1]) / size**2)
+    w = zeros(A.shape[1])
     for _ in range(3):
         w = w + solve((A.T @ (cost * (r - A @ w)) - w) / size) / size
     v = r - A @ w
@@ -140,31 +170,32 @@ def ridge_bound(X, y, cost, free):
 
 def lasso_bound(X, y, cost, free):
     """Of ``||w||_1 + 1/2 sum_i cost_i (y_i - <w, x_i> - b)^2``."""
-    X, y, cost = X.astype(LD), y.astype(LD), cost.astype(LD)
-    centre, level = (cost @ X / cost.sum(), cost @ y / cost.sum()) if free else (LD(0), LD(0))
+    X, y, cost = array(X), array(y), array(cost)
+    centre, level = (cost @ X / cost.sum(), cost @ y / cost.sum()) if free else (number(0), number(0))
     A, r = X - centre, y - level
     d, size = A.shape[1], column_sizes(A)
     B = np.hstack([A / size, -A / size])
     P, c = (B.T * cost) @ B, np.concatenate([1 / size, 1 / size]) - B.T @ (cost * r)
     unit = max(P.max(), (1 / size).max())
-    best = LD(0.0)
-    for x, _ in minimise(P / unit, c / unit, -np.eye(2 * d), np.zeros(2 * d)):
+    best = number(0)
+    for x, _ in minimise(P / unit, c / unit, -eye(2 * d), zeros(2 * d)):
         v = r - B @ x
         v = v - cost @ v / cost.sum() if free else v
         largest, linear, square = np.abs(A.T @ (cost * v)).max(), cost @ (v * y), cost @ v**2
-        t = min(linear / square, 1 / largest if largest > 0 else linear / square) if square > 0 else LD(0)
+        t = linear / square if square > 0 else number(0)
+        t = max(-1 / largest, min(t, 1 / largest)) if largest > 0 else t
         best = max(best, t * linear - t * t * square / 2)
     return best
 
 
 def plain_squares_minimum(X, y, weight, free):
     """The least ``1/2 sum_i weight_i (y_i - <w, x_i> - b)^2``, by modified Gram-Schmidt."""
-    X, y, weight = X.astype(LD), y.astype(LD), weight.astype(LD)
-    centre, level = (weight @ X / weight.sum(), weight @ y / weight.sum()) if free else (LD(0), LD(0))
+    X, y, weight = array(X), array(y), array(weight)
+    centre, level = (weight @ X / weight.sum(), weight @ y / weight.sum()) if free else (number(0), number(0))
     A, r = np.sqrt(weight)[:, None] * (X - centre), np.sqrt(weight) * (y - level)
     for j in range(A.shape[1]):
         length = np.sqrt(A[:, j] @ A[:, j])
-        if length > 1e-15 * np.abs(np.sqrt(weight)[:, None] * X).max():
+        if length > number(1e-15) * np.abs(np.sqrt(weight)[:, None] * X).max():
             q = A[:, j] / length
             r = r - q * (q @ r)
             A[:, j + 1 :] -= np.outer(q, q @ A[:, j + 1 :])
@@ -177,7 +208,7 @@ def pair_constraints(labels, n_classes):
 
 def sum_penalty(n_classes, d):
     """``||sum_g w_g||^2``, which is 0 at the optimum: it keeps the system of a step regular."""
-    return np.tile(np.eye(d), (n_classes, n_classes))
+    return np.tile(eye(d), (n_classes, n_classes))
 
 
 def imbalance_charge(B, b):
@@ -187,28 +218,26 @@ def imbalance_charge(B, b):
 
 def all_pairs_bound(Phi, labels, cost, n_classes, K=None):
     """Of ``1/2 sum_g ||w_g||^2 + sum_i cost_i sum_{g != y_i} max(0, 1 - (F_y - F_g)(x_i))``."""
-    pairs, (n, d), cost = pair_constraints(labels, n_classes), Phi.shape, cost.astype(LD)
+    pairs, (n, d), cost = pair_constraints(labels, n_classes), Phi.shape, array(cost)
     (turned, size), most = rotated(Phi), cost.max()
     own = np.array([i for i, _ in pairs])
     n_w, m = n_classes * d, len(pairs)
-    signs = np.zeros((m, n_classes), LD)
+    signs = zeros(m, n_classes)
     for k, (i, g) in enumerate(pairs):
         signs[k, labels[i]], signs[k, g] = 1, -1
     rows = np.hstack([signs[:, [g]] * turned[own] / size for g in range(n_classes)])
     G = np.vstack([
-        np.hstack([-rows, -signs, -np.eye(m)]),
-        np.hstack([np.zeros((m, n_w + n_classes)), -np.eye(m)]),
+        np.hstack([-rows, -signs, -eye(m)]),
+        np.hstack([zeros(m, n_w + n_classes), -eye(m)]),
     ])  # fmt: skip
-    penalty = np.concatenate(
-        [np.tile(1 / (most * size * size), n_classes), np.full(n_classes, LD(0)), np.zeros(m)]
-    )
-    P, c = np.diag(penalty.astype(LD)), np.concatenate([np.zeros(n_w + n_classes), cost[own] / most])
-    P[n_w : n_w + n_classes, n_w : n_w + n_classes] += 1.0  # (sum_g b_g)^2, which nothing depends on
+    penalty = np.concatenate([np.tile(1 / (most * size * size), n_classes), zeros(n_classes), zeros(m)])
+    P, c = np.diag(array(penalty)), np.concatenate([zeros(n_w + n_classes), cost[own] / most])
+    P[n_w : n_w + n_classes, n_w : n_w + n_classes] += 1  # (sum_g b_g)^2, which nothing depends on
     P[:n_w, :n_w] += sum_penalty(n_classes, d)
-    best = LD(0.0)
-    for x, z in minimise(P, c, G, np.concatenate([-np.ones(m), np.zeros(m)])):
+    best = number(0)
+    for x, z in minimise(P, c, G, np.concatenate([zeros(m) - 1, zeros(m)])):
         a = np.minimum(most * z[:m], cost[own])
-        B = np.zeros((n, n_classes), LD)
+        B = zeros(n, n_classes)
         np.add.at(B, own, a[:, None] * signs)
         charge = imbalance_charge(B, x[n_w : n_w + n_classes])
         W = B.T @ Phi
@@ -219,34 +248,34 @@ def all_pairs_bound(Phi, labels, cost, n_classes, K=None):
 
 def top_k_bound(Phi, labels, mass, alpha, k, exclude, n_classes, K=None):
     """Of ``alpha/2 ||W||^2 + sum_i mass_i xi_i``, xi_i >= 0 and the mean of any k violations of sample i."""
-    (n, d), mass, alpha = Phi.shape, mass.astype(LD), LD(alpha)
+    (n, d), mass, alpha = Phi.shape, array(mass), number(alpha)
     turned, size = rotated(Phi)
     lines = []  # (sample, by how much each score counts, the constant)
     for i, y in enumerate(labels):
         wrong = [g for g in range(n_classes) if not (exclude and g == y)]
         for chosen in combinations(wrong, k):
-            weight = np.zeros(n_classes, LD)
+            weight = zeros(n_classes)
             for g in chosen:
-                weight[g] += LD(1) / k
-                weight[y] -= LD(1) / k
-            lines.append((i, weight, LD(sum(g != y for g in chosen)) / k))
+                weight[g] += number(1) / k
+                weight[y] -= number(1) / k
+            lines.append((i, weight, number(sum(g != y for g in chosen)) / k))
     own, signs = np.array([i for i, _, _ in lines]), np.array([weight for _, weight, _ in lines])
     constant, m, n_w = np.array([c for _, _, c in lines]), len(lines), n_classes * d
     rows = np.hstack([signs[:, [g]] * turned[own] / size for g in range(n_classes)])
     G = np.vstack([
-        np.hstack([rows, -np.eye(n)[own]]),
-        np.hstack([np.zeros((n, n_w)), -np.eye(n)]),
+        np.hstack([rows, -eye(n)[own]]),
+        np.hstack([zeros(n, n_w), -eye(n)]),
     ])  # fmt: skip
-    P, c = np.zeros((n_w + n, n_w + n), LD), np.concatenate([np.zeros(n_w), mass])
+    P, c = zeros(n_w + n, n_w + n), np.concatenate([zeros(n_w), mass])
     P[:n_w, :n_w] = alpha * np.diag(np.tile(1 / size**2, n_classes)) + sum_penalty(n_classes, d)
     unit = mass.max()
-    best = LD(0.0)
-    for _, z in minimise(P / unit, c / unit, G, np.concatenate([-constant, np.zeros(n)])):
+    best = number(0)
+    for _, z in minimise(P / unit, c / unit, G, np.concatenate([-constant, zeros(n)])):
         share = unit * z[:m] / mass[own]
-        total = np.zeros(n, LD)
+        total = zeros(n)
         np.add.at(total, own, share)
         share = share / np.maximum(1, total)[own]
-        B = np.zeros((n, n_classes), LD)
+        B = zeros(n, n_classes)
         np.add.at(B, own, -(share * mass[own] / alpha)[:, None] * signs)
         W = B.T @ Phi
         norm = (W * W).sum() if K is None else np.einsum("ig,ij,jg->", B, K, B)
@@ -256,10 +285,10 @@ def top_k_bound(Phi, labels, mass, alpha, k, exclude, n_classes, K=None):
 
 def hinge_program_bound(Phi, labels, cost, n_classes=None, intercept=True):
     """Of ``sum |W| + sum_i cost_i max(0, 1 - margin)``, of targets or, with ``n_classes``, of pairs."""
-    (n, d), cost = Phi.shape, cost.astype(LD)
+    (n, d), cost = Phi.shape, array(cost)
     outputs = n_classes or 1
     pairs = [(i, None) for i in range(n)] if n_classes is None else pair_constraints(labels, n_classes)
-    signs = np.zeros((len(pairs), outputs), LD)
+    signs = zeros(len(pairs), outputs)
     for k, (i, g) in enumerate(pairs):
         if g is None:
             signs[k, 0] = labels[i]
@@ -270,61 +299,61 @@ def hinge_program_bound(Phi, labels, cost, n_classes=None, intercept=True):
     rows = np.hstack([signs[:, [t]] * Phi[own] / size for t in range(outputs)])
     n_w = outputs * d
     G = np.vstack([
-        np.hstack([-rows, rows, -signs if intercept else 0 * signs, -np.eye(m)]),
-        np.hstack([-np.eye(2 * n_w), np.zeros((2 * n_w, outputs + m))]),
-        np.hstack([np.zeros((m, 2 * n_w + outputs)), -np.eye(m)]),
+        np.hstack([-rows, rows, -signs if intercept else 0 * signs, -eye(m)]),
+        np.hstack([-eye(2 * n_w), zeros(2 * n_w, outputs + m)]),
+        np.hstack([zeros(m, 2 * n_w + outputs), -eye(m)]),
     ])  # fmt: skip
     price = np.tile(1 / size, 2 * outputs)
-    c = np.concatenate([price, np.zeros(outputs), cost[own]])
+    c = np.concatenate([price, zeros(outputs), cost[own]])
     unit = c.max()
-    P = np.zeros((len(c), len(c)), LD)
-    P[2 * n_w : 2 * n_w + outputs, 2 * n_w : 2 * n_w + outputs] = 1.0 if outputs > 1 else 0.0
-    h = np.concatenate([-np.ones(m), np.zeros(2 * n_w + m)])
-    best = LD(0.0)
+    P = zeros(len(c), len(c))
+    P[2 * n_w : 2 * n_w + outputs, 2 * n_w : 2 * n_w + outputs] = number(1 if outputs > 1 else 0)
+    h = np.concatenate([zeros(m) - 1, zeros(2 * n_w + m)])
+    best = number(0)
     for x, z in minimise(P, c / unit, G, h):
         a = np.minimum(unit * z[:m], cost[own])
-        A = np.zeros((n, outputs), LD)
+        A = zeros(n, outputs)
         np.add.at(A, own, a[:, None] * signs)
         if intercept and outputs == 1:
             up, down = A[A > 0].sum(), -A[A < 0].sum()
             factor = np.where(signs[:, 0] > 0, min(1, down / up), min(1, up / down))
             a, A = a * factor, A * factor[own, None]
-        charge = imbalance_charge(A, x[2 * n_w : 2 * n_w + outputs]) if intercept else LD(0)
+        charge = imbalance_charge(A, x[2 * n_w : 2 * n_w + outputs]) if intercept else number(0)
         prices = np.abs(Phi.T @ A) / size[:, None]  # of features of one size
         excess = np.maximum(0, prices - 1 / size[:, None])
         reach = REACH * (1 + np.abs(x[: 2 * n_w]).max())
-        scaled = (a.sum() - charge) / max(LD(1.0), (prices * size[:, None]).max())
-        rounded = excess.sum() <= 1e-9 * a.sum()
+        scaled = (a.sum() - charge) / max(number(1), (prices * size[:, None]).max())
+        rounded = not has_many_digits() and excess.sum() <= number(1e-9) * a.sum()
         best = max(best, scaled, a.sum() - charge - reach * excess.sum() if rounded else scaled)
     return best
 
 
 def smooth_minimum(Phi, y, cost, loss, alpha, n_steps=200):
     """The least ``alpha/2 ||v||^2 + sum_i cost_i loss(y_i <v, phi_i>)``, log or squared."""
-    y, cost, v = y.astype(LD), cost.astype(LD), np.zeros(Phi.shape[1], LD)
+    y, cost, v = array(y), array(cost), zeros(Phi.shape[1])
 
     def value(v):
-        return LD(alpha) * v @ v / 2 + cost @ losses(loss, y * (Phi @ v))
+        return number(alpha) * v @ v / 2 + cost @ losses(loss, y * (Phi @ v))
 
-    best = -LD(np.inf)
+    best = -number(np.inf)
     for _ in range(n_steps):
         m = y * (Phi @ v)
         if loss == "log":
-            p = 1 / (1 + np.exp(m))
+            p = 1 / (1 + exp(m))
             conjugate, curvature = (
-                p * np.log(np.maximum(p, LD(1e-4900))) + (1 - p) * np.log1p(-p),
+                p * log(np.maximum(p, number(10) ** -4900)) + (1 - p) * log1p(-p),
                 p * (1 - p),
             )
         else:
-            p, curvature = 1 - m, np.ones_like(m)
+            p, curvature = 1 - m, zeros(len(m)) + 1
             conjugate = -p + p * p / 2
         g = Phi.T @ (cost * y * p)
-        best = max(best, -(cost @ conjugate) - g @ g / (2 * LD(alpha)))
-        gradient = LD(alpha) * v - g
-        if gradient @ gradient <= EPS * LD(alpha) * value(v):
+        best = max(best, -(cost @ conjugate) - g @ g / (2 * number(alpha)))
+        gradient = number(alpha) * v - g
+        if gradient @ gradient <= eps() * number(alpha) * value(v):
             break
-        H = (Phi.T * (cost * curvature)) @ Phi + LD(alpha) * np.eye(len(v))
-        step, t = -lu_solver(H)(gradient), LD(1.0)
+        H = (Phi.T * (cost * curvature)) @ Phi + number(alpha) * eye(len(v))
+        step, t = -lu_solver(H)(gradient), number(1)
         while value(v + t * step) > value(v) and t > 1e-12:
             t /= 2
         v = v + t * step

@@ -135,7 +135,7 @@ class PairColumn {
     // double_rounding of methods/kernel_svm/rounding.py
     double rounding() {
         const Samples s = samples();
-        double norm = 0.0, sum = 0.0, largest = 0.0, grown = 0.0;
+        double norm = 0.0, sum = 0.0, largest = 0.0, grown = 0.0, moved = 0.0;
         for (std::size_t k = 0; k < n_; ++k) {
             norm += a_[k] * a_[k] * length_[k] * length_[k];
             sum += a_[k], largest = std::max(largest, std::abs(g_[k]));
@@ -143,11 +143,13 @@ class PairColumn {
         if (!(norm > 0.0)) return std::numeric_limits<double>::infinity();
         norm = std::sqrt(norm);
         for (std::size_t k = 0; k < n_; ++k) {
-            const double width = rules_.double_errors * EPS * norm * length_[k];
+            const double width =
+                EPS * (rules_.double_errors * norm * length_[k] + 1.0 + std::abs(seen_.b));
             const double r = s.residual(k) - seen_.b;
             grown += std::max(gap_term(s, k, r - width), gap_term(s, k, r + width)) - gap_term(s, k, r);
+            moved += 0.5 * std::abs(a_[k]) * width;
         }
-        return grown + std::abs(sum) * (std::abs(seen_.b) + largest);
+        return grown + moved + std::abs(sum) * (std::abs(seen_.b) + largest);
     }
 
     const PairData& data_;

@@ -2,8 +2,8 @@
 
 A ``State`` holds everything a solver remembers, as arrays and numbers, so a solver resumed from a copy gives
 identical bits. ``Check.dual`` is the best bound so far. What rounding can do to both bounds is subtracted
-from the dual, so that it adds to the gap. A gap that is negative all the same ends a solve with the status
-"failed" and indicates a bug. Values that are not finite end it as "diverged"; so does, for methods without a
+from it, so that it adds to the gap (``rounding.py``). A gap that is negative all the same ends a solve with
+the status "failed" and indicates a bug. Values that are not finite end it as "diverged"; so does, for methods without a
 certificate, a result that is worse than zero coefficients.
 
 ``Stop`` carries the deadline of the fit, which counts from the start of ``fit`` for all its parts, and the
@@ -30,11 +30,20 @@ from .result import (
     Stop,
     Summary,
     certified,
-    counted_rounding,
     relative_gap,
     summary_of,
     unsolved,
     worst_status,
+)
+from .rounding import (
+    KERNEL_ERRORS,
+    LINEAR_ROUNDING,
+    UNCOUNTED_ROUNDING,
+    counted_rounding,
+    kernel_errors,
+    linear_size,
+    rounding_decides,
+    with_rounding,
 )
 from .row_pool import ROWS_PER_BLOCK, RowPool, row_blocks
 
@@ -42,8 +51,11 @@ __all__ = [
     "CLOCKS",
     "COUNTS",
     "FLOAT_EPS",
+    "KERNEL_ERRORS",
+    "LINEAR_ROUNDING",
     "NOT_ROUNDING",
     "ROWS_PER_BLOCK",
+    "UNCOUNTED_ROUNDING",
     "Callback",
     "Certificate",
     "Check",
@@ -67,15 +79,19 @@ __all__ = [
     "ended_in_time",
     "gap_series",
     "is_indefinite",
+    "kernel_errors",
     "largest_gap",
+    "linear_size",
     "most_important",
     "relative_gap",
+    "rounding_decides",
     "row_blocks",
     "solve_columns",
     "summary_of",
     "too_late",
     "unsolved",
     "until_cut",
+    "with_rounding",
     "without_bound",
     "without_bound_words",
     "worst_status",

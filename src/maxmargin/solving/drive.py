@@ -20,6 +20,8 @@ class Certificate:
 
     A ``provisional`` certificate does not end the solve, however small its gap: at least one step must be
     taken first. With a small C, w = 0 is within any tolerance of the optimum, but it is not a classifier.
+    ``rounding`` is what rounding can add to primal minus dual: the gap includes it, whichever earlier dual
+    value is the best.
     """
 
     primal: float
@@ -30,6 +32,7 @@ class Certificate:
     violation: float = 0.0
     hit_rate: float = 0.0
     provisional: bool = False
+    rounding: float = 0.0
 
 
 Callback = Callable[[Check, State], object]
@@ -119,11 +122,12 @@ def _unknown(state: State) -> Check:
 
 
 def _check(state: State, certificate: Certificate) -> Check:
-    state.best_dual = max(state.best_dual, certificate.dual)
+    dual = max(state.best_dual, certificate.dual) - certificate.rounding
+    state.best_dual = max(state.best_dual, certificate.dual - certificate.rounding)
     return Check(
         n_iter=state.n_iter,
         primal=certificate.primal,
-        dual=state.best_dual,
+        dual=dual,
         seconds=state.seconds,
         n_support=certificate.n_support,
         kernel_values=certificate.kernel_values,

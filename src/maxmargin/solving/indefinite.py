@@ -51,7 +51,7 @@ def most_important(sizes: np.ndarray) -> np.ndarray:
 def without_bound(result: SolverResult) -> SolverResult:
     """The same coefficients without a bound: all that is known is that no step improves them."""
     history: Iterable[Check] = (replace(check, dual=-np.inf) for check in result.history)
-    status = Status.STALLED if result.status is Status.CONVERGED else result.status
+    status = Status.STALLED if result.status in (Status.CONVERGED, Status.FAILED) else result.status
     return replace(result, status=status, history=tuple(history))
 
 

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 FLOAT_EPS = float(np.finfo(np.float64).eps)
 GAP_ROUNDING = 1e-12  # a relative gap this small may have the wrong sign
 MAX_NEGATIVE_GAP = 1e-9  # a relative gap further below zero is not rounding: a bound is wrong
-UNCOUNTED_ROUNDING = 5e-8  # of the objective: less is left out where it is an estimate
 
 
 class Status(enum.Enum):
@@ -115,11 +114,6 @@ class Check:
         if not -MAX_NEGATIVE_GAP <= gap < 0.0:
             return gap
         return 0.0 if gap >= -GAP_ROUNDING else -gap
-
-
-def counted_rounding(rounding: float, objective: float) -> float:
-    """An estimate of rounding, or 0 if gaps, which are exact to 1e-7 of the objective, are so without it."""
-    return rounding if rounding > UNCOUNTED_ROUNDING * abs(objective) else 0.0
 
 
 def relative_gap(primal: float, dual: float, tiny: float = 0.0) -> float:

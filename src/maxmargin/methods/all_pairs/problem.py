@@ -14,12 +14,12 @@ of non-negative terms.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from ...solving import FLOAT_EPS, Certificate, counted_rounding
+from ...solving import FLOAT_EPS, Certificate, with_rounding
 
 OUTPUT_ROUNDING = FLOAT_EPS / 2  # error of an output, relative to the root of the sum of its squared terms
 
@@ -93,21 +93,26 @@ class AllPairsProblem:
         z = self.shortfall(F, b)
         half_norm = 0.5 * float(np.sum(B * F))
         dual = float(a.sum()) - half_norm
-        scale, gain = self._best_scale(half_norm, 1.0 - z)
-        gap = float(self.gaps(a, z).sum())
-        if gain > 0.0:
-            gap = abs(gap - gain)  # below 0 it would be rounding, of this size
-        else:
-            scale = 1.0
-        return AllPairsPoint(a, b, F, z, dual, gap, scale)
+        point = AllPairsPoint(a, b, F, z, dual, float(self.gaps(a, z).sum()), 1.0)
+        t = self._best_scale(half_norm, 1.0 - z)
+        beyond = max(1.0, t) * (1.0 + 2.0 * KINK_ERRORS * self._output_error(point))
+        points = [self._scaled(point, half_norm, scale) for scale in (1.0, t, beyond)]
+        return min(points, key=lambda point: point.gap + self.rounding(point))
 
-    def _best_scale(self, half_norm: float, margins: np.ndarray) -> tuple[float, float]:
-        """The t that minimises ``t^2 half_norm + sum c max(0, 1 - t margin)``, and the gain over t = 1.
+    def _scaled(self, point: AllPairsPoint, half_norm: float, scale: float) -> AllPairsPoint:
+        """The point with another scale, and its gap, which below 0 would be rounding of this size."""
+        m = 1.0 - point.z
+        spared = np.maximum(0.0, 1.0 - m) - np.maximum(0.0, 1.0 - scale * m)
+        gain = float(np.sum(self.upper * spared)) - (scale * scale - 1.0) * half_norm
+        return replace(point, scale=scale, gap=abs(point.gap - gain))
+
+    def _best_scale(self, half_norm: float, margins: np.ndarray) -> float:
+        """The t that minimises ``t^2 half_norm + sum c max(0, 1 - t margin)``.
 
         The slope jumps at every 1 / margin, up to which a positive margin still has a loss.
         """
         if not half_norm > 0.0:
-            return 1.0, 0.0
+            return 1.0
         cost, m = self.upper[~self.own], margins[~self.own]
         order = np.argsort(-m[m > 0.0], kind="stable")
         rising, pull = m[m > 0.0][order], (cost * m)[m > 0.0][order]
@@ -115,36 +120,41 @@ class AllPairsProblem:
             kinks = np.append(1.0 / rising, np.inf)
         left = np.append(np.cumsum(pull[::-1])[::-1], 0.0) + float((cost * m)[m <= 0.0].sum())
         k = int(np.argmax(left <= 2.0 * half_norm * kinks))
-        t = max(left[k] / (2.0 * half_norm), kinks[k - 1] if k > 0 else 0.0)
-        spared = np.maximum(0.0, 1.0 - m) - np.maximum(0.0, 1.0 - t * m)
-        return float(t), float(cost @ spared - (t * t - 1.0) * half_norm)
+        return float(max(left[k] / (2.0 * half_norm), kinks[k - 1] if k > 0 else 0.0))
 
     def certificate(self, point: AllPairsPoint) -> Certificate:
         """Both bounds."""
-        return Certificate(
+        bounds = Certificate(
             primal=point.dual + point.gap,
-            dual=point.dual - counted_rounding(self.rounding(point), point.dual),
+            dual=point.dual,
             n_support=int(np.count_nonzero(point.a.any(axis=1))),
             kernel_values=self.K.size,
             tiny=self.tiny,
             violation=self.violation(point.a, point.z),
         )
+        return with_rounding(bounds, self.rounding(point))
 
     def rounding(self, point: AllPairsPoint) -> float:
         """What rounding errors of F = K B, of kernel values and of the balance can add to the gap.
 
         Errors of many terms are taken to be independent. At a kink they are not: they only add losses there.
         """
-        B = self.coefficients(point.a)
-        lengths = np.linalg.norm(B, axis=0)
-        size = self._largest_value * lengths + np.abs(point.b)  # of the terms of f_g
-        error = (OUTPUT_ROUNDING + self.value_rounding) * size
-        most = float(error.max())
+        B, error = self.coefficients(point.a), self._output_errors(point)
+        lengths, most = np.linalg.norm(B, axis=0), float(error.max())
         z = 1.0 - point.scale * (1.0 - point.z)  # a scale above 1 puts a shortfall on its kink
         kinks, lossy = self.upper[np.abs(z) <= KINK_ERRORS * most], self.upper[z > KINK_ERRORS * most]
         losses = most * float(kinks.sum() + np.linalg.norm(lossy))
         reach = 1.0 + np.abs(point.b) + np.abs(point.F).max(axis=0, initial=0.0)  # of intercepts
         return losses + float(error @ lengths + reach @ np.abs(B.sum(axis=0)))
+
+    def _output_errors(self, point: AllPairsPoint) -> np.ndarray:
+        """Errors of ``f_g + b_g``, and of 1 minus it."""
+        lengths = np.linalg.norm(self.coefficients(point.a), axis=0)
+        size = self._largest_value * lengths + np.abs(point.b) + 1.0
+        return np.asarray((OUTPUT_ROUNDING + self.value_rounding) * size)
+
+    def _output_error(self, point: AllPairsPoint) -> float:
+        return float(self._output_errors(point).max())
 
     @cached_property
     def _largest_value(self) -> float:

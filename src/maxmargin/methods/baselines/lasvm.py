@@ -22,13 +22,26 @@ from ...data import (
     check_kernel_sums,
     check_number,
 )
-from ...solving import Callback, Certificate, SolverResult, State, Status, Stop, drive
-from ..kernel_svm import RoundedPoint, SvmProblem
+from ...solving import (
+    Callback,
+    Certificate,
+    SolverResult,
+    State,
+    Status,
+    Stop,
+    drive,
+    kernel_errors,
+    rounding_decides,
+    with_rounding,
+    without_bound,
+)
+from ..kernel_svm import RoundedPoint, SvmProblem, double_rounding, refuted_by
 
 SAMPLES_PER_BLOCK = 256  # whose kernel values are computed together
 FIRST_TAU, LAST_TAU = 1e-3, 1e-12  # violations of optimality that finishing leaves in early and late epochs
 KERNEL_VALUES_PER_CALL = 4_000_000  # read by the REPROCESS steps of one native call
 MIN_STEPS_PER_CALL = 16
+MAX_FINISHING_STEPS_PER_SAMPLE = 10_000  # in one epoch; the next one resumes
 
 
 class LaSVM(KernelClassifier):
@@ -198,10 +211,9 @@ def lasvm(
     status, history = drive(epochs.state, epochs.step, epochs.certify, stop, callback)
     if status is Status.DIVERGED:
         check_kernel_sums(kernel.dtype, epochs.gradient, np.array([history[-1].primal]))
-    if status is Status.STALLED:
-        status = Status.BUDGET_FULL
     b = epochs.intercept() if status is Status.TIME_LIMIT else epochs.b  # a step may have been cut
-    return SolverResult(epochs.coefficients(), b, status, history)
+    result = SolverResult(epochs.coefficients(), b, status, history)
+    return without_bound(result) if epochs.refuted() else result
 
 
 def _start(problem: SvmProblem) -> State:
@@ -230,6 +242,7 @@ class LasvmEpochs:
         double = state.K.dtype != problem.kernel.dtype
         self.problem, self.options, self.state = problem.in_double() if double else problem, options, state
         self.seed, self.tol, self.b = seed, stop.tol, 0.0
+        self.hopeless = False  # whether only rounding, in double, is left of the gap
         self.cancel, self.late = stop.cancel, stop.deadline.passed
 
     @property
@@ -247,9 +260,11 @@ class LasvmEpochs:
         """``y - f`` of the samples in memory, without the intercept."""
         return self.state.numbers[1, : self.state.counts[0]]
 
-    def step(self) -> bool:
-        """One epoch and its finishing steps; true when there is no room for another support vector."""
+    def step(self) -> Status | bool:
+        """One epoch and its finishing steps; True if rounding alone exceeds the tolerance."""
         state, full = self.state, False
+        if self.hopeless:
+            return True
         n, group = len(self.problem.y), self.options.n_candidates
         order = np.random.default_rng([*self.seed, state.epoch]).permutation(n)
         block = group * max(1, SAMPLES_PER_BLOCK // group)
@@ -260,21 +275,35 @@ class LasvmEpochs:
             self._finish()
         if state.position >= n:
             state.position, state.epoch, state.tau = 0, state.epoch + 1, max(0.1 * state.tau, LAST_TAU)
-        return full
+        return Status.BUDGET_FULL if full else False
 
     def certify(self) -> Certificate:
-        """Both bounds, over all samples; what the rounding of float32 rows can do is included."""
+        """Both bounds, over all samples; what rounding can do is included."""
         certificate, g = self._bounds()
-        if self.problem.kernel.dtype == np.float64 or not self.a.any() or not np.isfinite(certificate.primal):
+        if not self.a.any() or not np.isfinite(certificate.primal):
             return certificate
+        if self.problem.kernel.dtype == np.float64:
+            return self._in_double(certificate, g)
         point = RoundedPoint(self.problem, self.coefficients(), g, self.b, np.arange(len(g)))
         judged = point.judge(certificate, self.tol, self.late)
         self.state.best_dual = -np.inf  # earlier dual values are as rounded as this one
         if not judged.decided and not self.late():
             self._go_double()
-            return self._bounds()[0]
+            return self._in_double(*self._bounds())
         self.b = judged.b
         return judged.certificate
+
+    def _in_double(self, certificate: Certificate, g: np.ndarray) -> Certificate:
+        """The certificate with what rounding in double can do."""
+        rounding = double_rounding(self.problem, self.coefficients(), g, self.b, np.arange(len(g)))
+        self.hopeless = rounding_decides(certificate, rounding, self.tol)
+        return with_rounding(certificate, rounding)
+
+    def refuted(self) -> bool:
+        """Whether the solution proves the kernel indefinite."""
+        problem, a, g = self.problem, self.coefficients(), np.zeros(len(self.problem.y))
+        g[self.held] = self.gradient
+        return refuted_by(problem, a, g, lambda rows: problem.kernel.between(rows, rows))
 
     def _bounds(self) -> tuple[Certificate, np.ndarray]:
         """Both bounds from the stored kernel values, and ``y - f`` of all samples.
@@ -283,6 +312,8 @@ class LasvmEpochs:
         values in the dual, so the gap is a sum of non-negative terms.
         """
         problem, held, a = self.problem, self.held, self.a
+        if problem.kernel.dtype == np.float64:
+            self._refresh()
         f = np.zeros(len(problem.y))
         others = np.setdiff1d(np.arange(len(f)), held, assume_unique=True)
         support = a != 0.0
@@ -298,7 +329,8 @@ class LasvmEpochs:
         primal = half_norm + float(problem.cost @ losses)
         dual = float(a @ problem.y[held]) - half_norm
         n_values = problem.kernel.n_values
-        return Certificate(primal, dual, int(self.state.counts[1]), n_values), problem.y - f
+        bounds = Certificate(primal, dual, int(self.state.counts[1]), n_values, problem.tiny)
+        return bounds, problem.y - f
 
     def coefficients(self) -> np.ndarray:
         """The coefficients of all samples."""
@@ -316,9 +348,14 @@ class LasvmEpochs:
                 raise _native.Cancelled("cancelled")
             some = slice(i, min(i + SAMPLES_PER_BLOCK, size))
             K[some, :size] = problem.kernel.between(held[some], held)
+        self.problem, state.K = problem, K
+        self._refresh()
+
+    def _refresh(self) -> None:
+        """Gradients from stored kernel values, without the errors that many steps add up to."""
+        size = len(self.held)
         with _native.one_blas_thread():
-            gradient = problem.y[held] - K[:size, :size] @ self.a
-        self.problem, state.K, self.gradient[:] = problem, K, gradient
+            self.gradient[:] = self.problem.y[self.held] - self.state.K[:size, :size] @ self.a
 
     def intercept(self) -> float:
         """The middle of the interval that the samples in memory allow."""
@@ -378,9 +415,21 @@ class LasvmEpochs:
         state.counts[0] = len(kept)
 
     def _finish(self) -> None:
-        """REPROCESS until no pair of the samples in memory violates optimality by more than tau."""
-        going = True
-        while going and not self.late():
+        """REPROCESS until no pair of the samples in memory violates optimality by more than tau.
+
+        Nor by more than rounding, which no step can remove.
+        """
+        going, left = True, MAX_FINISHING_STEPS_PER_SAMPLE * int(self.state.counts[0])
+        while going and left > 0 and not self.late():
             n_steps = max(MIN_STEPS_PER_CALL, KERNEL_VALUES_PER_CALL // max(1, int(self.state.counts[0])))
-            tau, max_support = self.state.tau, self.options.max_support
-            going = _native.lasvm_reprocess(tau, max_support, n_steps, *self._memory())
+            tau = max(self.state.tau, self._gradient_error())
+            n_steps = min(n_steps, left)
+            left -= n_steps
+            going = _native.lasvm_reprocess(tau, self.options.max_support, n_steps, *self._memory())
+
+    def _gradient_error(self) -> float:
+        """How far the gradients in memory can be off."""
+        size, eps = len(self.held), np.finfo(self.state.K.dtype).eps
+        lengths = np.sqrt(np.abs(self.state.K.diagonal()[:size])).astype(np.float64)
+        errors = kernel_errors(self.a, lengths, lengths) if size else np.zeros(1)
+        return float(errors.max() * (eps / np.finfo(np.float64).eps))

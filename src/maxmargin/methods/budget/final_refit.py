@@ -16,7 +16,7 @@ import numpy as np
 
 from ...kernels import KernelData
 from ...numerics import ROWS_PER_KERNEL_CALL, FeaturePanel
-from ...solving import Status, row_blocks
+from ...solving import Status, counted_rounding, kernel_errors, row_blocks
 from .ending import greedy_status
 from .growth_sample import ALPHA_FACTOR, MAX_ALPHA_STEPS, column_costs
 from .path import PATH_TOL, replace_last
@@ -209,14 +209,45 @@ def _last_refit(problem: ReducedProblem, V: np.ndarray, tol: float, cache_bytes:
     panel = problem.panel
     fitted, decides = rounding_decides(problem, refit(problem, V, panel.dot(V), tol, exact=True), tol)
     if not decides:
-        return fitted
+        return _in_double(problem, fitted)
     kernel: Any = DoubleBlocks(panel.kernel)
     if 8 * len(kernel) * panel.size <= cache_bytes:
         wide = FeaturePanel(kernel, panel.size, panel.pool).fill(panel.points, panel.factor, [panel.size])
     else:
         wide, tol = StreamedPanel(kernel, panel, 0, ROWS_PER_KERNEL_CALL), np.inf
     there = replace(problem, panel=wide)
-    return refit(there, fitted.V, wide.dot(fitted.V), tol, width=fitted.width, exact=True)
+    last = refit(there, fitted.V, wide.dot(fitted.V), tol, width=fitted.width, exact=True)
+    return _in_double(problem, last)
+
+
+def _in_double(problem: ReducedProblem, fitted: Refit) -> Refit:
+    """The refit with what rounding in double can do included in its gap, where that is not negligible."""
+    if not fitted.V.any():
+        return fitted
+    rounding = double_rounding(problem, fitted)
+    counted = counted_rounding(float(rounding.sum()), float(fitted.primal.sum())) > 0.0
+    return replace(fitted, gap=fitted.gap + rounding) if counted else fitted
+
+
+def double_rounding(problem: ReducedProblem, fitted: Refit) -> np.ndarray:
+    """What kernel values that are rounded in double can add to primal minus dual, in each column.
+
+    It matters where they are large and nearly equal, as for a linear kernel of rows far from 0.
+    """
+    panel, F = problem.panel, fitted.F
+    lengths = panel.kernel.lengths(np.arange(len(F)))
+    own = np.sqrt(np.square(panel.factor).sum(axis=1))
+    u = problem.residuals(problem.smooth(fitted.width), F)
+    columns = panel.coef(fitted.V).T
+    e = np.column_stack([kernel_errors(a, own, lengths) for a in columns])
+    norms = np.array([np.linalg.norm(a * kernel_errors(a, own, own)) for a in columns])
+    m, loss = problem.targets * F, problem.loss
+    ends = np.maximum(loss.value(m - e), loss.value(m + e))
+    value = (problem.cost * (ends - loss.value(m))).sum(axis=0) + problem.alpha * norms
+    longest = float(lengths.max(initial=0.0) * own.max(initial=0.0)) / float(panel.factor.diagonal().min())
+    g = kernel_errors(np.ones(1), np.ones(1), np.array([longest]))[0] * np.sqrt(np.square(u).sum(axis=0))
+    norm = np.sqrt(2.0 * problem.alpha * np.maximum(fitted.gap, 0.0))
+    return np.asarray(value + g * (2.0 * norm + g) / (2.0 * problem.alpha))
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,16 @@ can do. Memory per column depends only on the data and ``cache_mb``.
 from .calibrated import CalibratedSVC
 from .estimator import LOSSES, KernelSVC
 from .path import svm_path
-from .problem import SvmProblem
-from .rounding import RoundedPoint
+from .problem import SvmProblem, refuted_by
+from .rounding import RoundedPoint, double_rounding
 
-__all__ = ["LOSSES", "CalibratedSVC", "KernelSVC", "RoundedPoint", "SvmProblem", "svm_path"]
+__all__ = [
+    "LOSSES",
+    "CalibratedSVC",
+    "KernelSVC",
+    "RoundedPoint",
+    "SvmProblem",
+    "double_rounding",
+    "refuted_by",
+    "svm_path",
+]

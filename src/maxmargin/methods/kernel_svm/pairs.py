@@ -17,8 +17,18 @@ import numpy as np
 from ... import _native
 from ...codes import Code, PairCode
 from ...kernels import KernelData
-from ...solving import Check, Histories, SolverResult, Status, Stop, Summary, unsolved, worst_status
-from .rounding import DOUBLE_ERRORS, NEGLIGIBLE_ROUNDING
+from ...solving import (
+    KERNEL_ERRORS,
+    UNCOUNTED_ROUNDING,
+    Check,
+    Histories,
+    SolverResult,
+    Status,
+    Stop,
+    Summary,
+    unsolved,
+    worst_status,
+)
 from .rows_by_class import RowsByClass
 from .small_sets import (
     GAP_BEFORE_POLISH,
@@ -187,8 +197,8 @@ def _rules(limits: PairLimits, stop: Stop) -> dict[str, float]:
         "polish_gap": GAP_BEFORE_POLISH,
         "free_share": limits.free_share,
         "inner": limits.inner,
-        "negligible_rounding": NEGLIGIBLE_ROUNDING,
-        "double_errors": DOUBLE_ERRORS,
+        "negligible_rounding": UNCOUNTED_ROUNDING,
+        "double_errors": KERNEL_ERRORS,
         "min_block": limits.min_block,
         "blocks_per_problem": limits.blocks_per_problem,
         "max_block": limits.max_block,

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ... import _native
-from ...solving import FLOAT_EPS, Certificate
+from ...solving import Certificate, kernel_errors
 from .problem import SvmProblem
 from .row_cache import GRADIENT_ROUNDING
 
@@ -25,8 +25,6 @@ ERRORS_PER_BOUND = 2.0  # root mean squares that bound e in the gap; their mean 
 ERRORS_PER_DOUBT = 8.0  # a term that changes within this many root mean squares is recomputed
 ERRORS_PER_LARGEST = 6.0  # the largest error that is expected among all rows
 MAX_ROUNDING_PER_TOL = 0.1  # what rounding may add to a relative gap before terms are computed in double
-NEGLIGIBLE_ROUNDING = 3e-8  # of the objective: rounding in double that a gap need not include
-DOUBLE_ERRORS = 8.0  # unit roundoffs by which a kernel value in double may be off
 ROWS_BETWEEN_CLOCKS = 1024  # whose outputs are computed in double between two looks at the clock
 
 
@@ -130,16 +128,16 @@ class RoundedPoint:
 
 
 def double_rounding(problem: SvmProblem, a: np.ndarray, g: np.ndarray, b: float, rows: np.ndarray) -> float:
-    """What rounding in double can add to the gap: by kernel values that cancel, and a sum of a that is not 0.
+    """What rounding in double can do to the gap and the dual value.
 
-    It matters where kernel values are large and nearly equal, as for a linear kernel of rows far from 0.
+    It matters where kernel values are large and nearly equal, as for a linear kernel of rows far from 0: sums
+    of them cancel, and so does a sum of a that is not 0.
     """
     support, own = np.flatnonzero(a), a[rows]
-    norm = float(np.linalg.norm(a[support] * _lengths(problem, support)))
-    width = DOUBLE_ERRORS * FLOAT_EPS * norm * _lengths(problem, rows)
-    grown = problem.grown_terms(rows, own, problem.residuals(rows, own, g[rows]) - b, width)
+    errors = kernel_errors(a[support], _lengths(problem, support), _lengths(problem, rows), b)
+    grown = problem.grown_terms(rows, own, problem.residuals(rows, own, g[rows]) - b, errors)
     left = abs(float(a.sum())) * (abs(b) + float(np.abs(g[rows]).max(initial=0.0)))
-    return float(grown.sum()) + left
+    return float(grown.sum() + 0.5 * np.abs(own) @ errors) + left
 
 
 def in_parts(

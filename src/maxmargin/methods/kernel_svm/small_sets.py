@@ -103,6 +103,14 @@ class SmallSets:
             hit_rate=(self.asked - self.n_known) / max(1, self.asked),
         )
 
+    def refresh(self) -> None:
+        """Gradients from the coefficients, without the errors that many steps add up to."""
+        state, problem = self.state, self.problem
+        support = np.flatnonzero(state.a)
+        f = problem.kernel.matmul(np.arange(len(state.a)), support, state.a[support, None])[:, 0]
+        state.g[:] = problem.y - f - problem.ridge * state.a
+        self._look()
+
     def put_back(self) -> None:
         """Nothing to do: the state is always current."""
 

@@ -13,9 +13,20 @@ from dataclasses import replace
 import numpy as np
 
 from ...data import check_kernel_sums
-from ...solving import Callback, Certificate, SolverResult, State, Status, Stop, drive, without_bound
+from ...solving import (
+    Callback,
+    Certificate,
+    SolverResult,
+    State,
+    Status,
+    Stop,
+    drive,
+    rounding_decides,
+    with_rounding,
+    without_bound,
+)
 from .problem import SvmProblem, refuted_by
-from .rounding import NEGLIGIBLE_ROUNDING, RoundedPoint, double_rounding, in_parts
+from .rounding import RoundedPoint, double_rounding, in_parts
 from .small_sets import SmallSets
 from .working_set import WorkingSets, sets_for, start
 
@@ -77,7 +88,7 @@ class Solve:
         memory: np.ndarray | None = None,
     ) -> None:
         self.state, self.cache_bytes, self.shrinking, self.memory = state, cache_bytes, shrinking, memory
-        self.stop, self.hopeless = stop, False  # whether rounding in double alone exceeds the tolerance
+        self.stop, self.hopeless = stop, False  # whether only rounding, in double, is left of the gap
         self.sets = self._sets(problem.in_double() if state.setdefault("double", False) else problem)
 
     def _sets(self, problem: SvmProblem) -> SmallSets | WorkingSets:
@@ -133,14 +144,22 @@ class Solve:
         return self._in_double(judged.certificate)
 
     def _in_double(self, certificate: Certificate) -> Certificate:
-        """The certificate with rounding in double included, where that is not negligible."""
+        """The certificate with rounding in double included, where that is not negligible.
+
+        There the errors of many steps may add up as well, so the gradients of a small problem are computed
+        anew.
+        """
+        rounding = self._rounding()
+        counts = with_rounding(certificate, rounding) != certificate
+        if counts and isinstance(self.sets, SmallSets) and not self._is_single():
+            self.sets.refresh()
+            certificate, rounding = self.sets.certify(), self._rounding()
+        self.hopeless = rounding_decides(certificate, rounding, self.stop.tol)
+        return with_rounding(certificate, rounding)
+
+    def _rounding(self) -> float:
         state, rows = self.state, np.arange(len(self.state.a))[self.sets.fresh()]
-        rounding = double_rounding(self.problem, state.a, state.g, self.sets.b, rows)
-        scale = max(abs(certificate.primal), abs(certificate.dual), certificate.tiny)
-        if rounding <= NEGLIGIBLE_ROUNDING * scale:
-            return certificate
-        self.hopeless = not self._is_single() and rounding > self.stop.tol * scale
-        return replace(certificate, primal=certificate.primal + rounding)
+        return double_rounding(self.problem, state.a, state.g, self.sets.b, rows)
 
     def _point(self) -> RoundedPoint:
         state, rows = self.state, np.arange(len(self.state.a))[self.sets.fresh()]

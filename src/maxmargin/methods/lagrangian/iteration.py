@@ -15,7 +15,16 @@ from __future__ import annotations
 import numpy as np
 
 from ..._native import one_blas_thread
-from ...solving import Callback, Certificate, SolverResult, State, Stop, drive, relative_gap
+from ...solving import (
+    Callback,
+    Certificate,
+    SolverResult,
+    State,
+    Stop,
+    drive,
+    relative_gap,
+    with_rounding,
+)
 from .problem import LagrangianProblem
 
 STEPS_PER_CERTIFICATE = 8  # a certificate costs as much as two steps
@@ -109,9 +118,12 @@ class Iteration:
         few = self._primal_at(self.feasible)
         enough = relative_gap(few, max(dual, state.get("best_dual", -np.inf)), problem.tiny) <= self.tol
         primal = few if enough else self._primal_at(state.a)
-        return Certificate(primal, dual, int(np.count_nonzero(self.feasible)), tiny=problem.tiny)
+        bounds = Certificate(primal, dual, int(np.count_nonzero(self.feasible)), tiny=problem.tiny)
+        return with_rounding(bounds, self.rounding)
 
     def _primal_at(self, a: np.ndarray) -> float:
         u, system = self.problem.y * a, self.problem.system
         self.coef, self.intercept = system.combine(u), float(u.sum())
-        return self.problem.primal(self.coef, system.scores(self.coef)) + system.rounding(u)
+        scores = system.scores(self.coef)
+        self.rounding = self.problem.rounding(u, self.coef, scores)
+        return self.problem.primal(self.coef, scores)

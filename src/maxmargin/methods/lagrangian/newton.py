@@ -15,7 +15,16 @@ from __future__ import annotations
 import numpy as np
 
 from ... import _native
-from ...solving import FLOAT_EPS, Callback, Certificate, SolverResult, State, Stop, drive
+from ...solving import (
+    FLOAT_EPS,
+    Callback,
+    Certificate,
+    SolverResult,
+    State,
+    Stop,
+    drive,
+    with_rounding,
+)
 from .cholesky import Factor
 from .problem import LagrangianProblem
 from .systems import KernelSystem
@@ -69,12 +78,13 @@ class KernelNewton:
         state, problem = self.state, self.problem
         u = np.where(self.y * state.u > 0.0, state.u, 0.0)
         scores = state.scores if np.array_equal(u, state.u) else self.system.scores(u)
-        return Certificate(
-            primal=problem.primal(state.u, state.scores) + self.system.rounding(state.u),
-            dual=problem.dual(self.y * u, self.system.sqnorm(u, scores)) - self.system.rounding(u),
+        bounds = Certificate(
+            primal=problem.primal(state.u, state.scores),
+            dual=problem.dual(self.y * u, self.system.sqnorm(u, scores)),
             n_support=int(np.count_nonzero(state.u)),
             tiny=problem.tiny,
         )
+        return with_rounding(bounds, problem.rounding(state.u, state.u, state.scores))
 
     def step(self) -> bool:
         """A step towards the optimum of the current set; True once rounding errors dominate."""

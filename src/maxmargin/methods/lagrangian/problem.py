@@ -48,14 +48,21 @@ class LagrangianProblem:
         missing = np.maximum(0.0, 1.0 - self.y * scores)
         return 0.5 * self.system.sqnorm(coef, scores) + 0.5 * float(self.cost @ missing**2)
 
+    def rounding(self, u: np.ndarray, coef: np.ndarray, scores: np.ndarray) -> float:
+        """What errors of the scores, and of the norm of ``coef = combine(u)``, can add to the gap."""
+        errors = self.system.score_errors(coef)
+        missing = np.maximum(0.0, 1.0 + errors - self.y * scores)
+        return float(self.cost @ (missing * errors)) + self.system.norm_error(u, coef)
+
     def dual(self, a: np.ndarray, sqnorm: float) -> float:
         """The dual value of multipliers ``a >= 0``, whose function has that squared norm."""
         return float(a.sum() - 0.5 * (a / self.cost) @ a - 0.5 * sqnorm)
 
     def best_multiple(self, a: np.ndarray) -> tuple[np.ndarray, float]:
         """Of the multiples of ``a >= 0``, which are all feasible, the one with the largest dual value."""
-        coef = self.system.combine(self.y * a)
-        bend = self._sqnorm(coef) + float((a / self.cost) @ a) + self.system.rounding(a)
+        u = self.y * a
+        coef = self.system.combine(u)
+        bend = self._sqnorm(coef) + float((a / self.cost) @ a) + self.system.norm_error(u, coef)
         total = float(a.sum())
         return (a * (total / bend), 0.5 * total * total / bend) if bend > 0.0 else (a, 0.0)
 

@@ -15,13 +15,21 @@ from ..._native import one_blas_thread
 from ...data import Rows, WeightedRows, check_kernel_sums
 from ...kernels import KernelData
 from ...losses import SquaredHinge
-from ...solving import Callback, SolverResult, Stop, relative_gap
+from ...solving import (
+    Callback,
+    SolverResult,
+    Stop,
+    is_indefinite,
+    most_important,
+    relative_gap,
+    without_bound,
+)
 from ..eigen_map import EigenFeatures
 from ..linear import MarginProblem, dual_cd, newton
 from . import iteration as lagrangian
 from . import newton as kernel_newton
 from .problem import LagrangianProblem
-from .systems import EigenSystem, FeatureSystem, KernelSystem, RidgeSystem
+from .systems import EigenSystem, FeatureSystem, KernelSystem, RidgeSystem, WideSystem
 
 __all__ = ["ColumnSolver", "EigenSpace", "KernelSpace", "LinearSpace"]
 
@@ -95,7 +103,7 @@ class LinearSpace:
     def _system(self, rows: Rows, cost: np.ndarray) -> RidgeSystem:
         if rows.n_features < len(rows):
             return FeatureSystem(rows, cost)
-        return KernelSystem(rows.products() + 1.0, cost, rows.n_threads, rows.cancel)
+        return WideSystem(rows, cost)
 
     def solve(self, which: np.ndarray, y: np.ndarray, n_threads: int, method: ColumnSolver) -> SolverResult:
         """The column of some rows; ``coef`` is w."""
@@ -110,8 +118,7 @@ class LinearSpace:
             return newton.newton(problem, stop=method.stop, state=state, callback=method.callback)
         whole = self._whole if len(which) == len(self.rows) else None
         result = _iterate(self._system(rows, cost) if whole is None else whole, which, y, method)
-        w = result.coef[:-1] if len(result.coef) == rows.n_features + 1 else rows.sum(result.coef)
-        return replace(result, coef=w)
+        return replace(result, coef=result.coef[:-1])
 
     def start(self, result: SolverResult, solver: str) -> np.ndarray:
         """The start of a later fit by the same solver."""
@@ -162,11 +169,19 @@ class KernelSpace:
         self.G = kernel.gram(kernel.points(slice(None)))
         check_kernel_sums(kernel.dtype, self.G)
         self.G += 1.0
+        self.positive = kernel.kernel.positive
         whole = KernelSystem(self.G, self.cost, kernel.n_threads, kernel.cancel)
         self._whole = _shared(whole) if solver == "lagrangian" else None
 
     def solve(self, which: np.ndarray, y: np.ndarray, n_threads: int, method: ColumnSolver) -> SolverResult:
-        """The column of some rows; ``coef`` is u."""
+        """The column of some rows; ``coef`` is u. An indefinite kernel allows no bound."""
+        result = self._solve(which, y, n_threads, method)
+        if self.positive:
+            return result
+        rows = which[most_important(np.abs(_multipliers(result)))]
+        return without_bound(result) if is_indefinite(self.G[np.ix_(rows, rows)], balanced=False) else result
+
+    def _solve(self, which: np.ndarray, y: np.ndarray, n_threads: int, method: ColumnSolver) -> SolverResult:
         every = len(which) == len(self.cost)
         if every and self._whole is not None:
             return _iterate(self._whole, which, y, method)

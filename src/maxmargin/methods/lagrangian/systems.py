@@ -9,6 +9,7 @@ all columns of a code that have the same rows.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import Protocol
 
@@ -16,10 +17,10 @@ import numpy as np
 
 from ... import _native
 from ...data import Rows
-from ...solving import FLOAT_EPS, RowPool
+from ...solving import LINEAR_ROUNDING, RowPool, kernel_errors, linear_size
 from .cholesky import Factor
 
-__all__ = ["EigenSystem", "FeatureSystem", "KernelSystem", "RidgeSystem"]
+__all__ = ["EigenSystem", "FeatureSystem", "KernelSystem", "RidgeSystem", "WideSystem"]
 
 
 class RidgeSystem(Protocol):
@@ -44,8 +45,11 @@ class RidgeSystem(Protocol):
     def sqnorm(self, coef: np.ndarray, scores: np.ndarray) -> float:
         """``u' G u``, which is ||w||^2 + b^2."""
 
-    def rounding(self, u: np.ndarray) -> float:
-        """An estimate of the rounding error of a bound computed from u."""
+    def score_errors(self, coef: np.ndarray) -> np.ndarray | float:
+        """How far rounding can move the scores."""
+
+    def norm_error(self, u: np.ndarray, coef: np.ndarray) -> float:
+        """How far rounding can move ``u' G u``, where ``coef = combine(u)``."""
 
 
 class FeatureSystem:
@@ -92,9 +96,36 @@ class FeatureSystem:
         """``||w||^2 + b^2``."""
         return float(coef @ coef)
 
-    def rounding(self, u: np.ndarray) -> float:
-        """Nothing: squares are summed."""
-        return 0.0
+    @cached_property
+    def _largest_norm(self) -> float:
+        return float(np.sqrt(self.rows.sqnorms().max(initial=0.0)))
+
+    def score_errors(self, coef: np.ndarray) -> np.ndarray | float:
+        """The same bound for all rows."""
+        return LINEAR_ROUNDING * linear_size(self._largest_norm, coef[:-1], float(coef[-1]))
+
+    def norm_error(self, u: np.ndarray, coef: np.ndarray) -> float:
+        """By errors of the sums ``[X 1]' u``."""
+        error = LINEAR_ROUNDING * (self._largest_norm + 1.0) * float(np.abs(u).sum())
+        return error * (2.0 * float(np.linalg.norm(coef)) + error)
+
+
+class WideSystem(FeatureSystem):
+    """More features than rows: a matrix of the order of the rows is factorised, in double."""
+
+    def __init__(self, rows: Rows, cost: np.ndarray) -> None:
+        super().__init__(rows, cost)
+        if rows.X.dtype != np.float64:
+            rows = replace(rows, X=rows.X[rows.index].astype(np.float64), index=np.arange(len(rows)))
+        self._kernel = KernelSystem(rows.products() + 1.0, cost, rows.n_threads, rows.cancel)
+
+    def factorise(self) -> None:
+        """Factorise ``G + R``."""
+        self._kernel.factorise()
+
+    def solve(self, z: np.ndarray) -> np.ndarray:
+        """``(G + R)^{-1} z``."""
+        return self._kernel.solve(z)
 
 
 class EigenSystem(FeatureSystem):
@@ -171,13 +202,14 @@ class KernelSystem:
         """``u' G u``."""
         return float(coef @ scores)
 
-    def rounding(self, u: np.ndarray) -> float:
-        """The error of ``u' G u``, whose terms cancel where u is large and the function is small.
+    def score_errors(self, coef: np.ndarray) -> np.ndarray | float:
+        """Of sums whose terms cancel where u is large and the function is small."""
+        return kernel_errors(coef, self._lengths, self._lengths)
 
-        The errors of the terms are taken to be independent: their sum would be far too pessimistic.
-        """
-        return FLOAT_EPS * float(u @ u) * self._largest
+    def norm_error(self, u: np.ndarray, coef: np.ndarray) -> float:
+        """Errors of the scores are taken to be independent: their sum would be far too pessimistic."""
+        return float(np.linalg.norm(u * self.score_errors(coef)))
 
     @cached_property
-    def _largest(self) -> float:
-        return float(np.abs(self.G.diagonal()).max())
+    def _lengths(self) -> np.ndarray:
+        return np.sqrt(np.abs(self.G.diagonal()))

@@ -16,7 +16,7 @@ import numpy as np
 from ..._native import Cancelled, is_sparse, one_blas_thread
 from ...data import Rows, near_origin
 from ...numerics import interruptible
-from ...solving import FLOAT_EPS
+from ...solving import FLOAT_EPS, LINEAR_ROUNDING, linear_size
 
 MIN_DENSE_BLOCK = 1024  # rows or features that are made dense at a time
 CONSTANT_FEATURE_SHARE = 1e-28  # a feature with a smaller variance, relative to its squared mean, is constant
@@ -65,17 +65,26 @@ class SquaresData:
         return u - float(self.cost @ u) / self.total if self.free else u
 
     def residual(self, y: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, float]:
-        """``y - Xw - b`` with the best b, and b, as of the rows before any move."""
+        """``y - Xw - b``, and b as the estimator stores it: the best one, rounded on the rows as given."""
         r = y - self.rows.dot(w) if w.any() else y.astype(np.float64)
         if not self.free:
             return r, 0.0
-        b = float(self.cost @ r) / self.total
-        return r - b, self.rows.given_intercept(w, b)
+        given = self.rows.given_intercept(w, float(self.cost @ r) / self.total)
+        return r - self.rows.own_intercept(w, given), given
 
     def combine(self, shares: np.ndarray) -> np.ndarray:
         """``sum_i c_i v_i (x_i - centre)``: A'e for ``e = sqrt(c) v``."""
         weighted = self.cost * shares
         return self.rows.sum(weighted) - float(weighted.sum()) * self.centre
+
+    def residual_rounding(self, w: np.ndarray, r: np.ndarray) -> float:
+        """What errors of the residuals can change ``1/2 sum_i c_i r_i^2`` by."""
+        error = LINEAR_ROUNDING * linear_size(self._largest_norm, w)
+        return error * float(self.cost @ np.abs(r)) + 0.5 * error**2 * self.total
+
+    @cached_property
+    def _largest_norm(self) -> float:
+        return float(np.sqrt(self.rows.sqnorms().max(initial=0.0)))
 
     def rounding(self, w: np.ndarray, shares: np.ndarray) -> float:
         """The rounding error of ``sum_i c_i v_i <w, x_i>``, since rows are not centred before the product."""

@@ -16,7 +16,7 @@ from typing import Literal
 
 import numpy as np
 
-from ...solving import FLOAT_EPS, Certificate
+from ...solving import FLOAT_EPS, Certificate, with_rounding
 from .data import SquaresData
 
 Penalty = Literal["none", "ridge", "lasso"]
@@ -63,10 +63,15 @@ class SquaresProblem:
         return self._bounds(w, r, dual - self.data.rounding(w, r))
 
     def bounded_by(self, w: np.ndarray, r: np.ndarray, gain: float) -> Certificate:
-        """Both bounds without a penalty, if no coefficients within the radius gain more than ``gain``."""
-        return self._bounds(w, r, max(self.primal(w, r) - gain, 0.0))
+        """Both bounds without a penalty, if no coefficients within the radius gain more than ``gain``.
+
+        That is at the best intercept, which can be better than the one that is stored.
+        """
+        best = self.primal(w, self.data.centred(r))
+        return self._bounds(w, r, max(best - gain, 0.0))
 
     def _bounds(self, w: np.ndarray, r: np.ndarray, dual: float) -> Certificate:
-        return Certificate(
+        bounds = Certificate(
             primal=self.primal(w, r), dual=dual, n_support=int(np.count_nonzero(w)), tiny=self.tiny
         )
+        return with_rounding(bounds, self.data.residual_rounding(w, r))

@@ -56,7 +56,9 @@ class Refinement:
 
     def shares(self) -> np.ndarray:
         """The dual point: the residuals, or those that a stands for."""
-        return self.state.a / self.problem.data.root if self.system.wide else self.r
+        if self.system.wide:
+            return self.state.a / self.problem.data.root
+        return self.problem.data.centred(self.r)
 
     def step(self) -> bool:
         """One correction; True after several certificates without progress."""
@@ -64,7 +66,7 @@ class Refinement:
         if state.idle >= MAX_IDLE_CERTIFICATES:
             return True
         if self.system.wide:
-            state.a += self.system.solve(data.root * self.r - ridge * state.a)
+            state.a += self.system.solve(data.root * data.centred(self.r) - ridge * state.a)
             state.w[:] = data.combine(self.shares())
         else:
             state.w += self.system.solve(self.gradient() - ridge * state.w)
@@ -81,7 +83,8 @@ class Refinement:
             dual_w = None if self.system.wide else self.gradient()
             bounds = problem.certificate(state.w, self.r, self.shares(), dual_w)
         else:
-            gain = self.system.gain(state.w, self.gradient(), problem.data.root * self.r, BOUND_RADIUS)
+            e = problem.data.root * problem.data.centred(self.r)
+            gain = self.system.gain(state.w, self.gradient(), e, BOUND_RADIUS)
             bounds = problem.bounded_by(state.w, self.r, gain)
         gap, n_iter = bounds.primal - bounds.dual, state.get("n_iter", 0)
         if n_iter != state.judged:  # once for each point, however often it is certified

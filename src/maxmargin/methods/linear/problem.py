@@ -24,9 +24,8 @@ import numpy as np
 from ..._native import is_sparse
 from ...data import Rows, sum_of_products
 from ...losses import Loss
-from ...solving import FLOAT_EPS, Certificate
+from ...solving import FLOAT_EPS, LINEAR_ROUNDING, Certificate, linear_size
 
-MARGIN_ROUNDING = 4 * FLOAT_EPS  # error of a margin, a sum in blocks, relative to its terms
 MAX_UNSEEN_ROUNDING = 1e-9  # rounding, relative to the objective, that is worth no second look
 MAX_ROUNDING_IN_GAP = 0.01  # the same, relative to the gap
 MAX_EXACT_ROWS = 2000  # rows whose margins are computed without rounding
@@ -106,9 +105,9 @@ class MarginProblem:
         stored = self.rows.own_intercept(w, self.rows.given_intercept(w, b))
         margins = margins if stored == b else margins + self.y * (stored - b)
         feasible = self.balanced(shares)
-        size = self.largest_norm * float(np.linalg.norm(w)) + abs(b) + 1.0  # of the terms of a margin
+        size = linear_size(self.largest_norm, w, b)
         dual = self._dual_of_feasible(feasible, dual_w if feasible is shares else None)
-        primal, rounding = self._rounded_primal(w, stored, margins, MARGIN_ROUNDING * size, dual)
+        primal, rounding = self._rounded_primal(w, stored, margins, LINEAR_ROUNDING * size, dual)
         return Certificate(
             primal=primal,
             dual=dual - rounding - self._dual_rounding(feasible, size),
@@ -154,4 +153,4 @@ class MarginProblem:
         """What errors of w(v), and of the balance of feasible shares, can change the dual value by."""
         weighted = self.cost * shares
         imbalance = abs(float(weighted @ self.y)) if self.intercept == "free" else 0.0
-        return size * (MARGIN_ROUNDING * float(weighted.sum()) + imbalance)
+        return size * (LINEAR_ROUNDING * float(weighted.sum()) + imbalance)

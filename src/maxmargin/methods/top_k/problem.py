@@ -175,10 +175,11 @@ class TopKProblem:
         refuted = 0.5 * self.alpha * sqnorm < -MIN_SIGNIFICANT_NORM
         return Certificate(
             primal=dual + gap,
-            dual=-np.inf if refuted else dual - rounding,
+            dual=-np.inf if refuted else dual,
             n_support=int(np.count_nonzero(own)),
             kernel_values=0 if isinstance(self.data, Rows) else self.data.n_values,
             tiny=FLOAT_EPS,  # P(0) = 1
+            rounding=rounding,
         )
 
     def _rounding(self, A: np.ndarray, own: np.ndarray, sqnorm: float) -> float:
