@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from support.certificate_cases import (
     AROUND_ANOTHER,
     CERTIFIED,
+    FOUND,
     UNCERTIFIED,
     WITHOUT_A_PROBLEM,
     cases,
@@ -94,6 +95,13 @@ def test_certificates_hold(name, data):
     check_certificate(fitted(model, X, y, weight), X, y, weight)
 
 
+@pytest.mark.parametrize(("name", "parameters", "case"), FOUND)
+def test_certificates_that_were_false_hold(name, parameters, case):
+    X, y, weight = case.data()
+    model = getattr(maxmargin, name)(random_state=0, **parameters)
+    check_certificate(fitted(model, X, y, weight), X, y, weight)
+
+
 @pytest.mark.parametrize("solver", ["newton", "dual-cd", "truncated-newton"])
 @pytest.mark.parametrize("spread", [1e-3, 1.0, 1e5])
 def test_a_time_stamp_among_the_features(solver, spread):
@@ -134,11 +142,14 @@ def test_an_estimator_around_another_reports_its_certificates(name):
     X, y = rng.normal(size=(24, 2)), np.arange(24) % 3
     X += y[:, None]
     around = {
+        "AutoSVC": lambda: maxmargin.AutoSVC(random_state=0),
         "CalibratedSVC": lambda: CalibratedSVC(KernelSVC(C=10.0), cv=2),
         "OutputCodeClassifier": lambda: OutputCodeClassifier(LinearSVC(), code="one-vs-one"),
         "PathCV": lambda: PathCV(KernelSVC(), Cs=[0.1, 10.0], cv=2),
     }[name]()
     inner = getattr(around.fit(X, y), AROUND_ANOTHER[name])
+    if name == "AutoSVC":  # its problem is that of the scaled rows
+        X = around.scaling_.transform(X)
     for model in inner if isinstance(inner, list) else [inner]:
         check_certificate(model, X, y, None)
     gaps = [model.dual_gap_ for model in (inner if isinstance(inner, list) else [inner])]

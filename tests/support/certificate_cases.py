@@ -69,6 +69,7 @@ KERNELS = st.sampled_from([
     "linear",
     "rbf",
     "laplacian",
+    "exponential",
     kernels.Polynomial(degree=2, coef0=1.0),
     kernels.Polynomial(degree=3),
     kernels.Linear() + kernels.RBF(),
@@ -148,6 +149,7 @@ CERTIFIED = {
 }
 UNCERTIFIED = {"BudgetPerceptron", "KernelMatchingPursuit", "KernelPegasos", "KernelPerceptron"}
 AROUND_ANOTHER = {  # the attribute that holds what it fits
+    "AutoSVC": "estimator_",
     "CalibratedSVC": "estimator_",
     "OutputCodeClassifier": "estimators_",
     "PathCV": "best_estimator_",
@@ -159,3 +161,99 @@ def public_estimators():
     """The names of the classes in ``maxmargin.__all__`` that can be fitted."""
     found = {name: getattr(maxmargin, name) for name in maxmargin.__all__}
     return {name for name, value in found.items() if isinstance(value, type) and hasattr(value, "fit")}
+
+
+SUM = kernels.Linear() + kernels.RBF()
+PRODUCT = kernels.Laplacian() * kernels.Polynomial(degree=2, coef0=0.5)
+FOUND = [  # by fuzzing: gaps that were false, or a referee that was
+    (
+        "LinearSVC",
+        {"C": 1e3, "solver": "newton", "fit_intercept": False},
+        Case(3_000_058_564, 6, 4, 2, 1e-3, 1e5, "float64", "sparse", 0, False),
+    ),
+    (
+        "LaSVM",
+        {"C": 1e3, "tol": 1e-6, "kernel": "rbf"},
+        Case(12, 6, 4, 3, 1e-5, -10, "float64", "sparse", 0, False),
+    ),
+    (
+        "LaSVM",
+        {"tol": 1e-6, "kernel": kernels.Polynomial(degree=3)},
+        Case(3319, 9, 3, 2, 1e-6, -1e3, "float32", "full CSR", 3.0, True),
+    ),
+    (
+        "LaSVM",
+        {"C": 1e4, "tol": 1e-6, "kernel": SUM},
+        Case(31688, 12, 2, 2, 1e-5, -1e4, "float64", "dense", 0, True),
+    ),
+    (
+        "LaSVM",
+        {"C": 0.1, "tol": 1e-4, "kernel": SUM},
+        Case(2242272168, 7, 1, 2, 1e4, 0.0, "float64", "dense", 0, True),
+    ),
+    (
+        "LaSVM",
+        {"C": 0.1, "tol": 1e-3, "kernel": SUM, "max_iter": 50},
+        Case(7084, 10, 4, 2, 1e5, 0.0, "float64", "full CSR", 3.0, True),
+    ),
+    (
+        "LagrangianSVC",
+        {"C": 1e3, "solver": "lagrangian"},
+        Case(182, 6, 4, 2, 1e4, 0, "float32", "dense", 0, True),
+    ),
+    (
+        "LagrangianSVC",
+        {"kernel": "sigmoid", "solver": "newton"},
+        Case(0, 12, 1, 3, 1.0, -1.0, "float32", "dense", 0, False),
+    ),
+    (
+        "LinearProgramSVC",
+        {"C": 10.0, "fit_intercept": False},
+        Case(8192, 6, 2, 2, 1, 1e5, "float64", "dense", 0, False),
+    ),
+    (
+        "KernelSVC",
+        {"C": 0.1, "tol": 1e-6, "kernel": kernels.Polynomial(degree=2, coef0=1.0), "loss": "squared-hinge"},
+        Case(3158, 6, 2, 2, 1e5, 1e8, "float64", "full CSR", 0, False),
+    ),
+    (
+        "KernelSVC",
+        {"tol": 1e-4, "kernel": "linear", "max_iter": 500},
+        Case(301, 6, 1, 2, 1e6, -1.0, "float32", "full CSR", 0, False),
+    ),
+    (
+        "KernelSVC",
+        {"C": 0.01, "tol": 1e-4, "kernel": PRODUCT, "code": "one-vs-rest"},
+        Case(3387, 10, 3, 3, 1e-4, 1e3, "float64", "dense", 0, True),
+    ),
+    (
+        "AllPairsSVC",
+        {"C": 1e-3, "tol": 1e-6, "kernel": PRODUCT, "max_iter": 50},
+        Case(2146913, 6, 1, 3, 1e-6, 1e8, "float64", "dense", 1.0, True),
+    ),
+    (
+        "LeastSquaresClassifier",
+        {"C": 100.0, "penalty": None, "tol": 1e-6},
+        Case(2105, 12, 2, 2, 1e-4, -1e9, "float64", "full CSR", 0, True),
+    ),
+    (
+        "LeastSquaresClassifier",
+        {"C": 0.01, "penalty": None, "tol": 1e-4, "fit_intercept": False},
+        Case(151717900, 10, 4, 2, 1e-6, -1e8, "float32", "full CSR", 3.0, True),
+    ),
+    (
+        "LeastSquaresClassifier",
+        {"penalty": None, "tol": 1e-6},
+        Case(57842, 10, 2, 3, 1e-6, -100.0, "float32", "dense", 3.0, True),
+    ),
+    (
+        "SparseKernelClassifier",
+        {"alpha": 1e-6, "budget": 5, "kernel": SUM, "tol": 1e-4},
+        Case(392, 6, 4, 3, 1e5, -1e4, "float64", "dense", 0, False),
+    ),
+    (
+        "SparseKernelClassifier",
+        {"alpha": 1e-6, "budget": 7, "kernel": SUM, "loss": "hinge", "tol": 1e-4},
+        Case(3876470, 8, 2, 3, 1e-6, 100.0, "float64", "dense", 3.0, False),
+    ),
+]

@@ -59,6 +59,8 @@ def kernel_values(kernel, X, Z):
     if isinstance(kernel, kernels.Scaled):
         return number(kernel.factor) * kernel_values(kernel.kernel, X, Z)
     X, Z = array(X), array(Z)
+    if isinstance(kernel, kernels.Exponential):
+        return exp(-number(kernel.gamma) * np.sqrt(((X[:, None] - Z[None]) ** 2).sum(axis=2)))
     if isinstance(kernel, kernels.RBF | kernels.Laplacian):
         difference = np.abs(X[:, None] - Z[None])
         power = 2 if isinstance(kernel, kernels.RBF) else 1
@@ -70,7 +72,8 @@ def kernel_values(kernel, X, Z):
     if isinstance(kernel, kernels.Polynomial):
         return inner ** int(kernel.degree)
     assert isinstance(kernel, kernels.Sigmoid)
-    return 1 - 2 / (1 + exp(2 * inner))
+    small = exp(-2 * np.abs(inner))
+    return np.where(inner >= 0, 1, -1) * (1 - small) / (1 + small)
 
 
 def root(K):

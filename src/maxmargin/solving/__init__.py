@@ -3,14 +3,14 @@
 A ``State`` holds everything a solver remembers, as arrays and numbers, so a solver resumed from a copy gives
 identical bits. ``Check.dual`` is the best bound so far. What rounding can do to both bounds is subtracted
 from it, so that it adds to the gap (``rounding.py``). A gap that is negative all the same ends a solve with
-the status "failed" and indicates a bug. Values that are not finite end it as "diverged"; so does, for methods without a
-certificate, a result that is worse than zero coefficients.
+the status "failed" and indicates a bug. Values that are not finite end it as "diverged"; so does, for methods
+without a certificate, a result that is worse than zero coefficients.
 
 ``Stop`` carries the deadline of the fit, which counts from the start of ``fit`` for all its parts, and the
-journal of a resumable fit. ``Stop.part(name)`` stands for a column or a fold, and the
-solves of one part are numbered in the order in which they begin. A solver gets its initial state from
-``stop.resumed(state)``. The state at a certificate forced by a time limit or a cancellation is not stored,
-because an uninterrupted fit has no certificate there. Solves that only compute a warm start have no journal.
+journal of a resumable fit. ``Stop.part(name)`` stands for a column or a fold, and the solves of one part are
+numbered in the order in which they begin. A solver gets its initial state from ``stop.resumed(state)``. The
+state at a certificate forced by a time limit or a cancellation is not stored, because an uninterrupted fit
+has no certificate there. Solves that only compute a warm start have no journal.
 """
 
 from .columns import solve_columns

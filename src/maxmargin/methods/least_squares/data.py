@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 
@@ -78,13 +79,19 @@ class SquaresData:
         return self.rows.sum(weighted) - float(weighted.sum()) * self.centre
 
     def residual_rounding(self, w: np.ndarray, r: np.ndarray) -> float:
-        """What errors of the residuals can change ``1/2 sum_i c_i r_i^2`` by."""
-        error = LINEAR_ROUNDING * linear_size(self._largest_norm, w)
-        return error * float(self.cost @ np.abs(r)) + 0.5 * error**2 * self.total
+        """What errors of the residuals, taken to be independent, can change ``1/2 sum_i c_i r_i^2`` by."""
+        error = LINEAR_ROUNDING * linear_size(1.0, self._largest_values * w)
+        return error * float(np.linalg.norm(self.cost * r)) + 0.5 * error**2 * self.total
 
     @cached_property
-    def _largest_norm(self) -> float:
-        return float(np.sqrt(self.rows.sqnorms().max(initial=0.0)))
+    def _largest_values(self) -> np.ndarray:
+        """The largest size of a value in each column, so that columns may have any scale."""
+        X: Any = self.rows.X
+        if not is_sparse(X):
+            return np.asarray(np.maximum(X.max(axis=0), -X.min(axis=0)), dtype=np.float64)
+        largest = np.zeros(X.shape[1])
+        np.maximum.at(largest, X.indices, np.abs(X.data))
+        return largest
 
     def rounding(self, w: np.ndarray, shares: np.ndarray) -> float:
         """The rounding error of ``sum_i c_i v_i <w, x_i>``, since rows are not centred before the product."""
