@@ -143,8 +143,7 @@ class PairColumn {
         if (!(norm > 0.0)) return std::numeric_limits<double>::infinity();
         norm = std::sqrt(norm);
         for (std::size_t k = 0; k < n_; ++k) {
-            const double width =
-                EPS * (rules_.double_errors * norm * length_[k] + 1.0 + std::abs(seen_.b));
+            const double width = EPS * (rules_.double_errors * norm * length_[k] + 1.0 + std::abs(seen_.b));
             const double r = s.residual(k) - seen_.b;
             grown += std::max(gap_term(s, k, r - width), gap_term(s, k, r + width)) - gap_term(s, k, r);
             moved += 0.5 * std::abs(a_[k]) * width;
