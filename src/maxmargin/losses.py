@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ __all__ = [
     "Log",
     "Loss",
     "Perceptron",
+    "Ramp",
     "SmoothLoss",
     "SmoothedHinge",
     "Squared",
@@ -212,6 +213,42 @@ class SmoothedHinge:
         return np.where((m < 1.0) & (m > 1.0 - self.width), 1.0 / self.width, 0.0)
 
 
+@dataclass(frozen=True)
+class Ramp:
+    """``min(max(0, 1 - m), 2)``: the hinge, cut off at the margin -1.
+
+    Bounded, so a wrong label costs no more than 2, and not convex: it is not one of ``LOSSES``. It is
+    minimised by steps in which rows with a margin below -1 are set aside and the others have the hinge: the
+    constant 2 majorises the loss of the rows set aside and touches it, so no step raises the objective.
+    """
+
+    name: str = "ramp"
+    least: ClassVar[float] = -1.0  # the margin below which a row is set aside
+
+    def value(self, m: FloatArray) -> FloatArray:
+        """``min(max(0, 1 - m), 2)``."""
+        return np.clip(1.0 - m, 0.0, 1.0 - self.least)
+
+    def slope(self, m: FloatArray) -> FloatArray:
+        """-1 between -1 and 1, else 0."""
+        return np.where((m >= self.least) & (m < 1.0), -1.0, 0.0)
+
+    def conjugate(self, u: FloatArray) -> FloatArray:
+        """0 at u = 0, infinite elsewhere, because the loss is bounded."""
+        return np.where(u == 0.0, 0.0, np.inf)
+
+    def kept(self, outputs: FloatArray, y: FloatArray) -> NDArray[np.bool_]:
+        """The rows that a step does not set aside, for outputs and targets of one column or several.
+
+        Where all rows of one sign would be set aside in a column, all of them stay.
+        """
+        kept = y * outputs >= self.least
+        for sign in (-1.0, 1.0):
+            own = y == sign
+            kept = kept | (own & ~(kept & own).any(axis=0))
+        return np.asarray(kept)
+
+
 LOSSES: dict[str, Loss] = {
     loss.name: loss for loss in (Perceptron(), Hinge(), SquaredHinge(), Log(), Squared())
 }
@@ -224,4 +261,6 @@ def loss_from_name(loss: str | Loss) -> Loss:
         return loss
     if isinstance(loss, str) and (name := SKLEARN_NAMES.get(loss, loss)) in LOSSES:
         return LOSSES[name]
+    if loss == "ramp":
+        return Ramp()
     raise ValueError(f"loss must be a Loss or one of {sorted(LOSSES)}; got {loss!r}.")

@@ -21,6 +21,8 @@ CASES: dict[str, Any] = {
     "linear-truncated": lambda: mm.LinearSVC(loss="squared-hinge", solver="truncated-newton", tol=1e-8),
     "kernel": lambda: mm.KernelSVC(C=10.0, code="one-vs-one", tol=1e-6),
     "kernel-learns": lambda: mm.KernelSVC(C=10.0, decoder="probabilistic", tol=1e-6, cache_mb=1.0),
+    "kernel-ramp": lambda: mm.KernelSVC(C=10.0, loss="ramp", tol=1e-6),
+    "budget-ramp": lambda: mm.SparseKernelClassifier(budget=10, loss="ramp"),
     "budget": lambda: mm.SparseKernelClassifier(budget=10),
     "budget-hinge": lambda: mm.SparseKernelClassifier(
         budget=6, loss="hinge", move_centers=True, validation_fraction=0.2

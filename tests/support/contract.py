@@ -17,6 +17,7 @@ ESTIMATORS = [
     maxmargin.LeastSquaresClassifier(tol=1e-8, penalty="lasso"),
     maxmargin.KernelSVC(tol=1e-8),
     maxmargin.KernelSVC(tol=1e-8, decoder="coupling"),
+    maxmargin.KernelSVC(tol=1e-8, loss="ramp"),
     maxmargin.LeastSquaresClassifier(tol=1e-8, code="sparse-random", decoder="probabilistic", random_state=0),
     maxmargin.LagrangianSVC(tol=1e-8),
     maxmargin.LagrangianSVC(tol=1e-8, kernel="rbf", code="one-vs-one"),
@@ -35,6 +36,7 @@ ESTIMATORS = [
     maxmargin.LaSVM(tol=1e-6, max_iter=200),
     maxmargin.KernelMatchingPursuit(budget=10),
     maxmargin.SparseKernelClassifier(budget=20, random_state=0),
+    maxmargin.SparseKernelClassifier(budget=20, loss="ramp", random_state=0),
     maxmargin.SparseKernelClassifier(budget=30, loss="log", alpha=1e-3, code="one-vs-one", random_state=0),
     # As printed it keeps equal rows apart, and then weights are no repetitions.
     maxmargin.SparseKernelClassifier.as_published(20, alpha=0.1, merge_duplicates=True, random_state=0),

@@ -90,6 +90,8 @@ def special() -> dict[str, Callable[[], Any]]:
         "laplacian median": lambda: svc(kernel="laplacian", gamma="median", random_state=3).fit(X, y),
         "exponential median": lambda: svc(kernel="exponential", gamma="median").fit(X, y),
         "exponential budget": lambda: mm.SparseKernelClassifier(6, kernel="exponential").fit(X, y),
+        "ramp": lambda: svc(loss="ramp").fit(X, y),
+        "ramp budget": lambda: mm.SparseKernelClassifier(6, loss="ramp", random_state=0).fit(X, y),
         "precomputed": lambda: svc(kernel="precomputed").fit(X @ X.T, y),
         "code": lambda: svc(code=codes.Code(matrix, "mine"), decoder="log").fit(X, y),
         "many columns": lambda: svc(code="exhaustive", decoder=decoders.LossBased()).fit(X, y),

@@ -23,6 +23,7 @@ from .kernel_rows import (
     set_kernel,
     takes_objects,
 )
+from .suspects import label_suspects
 
 
 class KernelClassifier(CodedClassifier):
@@ -96,6 +97,28 @@ class KernelClassifier(CodedClassifier):
         fold = np.empty(len(order), dtype=np.intp)
         fold[order] = stratified_folds(data.labels[order], n_folds)
         return fold
+
+    def suspects(self, X: Any, y: Any, cv: Any = 5) -> np.ndarray:
+        """Rank rows by how likely their label is wrong.
+
+        Copies of this estimator are fitted without one fold after the other; a row's rank is that of its
+        label's margin there, the score of the label minus the largest score of another class. Works best with
+        ``loss="ramp"``, whose fits follow wrong labels the least.
+
+        Parameters
+        ----------
+        X, y
+            As for ``fit``.
+        cv : int or scikit-learn splitter, default=5
+            Folds. A number deals the rows of each class out at random.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Positions of the rows, the most suspicious first.
+        """
+        self._check_parameters()
+        return label_suspects(self, X, y, cv)
 
     # ---- prediction ----
 

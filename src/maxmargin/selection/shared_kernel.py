@@ -55,7 +55,7 @@ def can_share(estimator: KernelSVC, grid: Grid) -> bool:
     model = clone(estimator).set_params(**grid.at_gamma(0))
     decoder = DECODERS.get(model.decoder) if isinstance(model.decoder, str) else model.decoder
     learns = getattr(decoder, "learns_from", "nothing") != "nothing"
-    return not learns and not depends_on_data(model._kernel_parameter())
+    return model.loss != "ramp" and not learns and not depends_on_data(model._kernel_parameter())
 
 
 @dataclass

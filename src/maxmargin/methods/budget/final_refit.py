@@ -21,6 +21,7 @@ from .ending import greedy_status
 from .growth_sample import ALPHA_FACTOR, MAX_ALPHA_STEPS, column_costs
 from .path import PATH_TOL, replace_last
 from .problem import BudgetProblem
+from .ramp import by_convex_steps
 from .reduced_newton import ReducedProblem, Refit, refit
 
 if TYPE_CHECKING:
@@ -78,12 +79,13 @@ def _on_all_rows(fit: GreedyFit) -> Refit:
 def _certified(fit: GreedyFit) -> Refit:
     """The refit on the sample; an alpha that is not given is raised until its gap is at most ``tol``."""
     state = fit.state
-    found = _last_refit(fit.reduced(), state.V, fit.tol, fit.options.cache_bytes)
+    ramp = fit.problem.ramp
+    found = _last_refit(fit.reduced(), state.V, fit.tol, fit.options.cache_bytes, ramp=ramp)
     for _ in range(MAX_ALPHA_STEPS if fit.options.choose_alpha else 0):
         if found.relative_gap <= fit.tol:
             break
         state.alpha *= ALPHA_FACTOR
-        found = _last_refit(fit.reduced(), found.V, fit.tol, fit.options.cache_bytes)
+        found = _last_refit(fit.reduced(), found.V, fit.tol, fit.options.cache_bytes, ramp=ramp)
     return found
 
 
@@ -195,17 +197,21 @@ def refit_on_all_rows(
     targets = problem.targets[:n_trained].astype(np.float64)
     cost = column_costs(targets, problem.weight[:n_trained], n_trained)
     reduced = ReducedProblem(panel, targets, cost, problem.loss, start.alpha)
-    result = _last_refit(reduced, start.V, tol, cache_bytes)
+    result = _last_refit(reduced, start.V, tol, cache_bytes, ramp=problem.ramp)
     problem.kernel.n_values += kernel.n_values
     return result
 
 
-def _last_refit(problem: ReducedProblem, V: np.ndarray, tol: float, cache_bytes: int) -> Refit:
+def _last_refit(
+    problem: ReducedProblem, V: np.ndarray, tol: float, cache_bytes: int, *, ramp: bool = False
+) -> Refit:
     """The exact refit from V, in the precision of the panel, then in double if rounding would decide its end.
 
     Its gap includes what rounding can do. If the features in double do not fit in memory, there are only
     bounds in double, and no further steps.
     """
+    if ramp:
+        return by_convex_steps(lambda step, V: _last_refit(step, V, tol, cache_bytes), problem, V)
     panel = problem.panel
     fitted, decides = rounding_decides(problem, refit(problem, V, panel.dot(V), tol, exact=True), tol)
     if not decides:

@@ -6,21 +6,25 @@ in a ``BudgetFit``.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...base import SUCCESS
 from ...data import WeightedRows
 from ...kernels import KernelData, Precomputed
 from ...losses import loss_from_name
-from ...solving import Callback, Stop
+from ...solving import Callback, State, Stop
 from .data import SplitRows, WarmStart, check_same_kind, hold_out, with_support
 from .greedy import GreedyOptions, greedy
 from .growth_sample import MIN_SAMPLE_ROWS, ROWS_PER_SUPPORT_VECTOR
 from .memory import TrainingMemory
-from .problem import BudgetResult, accuracy, budget_problem
+from .problem import BudgetProblem, BudgetResult, accuracy, budget_problem
 from .published_fit import PublishedFit
+from .ramp import kept_rows
 from .selectors import several
 
 if TYPE_CHECKING:
@@ -119,8 +123,47 @@ def _fit_greedily(
         alpha = 1.0 if start is None else model.alpha_
     problem = budget_problem(model, rows.data, float(alpha))
     options = _options(model, rows, positions, None if start is None else start.coef)
-    result, _ = greedy(problem, options, stop=stop, seed=model._seed, callback=callback)
+    solve = partial(greedy, stop=stop, seed=model._seed, callback=callback)
+    result, _ = solve(problem, options)
+    if problem.ramp and options.choose_alpha:
+        result = _chosen_again(solve, problem, options, result)
     return BudgetFit.of(result, rows.data, model._kernel_data(rows.data), memory, in_x=in_x)
+
+
+def _chosen_again(
+    solve: Callable[..., tuple[BudgetResult, State]],
+    problem: BudgetProblem,
+    options: GreedyOptions,
+    first: BudgetResult,
+) -> BudgetResult:
+    """The ramp loss with support vectors and alpha chosen once more, on the rows that the first fit kept.
+
+    Wrong labels call for a large alpha. Without most of them a smaller one is better, and the last refit, of
+    all rows with the ramp loss, starts from those coefficients.
+    """
+    kept = kept_rows(problem, first, problem.n_samples - options.n_held_out)
+    if options.move or kept.all() or first.status not in SUCCESS:
+        return first
+    part = replace(problem, targets=np.where(kept, problem.targets, 0), ramp=False)
+    again, _ = solve(part, options)
+    if again.status not in SUCCESS or not len(again.support):
+        return first if again.status not in SUCCESS else again
+    share = float(
+        (problem.weight @ (part.targets != 0)).sum() / (problem.weight @ (problem.targets != 0)).sum()
+    )
+    fixed = replace(
+        options,
+        budget=len(again.support),
+        choose_alpha=False,
+        start=again.support,
+        coef=again.coef,
+        swaps=False,
+        path=False,
+    )
+    last, _ = solve(replace(problem, alpha=again.alpha * share), fixed)
+    if last.status not in SUCCESS:
+        return last if len(last.support) == len(again.support) else first
+    return replace(last, path=again.path | last.path, alpha_search=again.alpha_search)
 
 
 def _options(

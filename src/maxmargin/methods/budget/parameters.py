@@ -17,7 +17,7 @@ def check_budget_parameters(model: Any, kernel: Kernel) -> None:
     check_number("budget", model.budget, at_least=1, integer=True)
     check_number("n_candidates", model.n_candidates, at_least=1, integer=True)
     check_number("cache_mb", model.cache_mb, above=0.0)
-    check_choice("loss", model.loss, (*LOSSES, *SKLEARN_NAMES))
+    check_choice("loss", model.loss, (*LOSSES, "ramp", *SKLEARN_NAMES))
     check_choice("selection", model.selection, ("gain", *SELECTORS))
     for name in ("move_centers", "merge_duplicates", "warm_start"):
         check_flag(name, getattr(model, name))
@@ -41,6 +41,8 @@ def _check_published(model: Any) -> None:
             "selection='gain' scores candidates at an optimum, and refit=None has none; choose one of "
             f"{sorted(SELECTORS)}, or refit='newton'."
         )
+    if model.loss == "ramp":
+        raise ValueError("loss='ramp' is minimised by refits; set refit='newton', or loss='hinge'.")
     if model.move_centers:
         raise ValueError("move_centers=True needs refit='newton'; got refit=None.")
     if model.back_fit is not None and model.back_fit != "n/B":

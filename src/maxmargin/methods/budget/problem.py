@@ -11,7 +11,7 @@ import numpy as np
 from ...data import WeightedRows
 from ...decoders import decision_values, predicted_classes
 from ...kernels import KernelData
-from ...losses import Loss, loss_from_name
+from ...losses import Hinge, Loss, Ramp, loss_from_name
 from ...solving import SolverResult
 from .path import PathPoint
 
@@ -33,6 +33,7 @@ class BudgetProblem:
     weight: np.ndarray  # w, (n_samples,), positive
     loss: Loss
     alpha: float
+    ramp: bool = False  # the last refit cuts the hinge off: see ramp.py
 
     @property
     def n_samples(self) -> int:
@@ -79,7 +80,9 @@ class BudgetResult(SolverResult):
 def budget_problem(model: SparseKernelClassifier, data: WeightedRows, alpha: float) -> BudgetProblem:
     """The problem that these rows are, with the model's code, kernel and loss."""
     targets, loss = model.code_.targets(data.labels), loss_from_name(model.loss)
-    return BudgetProblem(model._kernel_data(data), targets, data.weight, loss, alpha)
+    ramp = isinstance(loss, Ramp)
+    convex = Hinge() if ramp else loss
+    return BudgetProblem(model._kernel_data(data), targets, data.weight, convex, alpha, ramp)
 
 
 def accuracy(model: SparseKernelClassifier, data: WeightedRows) -> Callable[[np.ndarray, np.ndarray], float]:

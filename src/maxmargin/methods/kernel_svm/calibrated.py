@@ -135,7 +135,10 @@ class CalibratedSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             everywhere = not has_all_pairs(model.code_)
             stop = folds.limits(model._stop(deadline))
             data = data.until(deadline.flag)
-            found = outputs_without_folds(model, data, fold, coef, stop, everywhere=everywhere)
+            if model.loss == "ramp":  # no convex problem to start the folds from
+                found = model._out_of_fold(data, fold, stop, None, effective_n_threads(model.n_jobs))
+            else:
+                found = outputs_without_folds(model, data, fold, coef, stop, everywhere=everywhere)
         self._certify(found)
         self.estimator_, self.classes_ = model, model.classes_
         forget(self, *FEATURES)

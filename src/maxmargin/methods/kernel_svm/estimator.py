@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, cast
 
@@ -28,6 +29,7 @@ from ...solving import (
     Callback,
     Deadline,
     SolverResult,
+    State,
     Stop,
     ended_in_time,
     summary_of,
@@ -38,10 +40,16 @@ from .out_of_fold import outputs_without_folds
 from .pairs import PairProblem, PairResults, pairs_of, solve_pairs
 from .path import svm_path
 from .problem import SvmProblem
+from .ramp import by_convex_steps
 from .solve import working_sets
 from .working_set import PAIR_LIMITS, start
 
-LOSSES = {"hinge": "hinge", "squared-hinge": "squared-hinge", "squared_hinge": "squared-hinge"}
+LOSSES = {
+    "hinge": "hinge",
+    "squared-hinge": "squared-hinge",
+    "squared_hinge": "squared-hinge",
+    "ramp": "ramp",
+}
 AUTO_CACHE_MB = 1000
 
 
@@ -69,7 +77,9 @@ class KernelSVC(KernelClassifier):
     Parameters
     ----------
     C : float, default=1.0
-    loss : {"hinge", "squared-hinge"}, default="hinge"
+    loss : {"hinge", "squared-hinge", "ramp"}, default="hinge"
+        "ramp" cuts the hinge off at the margin -1, against wrong labels; the solution is a stationary point,
+        not the optimum, and ``objective_`` and ``dual_gap_`` are those of its last convex step.
     kernel : str, callable or Kernel, default="rbf"
         "linear", "polynomial", "rbf", "sigmoid", "laplacian", "exponential", "precomputed" (square to fit,
         then one column for each training row), or a function ``k(X, Z) -> matrix`` of any objects.
@@ -215,22 +225,14 @@ class KernelSVC(KernelClassifier):
             problem, state = column.problem, None
             if earlier is not None:
                 state = start(problem, stop.tol, self.shrinking, earlier[problem.kernel.index, column.number])
-            return [
-                working_sets(
-                    problem,
-                    stop=stop,
-                    cache_bytes=column.cache_bytes,
-                    shrinking=self.shrinking,
-                    memory=column.memory,
-                    state=state,
-                    callback=callback,
-                )
-            ]
+            found = self._solve_svm(column, problem, stop, state, callback)
+            return [self._ramped(column, problem, found, stop, callback)]
 
         def solve(numbers: np.ndarray | None, stop: Stop) -> list[SolverResult]:
             return [only for (only,) in columns.solve(solve_column, stop, n_threads, numbers=numbers)]
 
-        pairs = pairs_of(self.code_) if columns.small_pairs else None
+        convex = self.loss != "ramp"
+        pairs = pairs_of(self.code_) if convex and columns.small_pairs else None
         if pairs is not None and earlier is None and callback is None and stop.journal is None:
             squared = LOSSES[self.loss] == "squared-hinge"
             problem = PairProblem(columns.kernel, self.C * data.weight, squared, pairs, data.labels)
@@ -241,6 +243,42 @@ class KernelSVC(KernelClassifier):
         """The results of one-vs-one in arrays, others as they are."""
         pairs = pairs_of(self.code_)
         return results if pairs is None else PairResults.of(results, pairs, data.labels)
+
+    def _solve_svm(
+        self,
+        column: SvmColumn,
+        problem: SvmProblem,
+        stop: Stop,
+        state: State | None,
+        callback: Callback | None,
+    ) -> SolverResult:
+        return working_sets(
+            problem,
+            stop=stop,
+            cache_bytes=column.cache_bytes,
+            shrinking=self.shrinking,
+            memory=column.memory,
+            state=state,
+            callback=callback,
+        )
+
+    def _ramped(
+        self,
+        column: SvmColumn,
+        problem: SvmProblem,
+        convex: SolverResult,
+        stop: Stop,
+        callback: Callback | None = None,
+    ) -> SolverResult:
+        """The result itself, or with the ramp loss the stationary point that convex steps lead to."""
+        if self.loss != "ramp":
+            return convex
+
+        def solve(part: SvmProblem, a: np.ndarray) -> SolverResult:
+            state = start(part, stop.tol, self.shrinking, a)
+            return self._solve_svm(column, part, stop, state, callback)
+
+        return by_convex_steps(solve, problem, convex)
 
     def _columns(self, data: WeightedRows) -> SvmColumns:
         cache_bytes = int(self.cache_mb_ * 1e6)
@@ -272,14 +310,17 @@ class KernelSVC(KernelClassifier):
         """The models of :meth:`path`; the C of this one is the largest."""
 
         def solve_column(column: SvmColumn, stop: Stop) -> list[SolverResult]:
-            return svm_path(
-                column.problem,
-                [C / self.C for C in Cs],
+            problem, factors = column.problem, [C / self.C for C in Cs]
+            convex = svm_path(
+                problem,
+                factors,
                 stop=stop,
                 cache_bytes=column.cache_bytes,
                 shrinking=self.shrinking,
                 memory=column.memory,
             )
+            costs = [replace(problem, cost=problem.cost * factor) for factor in factors]
+            return [self._ramped(column, at, found, stop) for at, found in zip(costs, convex)]
 
         columns = self._columns(fit.data).solve(
             solve_column, self._stop(fit.deadline), fit.n_threads, len(Cs)
@@ -298,6 +339,8 @@ class KernelSVC(KernelClassifier):
     def _out_of_fold(
         self, data: WeightedRows, fold: np.ndarray, stop: Stop, callback: Callback | None, n_threads: int
     ) -> FoldOutputs:
+        if self.loss == "ramp":
+            return super()._out_of_fold(data, fold, stop, callback, n_threads)
         everywhere = not getattr(self._learner, "own_rows_only", False)
         return outputs_without_folds(
             self, data, fold, self.dual_coef_, stop, everywhere=everywhere, callback=callback
