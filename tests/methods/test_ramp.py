@@ -8,7 +8,7 @@ from sklearn.base import clone
 
 from maxmargin import CalibratedSVC, KernelSVC, PathCV, SparseKernelClassifier
 from maxmargin.losses import Hinge, Ramp, loss_from_name
-from maxmargin.methods.budget import ramp as budget_ramp
+from maxmargin.methods.budget import final_refit as budget_ramp
 from maxmargin.methods.kernel_svm import ramp as svm_ramp
 
 

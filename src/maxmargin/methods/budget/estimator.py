@@ -42,8 +42,8 @@ class SparseKernelClassifier(KernelClassifier):
     budget : int, default=100
         Support vectors in all, whatever the number of classes. Never exceeded.
     loss : {"squared-hinge", "log", "squared", "hinge", "ramp", "perceptron"}, default="squared-hinge"
-        "ramp", the hinge cut off at the margin -1, is for wrong labels: the solution is a stationary point, and
-        the gap that of its last convex step. The optimum for "perceptron" is 0: it needs ``refit=None``.
+        "ramp", the hinge cut off at the margin -1, is for wrong labels: a stationary point, with the gap of
+        its last convex step. The optimum for "perceptron" is 0: it needs ``refit=None``.
     selection : {"gain", "random", "perceptron", "loss", "active", "loss-probabilistic"}, default="gain"
         Which candidates become support vectors: those with the largest predicted decrease of the objective;
         any; the first with a loss; the largest loss; the smallest |f|; drawn in proportion to the losses.

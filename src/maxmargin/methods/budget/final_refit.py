@@ -4,6 +4,11 @@ If the features are in float32, its gap includes what rounding can do. Rounding 
 by d_i, and the outputs by e_i = d_i'v. The loss then moves by about u'e, with u its slopes, and the gradient,
 whose squared norm over 2 alpha is the gap, by sum_i u_i d_i and by the change of the slopes. A sample of rows
 in double measures d and e. Where they would decide the end of the refit, it continues in double.
+
+With the ramp loss the refit is a sequence of convex ones. Each sets rows with a margin below -1 aside, column
+by column, and refits the others with the hinge. The constant 2 majorises the loss of the rows set aside and
+touches it, so the ramp objective does not rise, and a row set aside can return. The steps end where the set
+no longer changes: the point is stationary, and the bounds are those of the last convex step.
 """
 
 from __future__ import annotations
@@ -15,13 +20,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...kernels import KernelData
+from ...losses import Ramp
 from ...numerics import ROWS_PER_KERNEL_CALL, FeaturePanel
 from ...solving import Status, counted_rounding, kernel_errors, row_blocks
 from .ending import greedy_status
 from .growth_sample import ALPHA_FACTOR, MAX_ALPHA_STEPS, column_costs
 from .path import PATH_TOL, replace_last
-from .problem import BudgetProblem
-from .ramp import by_convex_steps
+from .problem import BudgetProblem, BudgetResult
 from .reduced_newton import ReducedProblem, Refit, refit
 
 if TYPE_CHECKING:
@@ -32,6 +37,7 @@ MIN_ROWS_TO_CALIBRATE = 1000  # kept apart; with fewer, the rows trained on are 
 N_SAMPLED_ROWS = 64  # evaluated in double, to measure rounding
 ERRORS_PER_BOUND = 2.0  # root mean squares that bound a sum of errors
 MAX_ROUNDING_PER_TOL = 0.1  # of a relative gap, before it is computed in double
+MAX_CONVEX_STEPS = 30  # of the ramp loss
 CALIBRATION_FOLDS = 5  # refits without a fold, where too few rows are kept apart
 
 
@@ -310,3 +316,48 @@ def rounding_of(problem: ReducedProblem, fitted: Refit) -> np.ndarray:
     g = ERRORS_PER_BOUND * (spread * np.sqrt(d2) + slopes) + bias
     norm = np.sqrt(2.0 * problem.alpha * np.maximum(fitted.gap, 0.0))
     return np.asarray(value + g * (2.0 * norm + g) / (2.0 * problem.alpha))
+
+
+def by_convex_steps(
+    solve: Callable[[ReducedProblem, np.ndarray], Refit], problem: ReducedProblem, V: np.ndarray
+) -> Refit:
+    """Minimise the ramp objective from V, a solution with the hinge; ``solve`` refits a convex problem."""
+    kept = _kept(problem, problem.panel.dot(V) if len(V) else np.zeros(problem.targets.shape))
+    fitted = solve(_without(problem, ~kept), V)
+    value = ramp_objective(problem, fitted)
+    for _ in range(MAX_CONVEX_STEPS):
+        again = _kept(problem, fitted.F)
+        if np.array_equal(again, kept):
+            break
+        step = solve(_without(problem, ~again), fitted.V)
+        if ramp_objective(problem, step) > value:  # no further than the tolerance of a step
+            break
+        kept, fitted, value = again, step, ramp_objective(problem, step)
+    return fitted
+
+
+def _kept(problem: ReducedProblem, F: np.ndarray) -> np.ndarray:
+    taking_part = np.where(problem.cost > 0.0, problem.targets, 0.0)
+    return Ramp().kept(F, taking_part)
+
+
+def _without(problem: ReducedProblem, aside: np.ndarray) -> ReducedProblem:
+    return replace(problem, cost=np.where(aside, 0.0, problem.cost))
+
+
+def ramp_objective(problem: ReducedProblem, fitted: Refit) -> float:
+    """The value that the steps minimise, over all columns."""
+    losses = problem.losses(Ramp(), fitted.F)
+    return float(losses.sum() + 0.5 * problem.alpha * np.square(fitted.V).sum())
+
+
+def kept_rows(problem: BudgetProblem, result: BudgetResult, n_trained: int) -> np.ndarray:
+    """Which of the first ``n_trained`` rows a fit keeps in each column; True for the others."""
+    points = problem.kernel.points(result.support) if result.points is None else result.points
+    kept = np.ones(problem.targets.shape, dtype=bool)
+    F = np.zeros((n_trained, problem.n_columns))
+    for first in range(0, n_trained, ROWS_PER_KERNEL_CALL):
+        some = slice(first, min(n_trained, first + ROWS_PER_KERNEL_CALL))
+        F[some] = problem.kernel.block(some, points).astype(np.float64) @ result.coef
+    kept[:n_trained] = Ramp().kept(F, problem.targets[:n_trained].astype(np.float64))
+    return kept

@@ -13,23 +13,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...base import SUCCESS
 from ...data import WeightedRows
 from ...kernels import KernelData, Precomputed
 from ...losses import loss_from_name
-from ...solving import Callback, State, Stop
+from ...solving import Callback, State, Status, Stop
 from .data import SplitRows, WarmStart, check_same_kind, hold_out, with_support
+from .final_refit import kept_rows
 from .greedy import GreedyOptions, greedy
 from .growth_sample import MIN_SAMPLE_ROWS, ROWS_PER_SUPPORT_VECTOR
 from .memory import TrainingMemory
 from .problem import BudgetProblem, BudgetResult, accuracy, budget_problem
 from .published_fit import PublishedFit
-from .ramp import kept_rows
 from .selectors import several
 
 if TYPE_CHECKING:
     from .estimator import SparseKernelClassifier
 
+COMPLETE = (Status.CONVERGED, Status.BUDGET_FULL, Status.NO_LOSS_LEFT)  # nothing is left to resume
 PUBLISHED_HELD_OUT_SHARE = 0.1  # of the rows, on which the published method chooses alpha, as in the source
 
 
@@ -142,12 +142,12 @@ def _chosen_again(
     all rows with the ramp loss, starts from those coefficients.
     """
     kept = kept_rows(problem, first, problem.n_samples - options.n_held_out)
-    if options.move or kept.all() or first.status not in SUCCESS:
+    if options.move or kept.all() or first.status not in COMPLETE:
         return first
     part = replace(problem, targets=np.where(kept, problem.targets, 0), ramp=False)
     again, _ = solve(part, options)
-    if again.status not in SUCCESS or not len(again.support):
-        return first if again.status not in SUCCESS else again
+    if again.status not in COMPLETE or not len(again.support):
+        return first if again.status not in COMPLETE else again
     share = float(
         (problem.weight @ (part.targets != 0)).sum() / (problem.weight @ (problem.targets != 0)).sum()
     )
@@ -161,7 +161,7 @@ def _chosen_again(
         path=False,
     )
     last, _ = solve(replace(problem, alpha=again.alpha * share), fixed)
-    if last.status not in SUCCESS:
+    if last.status not in COMPLETE:
         return last if len(last.support) == len(again.support) else first
     return replace(last, path=again.path | last.path, alpha_search=again.alpha_search)
 

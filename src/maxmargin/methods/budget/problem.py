@@ -33,7 +33,7 @@ class BudgetProblem:
     weight: np.ndarray  # w, (n_samples,), positive
     loss: Loss
     alpha: float
-    ramp: bool = False  # the last refit cuts the hinge off: see ramp.py
+    ramp: bool = False  # the last refit cuts the hinge off: see final_refit.py
 
     @property
     def n_samples(self) -> int:

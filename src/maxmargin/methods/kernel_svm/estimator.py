@@ -40,7 +40,7 @@ from .out_of_fold import outputs_without_folds
 from .pairs import PairProblem, PairResults, pairs_of, solve_pairs
 from .path import svm_path
 from .problem import SvmProblem
-from .ramp import by_convex_steps
+from .ramp import by_convex_steps, with_outputs
 from .solve import working_sets
 from .working_set import PAIR_LIMITS, start
 
@@ -275,7 +275,7 @@ class KernelSVC(KernelClassifier):
             return convex
 
         def solve(part: SvmProblem, a: np.ndarray) -> SolverResult:
-            state = start(part, stop.tol, self.shrinking, a)
+            state = start(part, stop.tol, self.shrinking, *with_outputs(part, a))
             return self._solve_svm(column, part, stop, state, callback)
 
         return by_convex_steps(solve, problem, convex)

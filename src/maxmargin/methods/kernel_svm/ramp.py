@@ -13,13 +13,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...base import SUCCESS
 from ...losses import Ramp
-from ...solving import SolverResult
+from ...solving import SolverResult, Status
 from .columns import PairKernel
-from .problem import SvmProblem
+from .problem import SvmProblem, balanced
 
-__all__ = ["by_convex_steps"]
+__all__ = ["by_convex_steps", "with_outputs"]
 
 MAX_CONVEX_STEPS = 30
 
@@ -31,7 +30,7 @@ def by_convex_steps(
     found, (value, kept) = convex, _value_and_rows(problem, convex)
     last = np.ones(len(kept), dtype=bool)
     for _ in range(MAX_CONVEX_STEPS):
-        if found.status not in SUCCESS or np.array_equal(kept, last):
+        if found.status is not Status.CONVERGED or np.array_equal(kept, last):  # one stopped is resumed there
             break
         rows = np.flatnonzero(kept)
         part = solve(_part(problem, rows), found.coef[rows])
@@ -39,7 +38,7 @@ def by_convex_steps(
         coef[rows] = part.coef
         step = replace(part, coef=coef)
         new_value, again = _value_and_rows(problem, step)
-        if new_value > value and step.status in SUCCESS:  # no further than the tolerance of a step
+        if new_value > value and step.status is Status.CONVERGED:  # no further than the tolerance of a step
             break
         found, value, last, kept = step, new_value, kept, again
     return found
@@ -55,11 +54,21 @@ def _part(problem: SvmProblem, rows: np.ndarray) -> SvmProblem:
 
 def _value_and_rows(problem: SvmProblem, found: SolverResult) -> tuple[float, np.ndarray]:
     """The ramp objective at a point, and the rows with a margin of at least -1 there."""
-    loss, support = Ramp(), np.flatnonzero(found.coef)
-    f = np.zeros(len(problem.y))
-    if len(support):
-        a = np.ascontiguousarray(found.coef[support, None])
-        f = problem.kernel.matmul(np.arange(len(f)), support, a)[:, 0]
+    loss, f = Ramp(), _outputs(problem, found.coef)
     outputs = f + found.intercept
     value = 0.5 * float(found.coef @ f) + float(problem.cost @ loss.value(problem.y * outputs))
     return value, loss.kept(outputs, problem.y)
+
+
+def with_outputs(problem: SvmProblem, a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Feasible coefficients near a, and their outputs: a start that can be resumed to the same bits."""
+    a = balanced(problem, a)
+    return a, _outputs(problem, a)
+
+
+def _outputs(problem: SvmProblem, a: np.ndarray) -> np.ndarray:
+    """``K a``."""
+    support = np.flatnonzero(a)
+    if not len(support):
+        return np.zeros(len(a))
+    return problem.kernel.matmul(np.arange(len(a)), support, np.ascontiguousarray(a[support, None]))[:, 0]
