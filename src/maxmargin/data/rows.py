@@ -18,6 +18,9 @@ from .. import _native
 from .validation import check_rows, checked_input
 
 
+FEATURES_IN_DOUBLE = 8192  # of dense float32 rows, copied at a time
+
+
 @dataclass(frozen=True)
 class Rows:
     """Some rows of X in some order, with the products that linear solvers need.
@@ -98,22 +101,33 @@ class Rows:
         return b if self.moved_by is None else sum_of_products(self.moved_by, w, b)
 
     def products(self) -> np.ndarray:
-        """``X[index] @ X[index]'``."""
-        out = np.empty((len(self), len(self)))
+        """``X[index] @ X[index]'`` in double, whatever the dtype of X."""
+        out = np.zeros((len(self), len(self)))
+        step = (
+            FEATURES_IN_DOUBLE
+            if self.X.dtype == np.float32 and not _native.is_sparse(self.X)
+            else self.n_features
+        )
+        for first in range(0, self.n_features, max(step, 1)):  # only these features are copied in double
+            X, index = self.X, self.index
+            if X.dtype == np.float32:
+                X, index = self.X[self.index, first : first + step].astype(np.float64), np.arange(len(self))
+            self._add_products(X, index, out)
+        return out
+
+    def _add_products(self, X: Any, index: np.ndarray, out: np.ndarray) -> None:
         for start in range(0, len(self), 256):  # ``cancel`` is checked between blocks
             if self.cancel[0]:
                 raise _native.Cancelled("cancelled")
-            some = self.index[start : start + 256]
-            out[start : start + 256] = _native.kernel_block(
-                self.X,
-                self.X,
+            out[start : start + 256] += _native.kernel_block(
+                X,
+                X,
                 _native.InnerProduct(),
-                x_rows=some,
-                z_rows=self.index,
+                x_rows=index[start : start + 256],
+                z_rows=index,
                 n_threads=self.n_threads,
                 cancel=self.cancel,
             )
-        return out
 
 
 def sum_of_products(u: np.ndarray, v: np.ndarray, start: float = 0.0) -> float:

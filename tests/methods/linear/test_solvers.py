@@ -10,6 +10,7 @@ from scipy import sparse
 from support.properties import examples
 from support.reference import svm_dual_objective, svm_objective, svm_primal
 
+from maxmargin import LinearSVC
 from maxmargin.data.rows import Rows
 from maxmargin.losses import Hinge, SquaredHinge
 from maxmargin.methods.linear.dual_cd import dual_cd
@@ -352,3 +353,13 @@ def test_the_exact_shortfall_is_that_of_rational_arithmetic():
         for i, value in zip(which, found):
             terms = sum(Fraction(float(x)) * Fraction(float(k)) for x, k in zip(X[i], w)) + Fraction(b)
             assert value == float(1 - int(y[i]) * terms)
+
+
+@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array])
+def test_wide_float32_rows_converge(layout):
+    """Inner products of long rows need double precision: rounded to float32, Newton's steps do not end."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 20_000)).astype(np.float32)
+    model = LinearSVC(max_iter=50).fit(layout(X), rng.integers(0, 2, size=40))
+    assert model.solver_ == "newton"
+    assert model.status_ == "converged"
