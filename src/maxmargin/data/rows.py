@@ -17,7 +17,6 @@ from scipy import sparse
 from .. import _native
 from .validation import check_rows, checked_input
 
-
 FEATURES_IN_DOUBLE = 8192  # of dense float32 rows, copied at a time
 
 
