@@ -1,8 +1,10 @@
 // Bindings of the working-set solver's native steps.
 #include <chrono>
 
+#include "maxmargin/kernels/packed_matrix.hpp"
 #include "maxmargin/kernels/stored_rows.hpp"
 #include "maxmargin/solvers/polish.hpp"
+#include "maxmargin/solvers/projected_cg.hpp"
 #include "maxmargin/solvers/smo.hpp"
 #include "maxmargin/solvers/working_set.hpp"
 #include "row_source.hpp"
@@ -149,6 +151,20 @@ static void bind(nb::module_& m) {
         "lower"_a.noconvert(), "upper"_a.noconvert(), "y"_a.noconvert(), "cost"_a.noconvert(), "squared"_a,
         "block"_a, "largest_block"_a, "free_share"_a, "n_rounds"_a, "inner"_a, "target"_a, "tiny"_a,
         "seconds"_a, "dual"_a, "fetch"_a, "n_threads"_a, "cancel"_a.noconvert());
+    m.def(
+        "pack_rows",
+        [](Out<std::int16_t, 1> values, std::size_t n, double largest, In<T, 2> K, std::size_t first) {
+            need(values.shape(0) >= PackedMatrix::packed_size(n) && first < n && K.shape(0) <= n - first,
+                 "room for the packed matrix");
+            const std::size_t panel = first / PackedMatrix::PANEL_ROWS;
+            need(K.shape(1) == std::min(n, (panel + 1) * PackedMatrix::PANEL_ROWS) &&
+                     (first + K.shape(0) + PackedMatrix::PANEL_ROWS - 1) / PackedMatrix::PANEL_ROWS <=
+                         panel + 1,
+                 "rows of one panel, up to its end");
+            nb::gil_scoped_release release;
+            PackedMatrix(values.data(), n, largest).store(K.data(), K.shape(0), K.shape(1), first);
+        },
+        "values"_a.noconvert(), "n"_a, "largest"_a, "K"_a.noconvert(), "first"_a);
     // known[i]: row i is there; fetch(which) sees to others
     m.def(
         "svm_polish",
@@ -229,6 +245,40 @@ void bind_kernel_svm(nb::module_& m) {
         },
         "a"_a.noconvert(), "g"_a.noconvert(), "lower"_a.noconvert(), "upper"_a.noconvert(), "y"_a.noconvert(),
         "cost"_a.noconvert(), "squared"_a);
+    m.def("packed_size", &PackedMatrix::packed_size, "n"_a);
+    m.attr("PACKED_PANEL_ROWS") = PackedMatrix::PANEL_ROWS;
+    m.def(
+        "svm_packed_block",
+        [](Out<std::int16_t, 1> values, double largest, const Variables& a, const Variables& g,
+           const Bounds& lower, const Bounds& upper, const Bounds& ridge, double tolerance,
+           std::size_t max_products, double seconds, int n_threads, In<std::uint8_t, 1> cancel) {
+            using Clock = std::chrono::steady_clock;
+            const std::size_t n = a.shape(0);
+            need(n > 0 && g.shape(0) == n && lower.shape(0) == n && upper.shape(0) == n &&
+                     ridge.shape(0) == n && values.shape(0) >= PackedMatrix::packed_size(n),
+                 "one number per sample and room for the packed matrix");
+            CgEnd end;
+            {
+                nb::gil_scoped_release release;
+                const Poll poll = python_poll(cancel);
+                const auto deadline = Clock::now() + std::chrono::duration<double>(seconds);
+                PackedMatrix K(values.data(), n, largest);
+                K.finish();
+                BoxedBlock block{n, a.data(), g.data(), lower.data(), upper.data(), {}};
+                block.product = [&](const double* x, double* out) {
+                    K.product(x, out, n_threads, poll);
+                    for (std::size_t i = 0; i < n; ++i) out[i] += ridge.data()[i] * x[i];
+                };
+                end = projected_cg(block, {tolerance, max_products, [&] {
+                                               poll();
+                                               return Clock::now() >= deadline;
+                                           }});
+            }
+            return nb::make_tuple(end.n_products, end.violation, end.stalled);
+        },
+        "values"_a.noconvert(), "largest"_a, "a"_a.noconvert(), "g"_a.noconvert(), "lower"_a.noconvert(),
+        "upper"_a.noconvert(), "ridge"_a.noconvert(), "tolerance"_a, "max_products"_a, "seconds"_a,
+        "n_threads"_a, "cancel"_a.noconvert());
     bind<float>(m);
     bind<double>(m);
 }

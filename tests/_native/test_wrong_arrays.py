@@ -18,7 +18,7 @@ X = np.round(RNG.normal(size=(N, D)), 2)
 K = np.exp(-0.5 * ((X[:, None] - X[None]) ** 2).sum(axis=2))
 LABELS, Y = np.arange(N) % C, np.where(np.arange(N) % 2, 1.0, -1.0)
 EVERY, SOME = np.arange(N), np.array([4, 0, 2])
-WITHOUT_ARRAYS = {"n_threads_limit", "set_blas", "simd_name"}
+WITHOUT_ARRAYS = {"packed_size", "n_threads_limit", "set_blas", "simd_name"}
 
 
 def matrix():
@@ -73,6 +73,7 @@ def calls():
     reduced = {"phi": X, "y": np.ones((C, N)), "cost": np.ones((C, N)), "loss": "log", "alpha": 0.1}
     table = np.zeros((N, C))
     indices, indptr = np.tile(np.arange(D), N), np.arange(N + 1) * D
+    packed = np.zeros(_core.packed_size(N), dtype=np.int16)
     return {
         "add_support": {"j": 1, "y": np.ones(C), "u": np.ones(C), "alpha": 0.1, **columns},
         "back_fit": {"K": K, "targets": np.ones((N, C)), "loss": "hinge", "alpha": 0.1, **columns}
@@ -147,6 +148,9 @@ def calls():
         "step_length": {**hinge, "along": ones, "free_intercept": True, "linear": -1.0, "quadratic": 1.0},
         "subtract_rows": {"rows": K, "which": SOME, "change": np.ones(3), "g": zeros.copy(), **rule},
         "svm_dual": {"a": zeros.copy(), "g": Y.copy(), "y": Y},
+        "pack_rows": {"values": packed, "n": N, "largest": 1.0, "K": K, "first": 0},
+        "svm_packed_block": {"values": packed, "largest": 1.0, **samples, "ridge": np.ones(N)}
+        | {"tolerance": 1e-3, "max_products": 3, "seconds": 1.0, "n_threads": 1, "cancel": cancel},
         "svm_look": svm,
         "svm_pairs": {"source": source(), "index": EVERY.copy(), "starts": np.array([0, 2, 4, N])}
         | {"cost": ones, "length": ones, "squared": False, "rules": PAIR_RULES, **pair_results(), **rule},
@@ -186,7 +190,11 @@ FREE_LENGTH = {  # arrays that may be shorter: they hold text, a list of numbers
 }
 MAY_HAVE = {  # shapes that fit as well: room for fewer rows or support vectors
     *(("add_support", "a", (C, N - 1)), ("back_fit", "K", (N, N - 1)), ("gather_rows", "K", (N - 1, N))),
-    *(("kernel_fill", "rows", (N - 1, N)), ("subtract_rows", "rows", (N - 1, N))),
+    *(
+        ("kernel_fill", "rows", (N - 1, N)),
+        ("pack_rows", "K", (N - 1, N)),
+        ("subtract_rows", "rows", (N - 1, N)),
+    ),
 }
 NOT_INDEX = {  # whole numbers that are not used as indices: counts of updates, names of samples
     *(
@@ -227,7 +235,7 @@ def test_the_arguments_are_valid(name):
 @pytest.mark.parametrize(("name", "argument"), ARRAYS)
 def test_another_dtype_layout_or_dimension_is_refused(name, argument):
     values = calls()[name][argument]
-    other = np.int16 if values.dtype.kind == "i" else np.int64
+    other = np.int16 if values.dtype.kind == "i" and values.dtype != np.int16 else np.int64
     spread = np.repeat(values, 2, axis=-1)[..., ::2]
     with np.errstate(invalid="ignore"):  # outputs are memory as it comes
         cast = values.astype(other)

@@ -70,6 +70,15 @@ struct ThinProduct {
     std::size_t n, m, c;
 };
 
+// A tile of a symmetric matrix in 16-bit numbers, n_rows a multiple of 4 and n_columns of 16: adds its
+// products with x_columns to rows and, unless columns is null, those of its transpose with x_rows to columns.
+struct PackedTask {
+    const std::int16_t* k;
+    std::size_t stride, n_rows, n_columns;
+    const float *x_rows, *x_columns;
+    float *rows, *columns;
+};
+
 // A block of samples for sequential minimal optimisation: smo.hpp has the problem. K is (n, n) with rows
 // `stride` apart; up, down and diagonal are scratch of n numbers each.
 template <class T>
@@ -139,6 +148,7 @@ struct Simd {
     const char* name;
     void (*code_products)(const PanelTask<Code>& task);
     ShareSums (*weighted_shares)(const ShareTask& task);
+    void (*packed_products)(const PackedTask& task);
     SimdOps<float> f32;
     SimdOps<double> f64;
 

@@ -24,10 +24,13 @@ from .kernels import RowFiller
 __all__ = [
     "compact_rows",
     "gather_rows",
+    "pack_rows",
+    "packed_size",
     "smo_block",
     "subtract_rows",
     "svm_dual",
     "svm_look",
+    "svm_packed_block",
     "svm_pairs",
     "svm_polish",
     "svm_rounds",
@@ -40,6 +43,9 @@ svm_look = _core.svm_look  # intercept, gap and violation
 svm_rounds = _core.svm_rounds  # blocks in turn, whose rows `fetch` computes
 svm_small_rounds = _core.svm_small_rounds  # the same, with the rows computed by a RowFiller's source
 svm_polish = _core.svm_polish  # small problems to machine precision
+pack_rows = _core.pack_rows  # kernel values as 16-bit numbers
+packed_size = _core.packed_size  # how many, for a block of n samples
+svm_packed_block = _core.svm_packed_block  # one block, by conjugate gradients on packed values
 subtract_rows = _core.subtract_rows  # gradients after a change of coefficients
 gather_rows = _core.gather_rows  # selected entries of rows
 

@@ -57,6 +57,16 @@ class RowCache:
         """How many rows of this length fit."""
         return min(len(self.memory) // max(1, length), len(self.kernel))
 
+    def give_half(self) -> np.ndarray:
+        """Drop all rows and return half of the memory, which is no longer used here."""
+        half = len(self.memory) // 2
+        given, self.memory = self.memory[half:], self.memory[:half]
+        stride = self.rows.shape[1]
+        n_rows = self._allowed(stride) if stride else 0
+        self.rows = self.memory[: n_rows * stride].reshape(n_rows, stride)
+        self._clear()
+        return given
+
     # ---- active samples ----
 
     def set_active(self, active: np.ndarray, kept: np.ndarray) -> None:

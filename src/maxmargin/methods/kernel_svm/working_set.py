@@ -16,6 +16,7 @@ import numpy as np
 from ... import _native
 from ...data import lazy_array
 from ...solving import Certificate, State, Stop
+from .packed_block import ActiveSamples, PackedBlock, worth_packing
 from .pairs import PairLimits
 from .polish import polish
 from .problem import SvmProblem, balanced
@@ -46,6 +47,7 @@ PAIR_LIMITS = PairLimits(
     max_polished=MAX_POLISHED_SAMPLES,
     target_per_tol=TARGET_PER_TOL,
 )
+ROUNDS_PER_PACKED_BLOCK = 4  # rounds of pairs after each packed block, for samples that are nearly the same
 MAX_LOOKS_PER_CERTIFICATE = 3  # how often settled samples may become active again before a certificate
 
 
@@ -76,12 +78,8 @@ def small_sets(
     if memory is None or len(memory) < 2 * n * n:
         memory = lazy_array(2 * n * n, dtype)
     block = min(n, MAX_BLOCK_SIZE, max(MIN_BLOCK_SIZE, n // BLOCKS_PER_PROBLEM))
-    rules = {
-        "block": block,
-        "largest_block": min(n, MAX_BLOCK_SIZE),
-        "free_share": MAX_FREE_SHARE,
-        "inner": BLOCK_TOLERANCE,
-    }
+    rules: dict[str, Any] = {"block": block, "largest_block": min(n, MAX_BLOCK_SIZE)}
+    rules |= {"free_share": MAX_FREE_SHARE, "inner": BLOCK_TOLERANCE}
     return SmallSets(problem, stop, state, memory, rules)
 
 
@@ -112,6 +110,7 @@ def start(
         looks=0,
         still=0,
         double=False,
+        n_since_packed=-1,
         **unmoved(coef if f is not None else np.zeros(n), known=a is None or f is not None),
     )
 
@@ -135,9 +134,7 @@ class WorkingSets:
         self.problem, self.stop, self.shrinking, self.state = problem, stop, shrinking, state
         self.b = 0.0
         n, itemsize = len(problem.y), np.dtype(problem.kernel.dtype).itemsize
-        within = int(
-            np.sqrt(cache_bytes / 4 / itemsize)
-        )  # the matrix of a block takes a quarter of the memory
+        within = int(np.sqrt(cache_bytes / 4 / itemsize))  # a block's matrix takes a quarter of the memory
         self.largest_block = max(2, min(MAX_BLOCK_SIZE, n, within))
         self.block_size = min(self.largest_block, max(MIN_BLOCK_SIZE, n // BLOCKS_PER_PROBLEM))
         n_block = self.largest_block**2
@@ -146,11 +143,14 @@ class WorkingSets:
         self.block_memory = memory[:n_block]
         self.cache = RowCache(problem.kernel, cache_bytes - n_block * itemsize, memory[n_block:])
         self.settled = SettledSamples(problem, self.state)
+        shared = self.cache.give_half() if state.n_since_packed >= 0 else None
+        self.packed = None if shared is None else PackedBlock(problem.kernel, shared)
         self._take(self.state.active, np.arange(0))
 
     def go_on(self, problem: SvmProblem, state: State, stop: Stop) -> None:
         """Switch to another problem with the same kernel and targets; cached rows remain."""
         self.problem, self.state, self.stop = problem, state, stop
+        state.n_since_packed = -1 if self.packed is None else 0
         self.settled = SettledSamples(problem, state)
         self._take(state.active, np.arange(len(state.active)))
         self._cover()
@@ -213,9 +213,8 @@ class WorkingSets:
         """Deactivate settled samples, and activate unsettled ones that have a fresh gradient."""
         state = self.state
         everyone = np.arange(state.seen)
-        open_ = ~self.settled.by(
-            SETTLED_MARGIN, everyone, state.a[: state.seen], state.g[: state.seen], self.b
-        )
+        a, g = state.a[: state.seen], state.g[: state.seen]
+        open_ = ~self.settled.by(SETTLED_MARGIN, everyone, a, g, self.b)
         kept = np.flatnonzero(open_[state.active])
         open_[state.active] = False
         open_ &= self.settled.fresh(everyone)
@@ -266,13 +265,14 @@ class WorkingSets:
     def certify(self) -> Certificate:
         """Bounds over all samples."""
         state, problem = self.state, self.problem
+        if self.packed is not None:  # a resumed solve begins without members, too
+            self.packed.clear()
         if not state.covered:  # stopped between certificates
             self.put_back()
             state.seen = len(problem.y)
             self.evaluate_all()
             state.covered = True
-        known = self.fresh()
-        self.b, gap, violation = self._look_at(known)
+        self.b, gap, violation = self._look_at(known := self.fresh())
         if isinstance(known, slice):
             state.dual = problem.dual(known, state.a, state.g)
         return Certificate(
@@ -292,10 +292,8 @@ class WorkingSets:
     def fresh(self) -> np.ndarray | slice:
         """The samples with fresh gradients."""
         inactive = self._inactive()
-        fresh = inactive[self.settled.fresh(inactive)]
-        if len(self.state.active) + len(fresh) == len(self.problem.y):
-            return slice(None)
-        return np.sort(np.concatenate([self.state.active, fresh]))
+        known = np.concatenate([self.state.active, inactive[self.settled.fresh(inactive)]])
+        return slice(None) if len(known) == len(self.problem.y) else np.sort(known)
 
     def _look_at(self, which: np.ndarray | slice) -> tuple[float, float, float]:
         state, problem = self.state, self.problem
@@ -310,10 +308,8 @@ class WorkingSets:
             self.settled.evaluate(unsure)
             self.b, gap, _ = self._look_at(self.fresh())
         state.looks += 1
-        if (
-            gap > 2.0 * max(self.open, state.target * abs(state.dual))
-            and state.looks <= MAX_LOOKS_PER_CERTIFICATE
-        ):
+        enough = 2.0 * max(self.open, state.target * abs(state.dual))
+        if gap > enough and state.looks <= MAX_LOOKS_PER_CERTIFICATE:
             self._choose()  # other samples can improve, and their gradients are fresh
         else:
             state.covered, state.looks = True, 0
@@ -321,20 +317,47 @@ class WorkingSets:
     def _grow(self) -> None:
         """Enlarge the subset, and activate its unsettled samples."""
         state = self.state
-        before, n_support = state.seen, np.count_nonzero(state.a)
-        growth = FAST_GROWTH if n_support < MAX_SUPPORT_SHARE_TO_GROW_FAST * before else GROWTH
-        state.seen = min(len(self.problem.y), growth * before)
+        before = state.seen
+        is_sparse = np.count_nonzero(state.a) < MAX_SUPPORT_SHARE_TO_GROW_FAST * before
+        state.seen = min(len(self.problem.y), (FAST_GROWTH if is_sparse else GROWTH) * before)
         self.settled.evaluate(np.arange(before, state.seen))
         self._choose()
 
     def _rounds(self) -> bool:
         """Solve blocks of samples and update the gradients of all active ones."""
-        stalled = self._run_rounds(
-            ROUNDS_PER_SMALL_STEP if len(self.a) <= MAX_SMALL_SAMPLES else 1, self._target()
-        )
+        if self._needs_packed_block() and self._packed_round():
+            self._shrink()
+            return False
+        n_rounds = ROUNDS_PER_SMALL_STEP if len(self.a) <= MAX_SMALL_SAMPLES else 1
+        stalled = self._run_rounds(n_rounds, self._target())
         still = stands_still(self.state, self.violation, self.g)
         self._shrink()
         return stalled or still
+
+    def _needs_packed_block(self) -> bool:
+        """Whether the free samples are too many for a block and their rows too many for the cache."""
+        n_free = int(np.count_nonzero((self.a > self.lower) & (self.a < self.upper)))
+        if n_free <= MAX_FREE_SHARE * self.largest_block or not self.problem.kernel.kernel.positive:
+            return False
+        sizes = n_free * len(self.a), len(self.problem.y), self.largest_block
+        return self.packed is not None or worth_packing(self.cache.memory, *sizes)
+
+    def _packed_round(self) -> bool:
+        """Solve all free samples together; False if a round of pairs is due instead."""
+        state = self.state
+        state.n_since_packed += 1
+        if self.packed is None:
+            self.packed = PackedBlock(self.problem.kernel, self.cache.give_half())
+        elif state.n_since_packed <= ROUNDS_PER_PACKED_BLOCK:
+            return False
+        state.n_since_packed = 0
+        here = ActiveSamples(state.active, self.a, self.g, self.b)
+        move = self.packed.move(self.problem, here, BLOCK_TOLERANCE * self.violation, self.stop)
+        if move is not None:
+            self.a, self.g = move.a, move.g
+            state.dual, state.path = state.dual + move.gain, state.path + move.moved
+            self._look()
+        return move is not None
 
     def _run_rounds(self, n_rounds: int, target: float) -> bool:
         state, cache = self.state, self.cache
