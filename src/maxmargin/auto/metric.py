@@ -119,7 +119,8 @@ def metric_words(metric: Metric | None) -> str:
     """What became of the metric, as a sentence."""
     if metric is None:
         return ""
-    gain = f"it lowered the held-out loss by {metric.gain:.4f}, standard error {metric.standard_error:.4f}"
+    change = f"{'lowers' if metric.gain > 0.0 else 'raises'} the held-out loss by {abs(metric.gain):.4f}"
+    gain = f"it {change}, standard error {metric.standard_error:.4f}"
     return f" A learned metric is {'accepted' if metric.accepted else 'rejected'}: {gain}."
 
 
