@@ -15,7 +15,7 @@ ORDER = (
     "kernel_svm",
     "hard_problems",
     "small_sets",
-    "many_classes",
+    "hundred_classes",
     "linear_sets",
     "text",
     "linear",

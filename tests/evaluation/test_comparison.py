@@ -100,7 +100,7 @@ def test_names_of_models():
     for name in PEERS:
         assert clone(named_estimator(name, 0)).get_params()["random_state"] == 0
     assert named_estimator("sparse-kernel", 5).random_state == 5
-    with pytest.raises(ValueError, match=r"models are sparse-kernel, .*sklearn-svc; got 'svm'"):
+    with pytest.raises(ValueError, match=r"models are auto, sparse-kernel, .*sklearn-svc; got 'svm'"):
         named_estimator("svm", 0)
 
 

@@ -7,6 +7,7 @@ from maxmargin.report.content.description import problem_of, typeset
 
 ESTIMATORS = [each for name in maxmargin.__all__ if isinstance(each := getattr(maxmargin, name), type)]
 WITHOUT_A_PROBLEM = {  # they wrap, choose or combine other estimators, or vary one
+    "AutoSVC",
     "BudgetPerceptron",
     "CalibratedSVC",
     "OutputCodeClassifier",

@@ -263,7 +263,7 @@ def test_bad_parameters_are_refused_before_the_file_is_read():
     ]:
         with pytest.raises(ValueError, match=message):
             train(Unread(), parameters=parameters)
-    with pytest.raises(ValueError, match=r"one of sparse-kernel, kernel.*Did you mean 'linear'"):
+    with pytest.raises(ValueError, match=r"one of auto, sparse-kernel, kernel.*Did you mean 'linear'"):
         train(Unread(), model="liner")
 
 

@@ -122,8 +122,8 @@ def _unknown(state: State) -> Check:
 
 
 def _check(state: State, certificate: Certificate) -> Check:
-    dual = max(state.best_dual, certificate.dual) - certificate.rounding
-    state.best_dual = max(state.best_dual, certificate.dual - certificate.rounding)
+    dual = float(max(state.best_dual, certificate.dual) - certificate.rounding)
+    state.best_dual = float(max(state.best_dual, certificate.dual - certificate.rounding))
     return Check(
         n_iter=state.n_iter,
         primal=certificate.primal,

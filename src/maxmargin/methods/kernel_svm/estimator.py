@@ -211,6 +211,8 @@ class KernelSVC(KernelClassifier):
             return None
         if last != (data.rows.X.shape[0], self.classes_.tolist(), self.code_.n_columns):
             return None
+        if "pair_coef_" in vars(self) and not isinstance(self.code_, PairCode):  # of another code
+            return None
         coef = np.zeros((data.rows.X.shape[0], self.code_.n_columns))
         coef[self.support_] = self.dual_coef_.T
         return coef
