@@ -171,7 +171,9 @@ def minimise(P, c, G, h):
         centring = ((s + t * ds) @ (z + t * dz) / (m * mu)) ** 3
         dx, ds, dz = direction(s * z + ds * dz - centring * mu)
         t = min(_length(s, ds), _length(z, dz)) * 99 / 100
-        if not np.isfinite(np.concatenate([dx, dz]).astype(np.float64)).all():
+        with np.errstate(over="ignore"):
+            finite = np.isfinite(np.concatenate([dx, dz]).astype(np.float64)).all()
+        if not finite:
             return
         x, s, z = x + t * dx, s + t * ds, z + t * dz
         yield x, z
