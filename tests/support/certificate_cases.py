@@ -212,6 +212,11 @@ FOUND = [  # by fuzzing: gaps that were false, or a referee that was
         Case(8192, 6, 2, 2, 1, 1e5, "float64", "dense", 0, False),
     ),
     (
+        "LinearProgramSVC",
+        {"C": 1e5, "multi_class": "joint"},
+        Case(6, 6, 3, 2, 1.0, 1e5, "float32", "dense", 0.0, False),
+    ),
+    (
         "KernelSVC",
         {"C": 0.1, "tol": 1e-6, "kernel": kernels.Polynomial(degree=2, coef0=1.0), "loss": "squared-hinge"},
         Case(3158, 6, 2, 2, 1e5, 1e8, "float64", "full CSR", 0, False),
@@ -255,5 +260,10 @@ FOUND = [  # by fuzzing: gaps that were false, or a referee that was
         "SparseKernelClassifier",
         {"alpha": 1e-6, "budget": 7, "kernel": SUM, "loss": "hinge", "tol": 1e-4},
         Case(3876470, 8, 2, 3, 1e-6, 100.0, "float64", "dense", 3.0, False),
+    ),
+    (
+        "SparseKernelClassifier",
+        {"alpha": 10.0, "budget": 2},
+        Case(0, 11, 1, 2, 1.0, 1e7, "float32", "dense", 1.0, False),
     ),
 ]

@@ -129,12 +129,12 @@ class Rows:
             )
 
 
-def sum_of_products(u: np.ndarray, v: np.ndarray, start: float = 0.0) -> float:
-    """``start + sum_i u_i v_i``, rounded once: each product is split into two numbers without an error."""
+def sum_of_products(u: np.ndarray, v: np.ndarray, *others: float) -> float:
+    """``sum_i u_i v_i`` plus the others, rounded once: a product is split into two numbers without an error."""
     product = u * v
     (u_high, u_low), (v_high, v_low) = _halves(u), _halves(v)
     error = ((u_high * v_high - product) + u_high * v_low + u_low * v_high) + u_low * v_low
-    return math.fsum([start, *product, *error])
+    return math.fsum([*others, *product, *error])
 
 
 def _halves(u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

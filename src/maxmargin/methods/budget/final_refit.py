@@ -234,7 +234,7 @@ def _last_refit(
 
 def _in_double(problem: ReducedProblem, fitted: Refit) -> Refit:
     """The refit with what rounding in double can do included in its gap, where that is not negligible."""
-    if not fitted.V.any():
+    if problem.panel.size == 0:
         return fitted
     rounding = double_rounding(problem, fitted)
     counted = counted_rounding(float(rounding.sum()), float(fitted.primal.sum())) > 0.0
@@ -287,7 +287,7 @@ class DoubleBlocks:
 
 def rounding_decides(problem: ReducedProblem, fitted: Refit, tol: float) -> tuple[Refit, bool]:
     """The refit with rounding included in its gap, and whether only double precision can show its gap."""
-    if problem.panel.kernel.dtype == np.float64 or not fitted.V.any():
+    if problem.panel.kernel.dtype == np.float64 or problem.panel.size == 0:
         return fitted, False
     rounding = rounding_of(problem, fitted)
     safe = replace(fitted, gap=fitted.gap + rounding)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ... import _native
 from ..._native import is_sparse
-from ...data import Rows, check_kernel_sums
+from ...data import Rows, check_kernel_sums, sum_of_products
 from ...kernels import KernelData
 
 ENTRIES_PER_BLOCK = 1 << 21  # held at a time
@@ -54,7 +54,7 @@ class Features(Protocol):
         """The intercepts b for the features as given, if these were moved."""
 
     def own_intercepts(self, W: np.ndarray, b: np.ndarray) -> np.ndarray:
-        """The inverse of ``given_intercepts``."""
+        """The inverse of ``given_intercepts``, up to what several outputs have in common."""
 
 
 def _power_of_two(largest: np.ndarray) -> np.ndarray:
@@ -117,8 +117,13 @@ class RawFeatures:
         return np.array([self.rows.given_intercept(w, float(t)) for w, t in zip(W.T, b, strict=True)])
 
     def own_intercepts(self, W: np.ndarray, b: np.ndarray) -> np.ndarray:
-        """Those of ``Rows``, output by output."""
-        return np.array([self.rows.own_intercept(w, float(t)) for w, t in zip(W.T, b, strict=True)])
+        """Those of ``Rows``; of several outputs, how far each is above the first one's, rounded once."""
+        if len(b) == 1 or self.rows.moved_by is None:
+            return np.array([self.rows.own_intercept(w, float(t)) for w, t in zip(W.T, b, strict=True)])
+        by = np.concatenate([self.rows.moved_by, -self.rows.moved_by])
+        first, start = W[:, 0], -float(b[0])
+        pairs = zip(W.T, b, strict=True)
+        return np.array([sum_of_products(by, np.concatenate([w, first]), float(t), start) for w, t in pairs])
 
 
 @dataclass(frozen=True)

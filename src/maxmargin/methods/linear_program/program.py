@@ -57,8 +57,7 @@ class HingeProgram:
 
     def stored_intercepts(self, W: np.ndarray, b: np.ndarray) -> np.ndarray:
         """b as it is once stored: rounded on the features as given, up to what all outputs have in common."""
-        change = self.features.own_intercepts(W, self.given_intercepts(W, b)) - b
-        return b + (change - change.mean() if len(b) > 1 else change)
+        return self.features.own_intercepts(W, self.given_intercepts(W, b))
 
     def primal(self, W: np.ndarray, Z: np.ndarray) -> float:
         """The objective at W, whose margins are given."""
