@@ -130,7 +130,7 @@ class Rows:
 
 
 def sum_of_products(u: np.ndarray, v: np.ndarray, *others: float) -> float:
-    """``sum_i u_i v_i`` plus the others, rounded once: a product is split into two numbers without an error."""
+    """``sum_i u_i v_i`` plus the others, rounded once: a product is split into two exact parts."""
     product = u * v
     (u_high, u_low), (v_high, v_low) = _halves(u), _halves(v)
     error = ((u_high * v_high - product) + u_high * v_low + u_low * v_high) + u_low * v_low
