@@ -8,15 +8,20 @@ from sklearn.metrics import roc_auc_score
 
 from maxmargin import (
     AllPairsSVC,
+    BudgetPerceptron,
     KernelEigenMap,
+    KernelMatchingPursuit,
+    KernelPegasos,
+    KernelPerceptron,
     KernelSVC,
     LagrangianSVC,
     LaSVM,
     LinearProgramSVC,
     SparseKernelClassifier,
+    TopKSVC,
 )
 from maxmargin.data.checks import check_symmetric
-from maxmargin.kernels import FromFunction
+from maxmargin.kernels import RBF, FromFunction, Linear, Polynomial
 from maxmargin.kernels.data import KernelData
 
 MACHINES = [
@@ -103,6 +108,31 @@ def test_compiled_kernels_that_overflow_are_refused(n, degree, gamma):
         for dtype in (np.float64, np.float32):
             with pytest.raises(ValueError, match="kernel values are not finite"):
                 model.fit(X.astype(dtype), y)
+
+
+OVERFLOWING = {  # at the longest row; the others' values are finite
+    "float32 only": (np.float32, Polynomial(degree=3, gamma=1e14)),
+    "polynomial": (np.float64, Polynomial(degree=200, gamma=1e3)),
+    "sum": (np.float64, RBF(gamma=1.0) + Polynomial(degree=200, gamma=1e3)),
+    "product": (np.float64, RBF(gamma=1.0) * Polynomial(degree=200, gamma=1e3)),
+    "multiple": (np.float32, 1e30 * Linear()),
+}
+
+
+@pytest.mark.parametrize("of", sorted(OVERFLOWING))
+@pytest.mark.parametrize(
+    "machine",
+    [*MACHINES, TopKSVC(), KernelPegasos(), KernelPerceptron(), BudgetPerceptron(), KernelMatchingPursuit()],
+    ids=lambda m: str(m).replace("\n", ""),
+)
+def test_a_row_at_which_the_kernel_overflows_is_refused(machine, of):
+    """A fit in double, or one that never looked at the row, once returned a model that could not predict."""
+    dtype, kernel = OVERFLOWING[of]
+    X, y = make_classification(60, 5, random_state=0)
+    X *= 1e-4
+    X[7] *= 1e9
+    with pytest.raises(ValueError, match="kernel values are not finite"):
+        with_kernel(machine, kernel).fit(X.astype(dtype), y)
 
 
 @machines

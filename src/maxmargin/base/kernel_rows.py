@@ -8,7 +8,15 @@ from typing import Any
 import numpy as np
 
 from .._native import is_sparse
-from ..data import Rows, WeightedRows, canonical, check_scale, check_symmetric, check_weights
+from ..data import (
+    Rows,
+    WeightedRows,
+    canonical,
+    check_kernel_sums,
+    check_scale,
+    check_symmetric,
+    check_weights,
+)
 from ..kernels import FromFunction, Kernel, KernelData, Precomputed
 from .decoded import forget
 
@@ -88,11 +96,21 @@ def has_features(kernel: Kernel, X: Any) -> bool:
 
 
 def resolved_kernel(kernel: Kernel, data: WeightedRows, rng: np.random.Generator) -> Kernel:
-    """The kernel with a named gamma, such as "scale", replaced by its value."""
+    """The kernel with a named gamma, such as "scale", replaced by its value.
+
+    Raises if k(x, x) overflows at the longest row: a model could be fitted in double, but not predict there.
+    """
     X, index = data.rows.X, data.rows.index
-    if has_features(kernel, X):
-        check_scale(X, data.rows.sqnorms(), 1.0)
-    return kernel.resolve(X, rng, data.weight, index)
+    if not has_features(kernel, X):
+        return kernel.resolve(X, rng, data.weight, index)
+    sqnorms = data.rows.sqnorms()
+    check_scale(X, sqnorms, 1.0)
+    found = kernel.resolve(X, rng, data.weight, index)
+    if not isinstance(found, FromFunction):  # whose values are checked where they are used
+        longest = index[sqnorms.argmax()]
+        with np.errstate(over="ignore", invalid="ignore"):
+            check_kernel_sums(X.dtype, found.diagonal(X[longest : longest + 1]))
+    return found
 
 
 def set_kernel(model: Any, kernel: Kernel) -> None:
