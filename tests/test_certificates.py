@@ -5,6 +5,8 @@ No reported gap is smaller than the true distance from the optimum by more than 
 """
 
 import warnings
+from contextlib import contextmanager
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -33,13 +35,31 @@ from maxmargin import (
     PathCV,
     SparseKernelClassifier,
 )
+from maxmargin.methods.eigen_map import find_eigen_features
+from maxmargin.methods.lagrangian import estimator as lagrangian_estimator
+from maxmargin.methods.linear_program import estimator as linear_program_estimator
 
 REMEDIES = ("cale the features", "gamma", "positive kernel")  # what a refusal says
 
 
+@contextmanager
+def eigen_features_kept(model):
+    """Within it, the eigen features that a fit finds are stored in the model: a referee needs them."""
+
+    def find(kernel, *arguments, **options):
+        model.eigen_features_found = find_eigen_features(kernel, *arguments, **options)
+        return model.eigen_features_found
+
+    with (
+        mock.patch.object(lagrangian_estimator, "find_eigen_features", find),
+        mock.patch.object(linear_program_estimator, "find_eigen_features", find),
+    ):
+        yield
+
+
 def fitted(model, X, y, weight):
     """The model after its fit; what it refuses is not certified."""
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), eigen_features_kept(model):
         warnings.simplefilter("ignore", ConvergenceWarning)
         try:
             return model.fit(X, y, sample_weight=weight)

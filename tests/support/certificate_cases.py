@@ -100,6 +100,7 @@ CERTIFIED = {
         C=COSTS,
         kernel=KERNELS,
         solver=st.sampled_from(["newton", "lagrangian"]),
+        n_components=st.sampled_from([None, None, 1, 3, 20]),
         max_iter=st.just(1000),
     ),
     "LeastSquaresClassifier": estimators(
@@ -114,6 +115,8 @@ CERTIFIED = {
         kernel=st.one_of(st.none(), KERNELS),
         multi_class=st.sampled_from(["code", "joint"]),
         fit_intercept=FLAGS,
+        features=st.sampled_from(["columns", "eigen"]),
+        n_components=st.sampled_from([1, 3, 20]),
     ),
     "LinearSVC": st.one_of(
         *(

@@ -10,7 +10,7 @@ from scipy import sparse
 from maxmargin import kernels
 
 from . import certified_problems as problems
-from .extended_qp import array, number
+from .extended_qp import array, lu_solver, number, zeros
 
 
 def dense(X):
@@ -65,6 +65,26 @@ def features(model, X, *, free):
     return problems.root(K), K
 
 
+def eigen_features(model, X):
+    """Features of X that a model on eigen features is linear in: ``k(X, landmarks) @ projection``."""
+    found = model.eigen_features_found
+    return kernel_or_linear(model)(X, dense(found.points)) @ array(found.projection)
+
+
+def kernel_or_linear(model):
+    return lambda X, Z: problems.kernel_values(model.kernel_, X, Z)
+
+
+def eigen_outputs(model, X, t):
+    """Outputs of a model on eigen features, as it predicts them, and its coefficients w of the features."""
+    P, a = array(model.eigen_features_found.projection), array(model.dual_coef_[t])
+    f = kernel_or_linear(model)(X, dense(model.support_vectors_)) @ a + number(model.intercept_[t])
+    if hasattr(model, "coef_"):
+        return f, array(model.coef_[t])
+    size = np.abs(P).max(axis=0) if P.shape[1] else zeros(0)
+    return f, lu_solver((P / size).T @ (P / size))((P / size).T @ a) / size
+
+
 def _loss(model):
     return getattr(model, "loss", "hinge").replace("_", "-")
 
@@ -100,6 +120,9 @@ def lagrangian(model, data):
         if model.space_ == "linear":
             f, w = problems.linear_outputs(X, model.coef_[t], b), array(model.coef_[t])
             norm, Phi, K = w @ w, array(X), None
+        elif model.space_ == "eigen":
+            f, w = eigen_outputs(model, X, t)
+            norm, Phi, K = w @ w, eigen_features(model, X), None
         else:
             f, norm = expansion(model, X, model.dual_coef_[t], b)
             Phi, K = features(model, X, free=False)
@@ -131,11 +154,15 @@ def linear_program(model, data):
     joint = model.multi_class == "joint"
 
     def of(X):
+        if hasattr(model, "trace_captured_"):
+            return eigen_features(model, X)
         if model.kernel is not None:
             return problems.kernel_values(model.kernel_, X, X)
         return problems.shifted(X) if model.fit_intercept else array(X)
 
     def outputs(X, t):
+        if hasattr(model, "trace_captured_"):
+            return eigen_outputs(model, X, t)
         if model.kernel is None:
             return problems.linear_outputs(X, model.coef_[t], model.intercept_[t]), array(model.coef_[t])
         return expansion(model, X, model.dual_coef_[t], model.intercept_[t])[0], array(model.dual_coef_[t])
@@ -212,7 +239,7 @@ def budgeted(model, data):
     if not model.n_support_:
         return
     Z, alpha = dense(model.support_vectors_), number(model.alpha_)
-    k = lambda X, Z: problems.kernel_values(model.kernel_, X, Z)  # noqa: E731
+    k = kernel_or_linear(model)
     L = problems.root(k(Z, Z))
     if L is None:
         return

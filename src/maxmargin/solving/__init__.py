@@ -36,9 +36,11 @@ from .result import (
     worst_status,
 )
 from .rounding import (
+    ERRORS_PER_BOUND,
     KERNEL_ERRORS,
     LINEAR_ROUNDING,
     UNCOUNTED_ROUNDING,
+    SampledErrors,
     counted_rounding,
     kernel_errors,
     linear_size,
@@ -50,6 +52,7 @@ from .row_pool import ROWS_PER_BLOCK, RowPool, row_blocks
 __all__ = [
     "CLOCKS",
     "COUNTS",
+    "ERRORS_PER_BOUND",
     "FLOAT_EPS",
     "KERNEL_ERRORS",
     "LINEAR_ROUNDING",
@@ -67,6 +70,7 @@ __all__ = [
     "JournalPart",
     "OwnRows",
     "RowPool",
+    "SampledErrors",
     "SolverResult",
     "State",
     "Status",

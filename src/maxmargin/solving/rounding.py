@@ -9,7 +9,7 @@ by it, and a fit whose gap cannot fall below it ends "stalled" with a gap that i
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,9 +17,11 @@ from .drive import Certificate
 from .result import FLOAT_EPS
 
 __all__ = [
+    "ERRORS_PER_BOUND",
     "KERNEL_ERRORS",
     "LINEAR_ROUNDING",
     "UNCOUNTED_ROUNDING",
+    "SampledErrors",
     "counted_rounding",
     "kernel_errors",
     "linear_size",
@@ -29,7 +31,34 @@ __all__ = [
 
 LINEAR_ROUNDING = 4 * FLOAT_EPS  # error of <w, x> + b, summed in blocks, relative to the size of its terms
 KERNEL_ERRORS = 8.0  # the same for sum_j a_j k(x_j, x), with the errors of kernel values
+ERRORS_PER_BOUND = 2.0  # root mean squares that bound a sum of errors measured on a sample
 UNCOUNTED_ROUNDING = 5e-8  # of the objective: less is left out where it is an estimate
+
+
+@dataclass(frozen=True)
+class SampledErrors:
+    """What rounding of features does, measured on a sample of rows; numbers are one for each column.
+
+    ``noise`` is the root mean square of the errors of outputs, ``value`` what they can add to the losses at
+    slopes u, ``gradient`` how far they can move ``sum_i u_i phi_i``, but for changes of the slopes.
+    """
+
+    noise: np.ndarray
+    value: np.ndarray
+    gradient: np.ndarray
+
+    @classmethod
+    def of(cls, d: np.ndarray, e: np.ndarray, sign: np.ndarray, u: np.ndarray) -> SampledErrors:
+        """From errors d of features and e of outputs and the signs of u on the sample, and u on all rows.
+
+        Errors that do not share a sign add up like a random walk; their mean along u is a bias.
+        """
+        size, spread = np.abs(u).sum(axis=0), np.sqrt(np.square(u).sum(axis=0))
+        noise, d2 = np.sqrt(np.mean(e * e, axis=0)), np.square(d).sum(axis=1).mean()
+        drift = np.square(sign.T @ d / len(d)).sum(axis=1)  # squared
+        bias = size * np.sqrt(np.maximum(drift - ERRORS_PER_BOUND * d2 / len(d), 0.0))
+        value = ERRORS_PER_BOUND * spread * noise + size * np.abs(np.mean(sign * e, axis=0))
+        return cls(noise, value, ERRORS_PER_BOUND * spread * np.sqrt(d2) + bias)
 
 
 def linear_size(largest_norm: float, w: np.ndarray, b: float = 0.0) -> float:

@@ -22,7 +22,14 @@ import numpy as np
 from ...kernels import KernelData
 from ...losses import Ramp
 from ...numerics import ROWS_PER_KERNEL_CALL, FeaturePanel
-from ...solving import Status, counted_rounding, kernel_errors, row_blocks
+from ...solving import (
+    ERRORS_PER_BOUND,
+    SampledErrors,
+    Status,
+    counted_rounding,
+    kernel_errors,
+    row_blocks,
+)
 from .ending import greedy_status
 from .growth_sample import ALPHA_FACTOR, MAX_ALPHA_STEPS, column_costs
 from .path import PATH_TOL, replace_last
@@ -35,7 +42,6 @@ if TYPE_CHECKING:
 MIN_ROWS_PER_BLOCK = 256  # rows per kernel call, however small the cache
 MIN_ROWS_TO_CALIBRATE = 1000  # kept apart; with fewer, the rows trained on are used, out of fold
 N_SAMPLED_ROWS = 64  # evaluated in double, to measure rounding
-ERRORS_PER_BOUND = 2.0  # root mean squares that bound a sum of errors
 MAX_ROUNDING_PER_TOL = 0.1  # of a relative gap, before it is computed in double
 MAX_CONVEX_STEPS = 30  # of the ramp loss
 CALIBRATION_FOLDS = 5  # refits without a fold, where too few rows are kept apart
@@ -304,16 +310,11 @@ def rounding_of(problem: ReducedProblem, fitted: Refit) -> np.ndarray:
     e = exact @ fitted.V - F[rows]
     smooth = problem.smooth(fitted.width)
     u, curvature = problem.residuals(smooth, F), problem.curvatures(smooth, F)
-    sign = np.sign(u[rows])
-    noise, lengths = np.sqrt(np.mean(e * e, axis=0)), np.sqrt(np.square(exact).sum(axis=1).max(initial=0.0))
-    size, spread = np.abs(u).sum(axis=0), np.sqrt(np.square(u).sum(axis=0))
-    value = ERRORS_PER_BOUND * spread * noise + size * np.abs(np.mean(sign * e, axis=0))
-    value += 0.5 * curvature.sum(axis=0) * noise**2
-    d2 = np.square(d).sum(axis=1).mean()
-    drift = np.square(sign.T @ d / len(rows)).sum(axis=1)  # (n_columns,), squared
-    bias = size * np.sqrt(np.maximum(drift - ERRORS_PER_BOUND * d2 / len(rows), 0.0))
-    slopes = noise * lengths * np.sqrt(np.square(curvature).sum(axis=0))
-    g = ERRORS_PER_BOUND * (spread * np.sqrt(d2) + slopes) + bias
+    errors = SampledErrors.of(d, e, np.sign(u[rows]), u)
+    lengths = np.sqrt(np.square(exact).sum(axis=1).max(initial=0.0))
+    value = errors.value + 0.5 * curvature.sum(axis=0) * errors.noise**2
+    slopes = errors.noise * lengths * np.sqrt(np.square(curvature).sum(axis=0))
+    g = errors.gradient + ERRORS_PER_BOUND * slopes
     norm = np.sqrt(2.0 * problem.alpha * np.maximum(fitted.gap, 0.0))
     return np.asarray(value + g * (2.0 * norm + g) / (2.0 * problem.alpha))
 

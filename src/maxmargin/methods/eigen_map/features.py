@@ -30,6 +30,7 @@ EIGEN_METHODS = ("auto", "exact", "landmarks", "pivoted-cholesky", "randomized")
 MAX_AUTO_EXACT_ROWS = 1000  # rows up to which "auto" is exact
 MAX_EXACT_ROWS = 5000  # rows of which "exact" holds the kernel matrix
 OVERSAMPLING, POWER_ITERATIONS = 10, 1  # of "randomized"
+SMALLEST_SHARE = {np.dtype(np.float32): 1e-6, np.dtype(np.float64): 1e-13}  # of the largest eigenvalue
 MAX_GRAM_ROUNDING = {np.dtype(np.float32): 2e-5, np.dtype(np.float64): 1e-11}  # of the entries of D'D / l_S
 LANDMARKS_PER_BLOCK = 512  # added to the panel at a time
 
@@ -42,7 +43,7 @@ class EigenFeatures:
     may be fewer than asked for, and none at all where the kernel matrix is zero.
     """
 
-    features: np.ndarray  # D, (n_rows, S), in the precision of the data
+    features: np.ndarray  # D, (n_rows, S), in the precision of the data unless asked for in double
     eigenvalues: np.ndarray  # l, (S,), descending
     index: np.ndarray | None  # which rows are the landmarks; None where points were given
     projection: np.ndarray  # (n_landmarks, S), in double
@@ -60,6 +61,7 @@ def find_eigen_features(
     landmarks: Any = None,
     weight: np.ndarray | None = None,
     place: tuple[int, np.ndarray] | None = None,
+    in_double: bool = False,
 ) -> EigenFeatures:
     """At most ``n_components`` features of a kernel's rows.
 
@@ -80,7 +82,12 @@ def find_eigen_features(
         Weights of the rows, positive.
     place : (n_rows, index), optional
         Store the features of row i in row ``index[i]`` of n_rows; other rows are not set.
+    in_double : bool
+        Compute in double whatever the precision of the rows. How small an eigenvalue is dropped does not
+        change, since kernel values at new points are in the precision of the rows.
     """
+    rows, share = kernel, SMALLEST_SHARE[kernel.dtype]
+    kernel = rows.in_double() if in_double else rows
     given = landmarks is not None and not isinstance(landmarks, Integral)
     method = _chosen(method, landmarks, given, len(kernel))
     weight = np.ones(len(kernel)) if weight is None else weight
@@ -88,21 +95,22 @@ def find_eigen_features(
     trace = _checked_trace(weight, diagonal, kernel.dtype)
     with RowPool(kernel.n_threads, kernel.cancel) as pool:
         if method == "exact":
-            basis = _exact(kernel, n_components, weight)
+            basis = _exact(kernel, n_components, weight, share)
         elif method == "randomized":
-            basis = _randomized(kernel, n_components, weight, rng, pool)
+            basis = _randomized(kernel, n_components, weight, rng, pool, share)
         elif given:
             basis = _from_points(kernel, landmarks, pool)
         else:
             n_landmarks = _default_landmarks(method, n_components) if landmarks is None else int(landmarks)
             panel = LandmarkPanel(kernel, min(n_landmarks, len(kernel)), pool)
             basis = _from_rows(panel, diagonal, weight, method, rng)
-        values, V = _turn(basis.F, weight, n_components, pool)
+        values, V = _turn(basis.F, weight, n_components, pool, share)
         F, W = (basis.F.phi, basis.F.finished(V)) if isinstance(basis.F, LandmarkPanel) else (basis.F, V)
         features = tall.dot(F, W, pool, place).astype(kernel.dtype, copy=False)
         projection = basis.projected(V)
     captured = min(1.0, float(values.sum()) / trace) if trace > 0.0 else 0.0
-    return EigenFeatures(features, values, basis.index, projection, captured, basis.points, method)
+    points = basis.points if kernel is rows or basis.index is None else rows.points(basis.index)
+    return EigenFeatures(features, values, basis.index, projection, captured, points, method)
 
 
 def _chosen(method: str, landmarks: Any, given: bool, n_rows: int) -> str:
@@ -139,31 +147,30 @@ class _Basis:
     projected: Callable[[np.ndarray], np.ndarray]  # A -> B with F A = K(rows, points) B
 
 
-def _n_kept(values: np.ndarray, dtype: Any, n_components: int) -> int:
+def _n_kept(values: np.ndarray, share: float, n_components: int) -> int:
     """How many of all eigenvalues, in descending order, are positive by more than rounding."""
-    share = 1e-6 if dtype == np.float32 else 1e-13
     largest = float(np.abs(values).max(initial=0.0))
     return min(n_components, int(np.count_nonzero(values > max(share * largest, 1e-300))))
 
 
 def _turn(
-    F: np.ndarray | LandmarkPanel, weight: np.ndarray, n_components: int, pool: RowPool
+    F: np.ndarray | LandmarkPanel, weight: np.ndarray, n_components: int, pool: RowPool, share: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """The leading eigenvalues and eigenvectors of ``F' diag(w) F``."""
     G, rounding = F.whole_gram(weight) if isinstance(F, LandmarkPanel) else (tall.gram(F, weight, pool), 0.0)
     check_kernel_sums(F.dtype, G)
     values, V = eigh_descending(G, cancel=pool.cancel)
-    S = _n_kept(values, F.dtype, n_components)
+    S = _n_kept(values, share, n_components)
     if S and isinstance(F, LandmarkPanel) and rounding > MAX_GRAM_ROUNDING[F.dtype] * values[S - 1]:
         F.finish()
-        return _turn(F, weight, n_components, pool)
+        return _turn(F, weight, n_components, pool, share)
     return values[:S], V[:, :S]
 
 
 # ---- exact, or nearly ----
 
 
-def _exact(kernel: KernelData, n_components: int, weight: np.ndarray) -> _Basis:
+def _exact(kernel: KernelData, n_components: int, weight: np.ndarray, share: float) -> _Basis:
     """``diag(s) K diag(s) = P diag(l) P'`` for the roots s of the weights; F = diag(1/s) P diag(sqrt(l))."""
     n = len(kernel)
     if n > MAX_EXACT_ROWS:
@@ -178,14 +185,19 @@ def _exact(kernel: KernelData, n_components: int, weight: np.ndarray) -> _Basis:
     K *= s
     K *= s[:, None]
     values, P = eigh_descending(0.5 * (K + K.T), cancel=kernel.cancel)
-    S = _n_kept(values, kernel.dtype, n_components)
+    S = _n_kept(values, share, n_components)
     P, roots = P[:, :S], np.sqrt(values[:S])
     back = P / roots * s[:, None]
     return _Basis(P * roots / s[:, None], index, points, lambda A: back @ A)
 
 
 def _randomized(
-    kernel: KernelData, n_components: int, weight: np.ndarray, rng: np.random.Generator, pool: RowPool
+    kernel: KernelData,
+    n_components: int,
+    weight: np.ndarray,
+    rng: np.random.Generator,
+    pool: RowPool,
+    share: float,
 ) -> _Basis:
     """``(K Q) (Q' K Q)^{-1} (K Q)'`` for an orthonormal basis Q of the range of products with K."""
     n, s = len(kernel), np.sqrt(weight)[:, None]
@@ -197,7 +209,7 @@ def _randomized(
     C = tall.tdot(Q, s * Y, pool)
     check_kernel_sums(kernel.dtype, C)
     values, U = eigh_descending(0.5 * (C + C.T), cancel=pool.cancel)
-    m = _n_kept(values, kernel.dtype, n)
+    m = _n_kept(values, share, n)
     U = U[:, :m] / np.sqrt(values[:m])
     return _Basis(tall.dot(Y, U, pool), every, kernel.points(every), lambda A: s * tall.dot(Q, U @ A, pool))
 

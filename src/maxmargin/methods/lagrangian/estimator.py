@@ -11,8 +11,8 @@ import numpy as np
 from ...base import FitInput, KernelClassifier, forget
 from ...data import WeightedRows, check_choice, check_costs, check_flag, check_number, check_scale
 from ...kernels import Linear
-from ...solving import Callback, SolverResult, Stop, solve_columns, unsolved
-from ..eigen_map import find_eigen_features
+from ...solving import Callback, SolverResult, Status, Stop, solve_columns, unsolved
+from ..eigen_map import MAX_AUTO_EXACT_ROWS, find_eigen_features
 from ..linear import MAX_NEWTON_ORDER, count_support, linear_outputs
 from .iteration import row_mu
 from .spaces import ColumnSolver, EigenSpace, KernelSpace, LagrangianStart, LinearSpace, SpaceResult
@@ -41,8 +41,9 @@ class LagrangianSVC(KernelClassifier):
     where s_i is the sample's weight times its class's. The only constraint of the dual is a >= 0, which
     allows a very simple method: the published iteration solves one linear system again and again.
     scikit-learn's ``LinearSVC(C=c, loss="squared_hinge")``, which has no 1/2, is ``C=2*c`` here. Certificates
-    are computed in double, also for float32 rows and their kernel matrix; eigen features of float32 rows are
-    in float32, and ``dual_gap_`` is for the features as they are.
+    are computed in double, also for float32 rows and their kernel matrix. Eigen features of more than 1,000
+    float32 rows are in float32: what their rounding can do, measured on a sample of rows in double, is added
+    to the gap, and where that is then above ``tol`` the problem is solved again on features in double.
 
     Parameters
     ----------
@@ -194,8 +195,11 @@ class LagrangianSVC(KernelClassifier):
         """Whether the problem is solved in the features of X."""
         return isinstance(self.kernel_, Linear) and not isinstance(self.n_components, int | np.integer)
 
-    def _space(self, data: WeightedRows) -> LinearSpace | KernelSpace:
-        """Where to solve, by the kernel and the number of different rows."""
+    def _space(self, data: WeightedRows, *, in_double: bool = False) -> LinearSpace | KernelSpace:
+        """Where to solve, by the kernel and the number of different rows.
+
+        Eigen features are in double ``in_double``, or where they are exact and there are few rows.
+        """
         asked, n = self.n_components, len(data.rows)
         if self._is_linear():
             return LinearSpace(data, self.C, self.solver_)
@@ -208,15 +212,45 @@ class LagrangianSVC(KernelClassifier):
         if asked is None or (isinstance(asked, str) and n <= MAX_AUTO_KERNEL_ROWS):
             return KernelSpace(kernel, data, self.C, self.solver_)
         wanted = AUTO_COMPONENTS if isinstance(asked, str) else int(asked)
-        found = find_eigen_features(kernel, wanted, rng=self._rng(2), weight=data.weight)
+        found = find_eigen_features(
+            kernel,
+            wanted,
+            rng=self._rng(2),
+            weight=data.weight,
+            in_double=in_double or n <= MAX_AUTO_EXACT_ROWS,
+        )
         return EigenSpace(found, data, self.C, self.solver_)
 
     def _solve_all(
         self, data: WeightedRows, stop: Stop, callback: Callback | None, n_threads: int
     ) -> list[SolverResult]:
+        space = self._space(data)
+        results = self._solve_in(space, data, stop, callback, n_threads)
+        if not isinstance(space, EigenSpace):
+            return results
+        results = self._with_rounding(space, data, results)
+        open_ = any(r.status is Status.CONVERGED and r.gap > stop.tol for r in results)
+        if not open_ or stop.deadline.passed():
+            return [_judged(result, stop.tol) for result in results]
+        return self._solve_in(self._space(data, in_double=True), data, stop, callback, n_threads)
+
+    def _with_rounding(
+        self, space: EigenSpace, data: WeightedRows, results: list[SolverResult]
+    ) -> list[SolverResult]:
+        """The results with what rounding of eigen features in float32 can do included in their gaps."""
+        kernel, columns = self._kernel_data(data), range(len(results))
+        return [space.with_rounding(kernel, *self.code_.column(data.labels, t), results[t]) for t in columns]
+
+    def _solve_in(
+        self,
+        space: LinearSpace | KernelSpace,
+        data: WeightedRows,
+        stop: Stop,
+        callback: Callback | None,
+        n_threads: int,
+    ) -> list[SolverResult]:
         given = self.mu if self.solver_ == "lagrangian" else None
         mu = row_mu(given, self.C * data.weight, self.C * self._largest_weight)
-        space = self._space(data)
         starts = self._starts(space, data)
 
         def solve_column(column: int, stop: Stop, n_inner: int) -> SpaceResult:
@@ -291,3 +325,9 @@ class LagrangianSVC(KernelClassifier):
         if self.space_ != "linear":
             return super()._column_outputs(X)
         return linear_outputs(X, self.coef_, self.intercept_, self.n_jobs)
+
+
+def _judged(result: SolverResult, tol: float) -> SolverResult:
+    """The result, which has not converged if its gap is larger than the tolerance with rounding included."""
+    late = result.status is Status.CONVERGED and result.gap > tol
+    return replace(result, status=Status.TIME_LIMIT) if late else result

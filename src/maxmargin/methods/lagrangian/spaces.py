@@ -17,6 +17,7 @@ from ...kernels import KernelData
 from ...losses import SquaredHinge
 from ...solving import (
     Callback,
+    SampledErrors,
     SolverResult,
     Stop,
     is_indefinite,
@@ -33,6 +34,7 @@ from .systems import EigenSystem, FeatureSystem, KernelSystem, RidgeSystem, Wide
 
 __all__ = ["ColumnSolver", "EigenSpace", "KernelSpace", "LinearSpace"]
 
+N_SAMPLED_ROWS = 64  # whose eigen features are computed in double, to measure rounding
 MAX_ITERATED_ORDER = 10_000  # of the matrix that the published iteration factorises
 
 
@@ -126,7 +128,7 @@ class LinearSpace:
 
 
 class EigenSpace(LinearSpace):
-    """Eigen features of a kernel."""
+    """Eigen features of a kernel; in float32, where they may be, rounding counts (``with_rounding``)."""
 
     name = "eigen"
 
@@ -140,6 +142,27 @@ class EigenSpace(LinearSpace):
         if len(rows) == len(self.rows) and rows.X.dtype == np.float64:
             return EigenSystem(rows, cost, self.C * self.found.eigenvalues)
         return FeatureSystem(rows, cost)
+
+    def with_rounding(
+        self, kernel: KernelData, which: np.ndarray, y: np.ndarray, result: SolverResult
+    ) -> SolverResult:
+        """The result with what rounding of the features can do included in its gap.
+
+        The features of some rows are computed in double. With u the multipliers, errors e of outputs move the
+        losses by about u'e, and so does the change of ``w = sum_i u_i phi_i`` with half its squared norm.
+        """
+        if self.rows.X.dtype == np.float64 or not result.coef.any():
+            return result
+        u, w, check = _multipliers(result)[:, None], result.coef, result.history[-1]
+        places = np.linspace(0, len(which) - 1, min(N_SAMPLED_ROWS, len(which))).astype(np.int64)
+        exact = kernel.gram(kernel.points(which[places]), self.found.points) @ self.found.projection
+        d = exact - self.found.features[which[places]]
+        errors = SampledErrors.of(d, (d @ w)[:, None], np.sign(u[places]), u)
+        losses = errors.value + 0.5 * self.cost[which][u[:, 0] != 0.0].sum() * errors.noise**2
+        half_norm = errors.value + 0.5 * errors.gradient**2
+        rounding = float((losses + half_norm)[0])
+        history = (*result.history[:-1], replace(check, dual=check.dual - rounding))
+        return replace(result, history=history)
 
     def kernel_gap(self, kernel: KernelData, which: np.ndarray, y: np.ndarray, result: SolverResult) -> float:
         """The relative gap of the problem with the kernel itself.

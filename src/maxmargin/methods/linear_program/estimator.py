@@ -46,8 +46,7 @@ class LinearProgramSVC(KernelClassifier):
 
     HiGHS solves a program restricted to some features and samples. Features and samples that violate the
     optimality conditions are added until the duality gap of the whole program is at most ``tol``. Programs
-    and certificates are in double, kernel values of float32 rows included; eigen features of float32 rows are
-    in float32, and the certificate is for the features as they are.
+    and certificates are in double, kernel values and eigen features of float32 rows included.
 
     Parameters
     ----------
@@ -101,7 +100,7 @@ class LinearProgramSVC(KernelClassifier):
     dual_gap_ : float
         The largest relative duality gap of a column, computed in double for the rows as given, also for
         float32 rows; what rounding can do to margins is added. For eigen features it is that of the program
-        on these features.
+        on the features ``k(x, landmarks) @ projection``.
     status_ : str
         "converged", or the worst status of a column.
     history_ : list of tuple of Check
@@ -214,7 +213,7 @@ class LinearProgramSVC(KernelClassifier):
             return None
         kernel, rng = self._kernel_data(data), self._rng(2)
         return find_eigen_features(
-            kernel, self.n_components, method=self.eigen_method, rng=rng, weight=data.weight
+            kernel, self.n_components, method=self.eigen_method, rng=rng, weight=data.weight, in_double=True
         )
 
     def _solve_all(
