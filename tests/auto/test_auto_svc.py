@@ -1,5 +1,6 @@
 """``AutoSVC``: what it chooses, what it promises, and what it leaves when the time is up."""
 
+import itertools
 import pickle
 
 import numpy as np
@@ -14,8 +15,11 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import maxmargin
 from maxmargin import AutoSVC
+from maxmargin._native import Cancelled
+from maxmargin.auto import scaling
 from maxmargin.auto.folds import StageFits
 from maxmargin.io import Checkpoint
+from maxmargin.solving import Deadline
 
 
 def rings(n=200, seed=0):
@@ -325,3 +329,56 @@ def test_support_vectors_are_numbered_as_the_rows_were_given():
     model = AutoSVC(random_state=0, learn_metric=None).fit(X, y)
     rows = model.scaling_.transform(X[model.estimator_.support_])
     np.testing.assert_array_equal(rows, model.estimator_.support_vectors_)
+
+
+@pytest.mark.parametrize("error", [TimeoutError("no time for a first step"), Cancelled("cancelled")])
+def test_a_search_that_is_cut_fits_the_best_candidate_so_far(monkeypatch, error):
+    X, y = load_iris(return_X_y=True)
+    run, calls = StageFits.run, itertools.count()
+
+    def cut(self, trials, folds):
+        if next(calls) < 2:
+            return run(self, trials, folds)
+        raise error
+
+    monkeypatch.setattr(StageFits, "run", cut)
+    monkeypatch.setattr(Deadline, "has_cut", property(lambda self: True))
+    with pytest.warns(ConvergenceWarning, match="before all candidates were compared"):
+        model = AutoSVC(random_state=0, learn_metric=None).fit(X, y)
+    assert model.status_ == "time_limit"
+    assert model.score(X, y) > 0.9
+
+
+def test_columns_are_scaled_as_one_by_one():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 9)) * 10.0 ** np.arange(-160, 201, 45)
+    X[:, 3], X[:, 5], X[:, 6] = 7.0, X[:, 5] > 0, np.exp(4.0 * rng.normal(size=60))
+    weight = rng.integers(1, 4, size=60).astype(float)
+    repeated = np.repeat(X, weight.astype(int), axis=0)
+    found = scaling.scalings(X, weight)
+    assert found["bent"].bent.tolist() == [False] * 6 + [True] + [False] * 2
+    Z = found["standardised"].transform(repeated)
+    assert np.allclose(Z.mean(axis=0), 0.0, atol=1e-12)
+    plain = [0, 1, 2, 4, 6, 7, 8]
+    share = np.array([(column != column.min()).mean() for column in repeated.T[plain]])
+    assert np.allclose(Z[:, plain].std(axis=0), np.sqrt(share))
+    assert np.abs(Z[:, 3]).max() < 1e-14
+    one = [scaling.scalings(X[:, [j]], weight) for j in range(9)]
+    for name, whole in found.items():
+        for j, alone in enumerate(one):
+            assert np.array_equal(whole.scale[[j]], alone.get(name, alone["standardised"]).scale)
+
+
+def test_the_median_is_that_of_repeated_values():
+    rng = np.random.default_rng(1)
+    X, weight = rng.integers(0, 9, size=(31, 4)).astype(float), rng.integers(1, 5, size=31)
+    repeated = np.repeat(X, weight, axis=0)
+    low = np.sort(repeated, axis=0)[(len(repeated) - 1) // 2]
+    assert np.array_equal(scaling._medians(X, weight / weight.sum()), low)
+
+
+def test_values_whose_difference_overflows_are_refused():
+    X, y = rings()
+    X[3, 1], X[4, 1] = 1.7e308, -1.7e308
+    with pytest.raises(ValueError, match=r"too large: column 1 .* Scale it"):
+        AutoSVC(random_state=0).fit(X, y)

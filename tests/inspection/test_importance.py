@@ -189,3 +189,14 @@ def test_a_constant_function_has_no_important_column():
     model = mm.LinearSVC().fit(X, y)
     model.coef_ = np.zeros_like(model.coef_)
     assert not importance(model, X).any()
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-160, 1e200])
+@pytest.mark.parametrize("layout", [np.asarray, sp.csr_array])
+def test_the_unit_of_the_columns_does_not_matter(scale, layout):
+    X, y = data()
+    model = mm.LinearSVC().fit(layout(X), y)
+    expected = importance(model, layout(X))
+    with np.errstate(all="raise"):
+        model.coef_ = model.coef_ / scale
+        assert importance(model, layout(X * scale)) == pytest.approx(expected)

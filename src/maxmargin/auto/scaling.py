@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from .._native import is_sparse
+from ..solving import row_blocks
 
 __all__ = ["VIEWS", "ColumnScaling", "scalings"]
 
@@ -16,6 +17,7 @@ VIEWS = ("standardised", "bent")
 MIN_KURTOSIS = 6.0  # of a column that is bent; 3 is the normal distribution's, 9 the exponential's
 MIN_SPARSE_TAIL = 4.0  # the largest value of a sparse column that is bent, over the mean of its values
 ROWS_PER_BLOCK = 4096
+MAX_ENTRIES = 1 << 18  # of the columns whose moments are computed together
 
 
 @dataclass(frozen=True)
@@ -63,8 +65,18 @@ def scalings(X: Any, weight: np.ndarray) -> dict[str, ColumnScaling]:
 
 
 def _dense_scalings(X: np.ndarray, share: np.ndarray) -> dict[str, ColumnScaling]:
-    columns = [_column(X[:, j].astype(np.float64), share) for j in range(X.shape[1])]
-    bent, origin, unit, center, scale, bent_center, bent_scale = (np.array(part) for part in zip(*columns))
+    n, d = X.shape
+    with np.errstate(over="ignore"):
+        wide = ~np.isfinite(X.max(axis=0) - X.min(axis=0))
+    if wide.any():
+        raise ValueError(
+            f"the features are too large: column {int(np.argmax(wide))} of X has values whose difference "
+            "overflows. Scale it, for example with sklearn.preprocessing.MaxAbsScaler."
+        )
+    parts = [
+        _columns(X[:, some].astype(np.float64), share) for some in row_blocks(d, max(1, MAX_ENTRIES // n))
+    ]
+    bent, origin, unit, center, scale, bent_center, bent_scale = map(np.concatenate, zip(*parts))
     found = {
         "standardised": ColumnScaling(np.zeros_like(bent), 0.0 * origin, 0.0 * unit + 1.0, center, scale)
     }
@@ -73,17 +85,20 @@ def _dense_scalings(X: np.ndarray, share: np.ndarray) -> dict[str, ColumnScaling
     return found
 
 
-def _column(x: np.ndarray, share: np.ndarray) -> tuple[bool, float, float, float, float, float, float]:
-    """Whether a column is bent, the origin and unit for that, center and scale without and with it."""
+def _columns(x: np.ndarray, share: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Which columns are bent, the origin and unit for that, center and scale without and with it."""
     center, scale, kurtosis = _moments(x, share)
-    plain = (False, 0.0, 1.0, center, scale, center, scale)
-    if kurtosis <= MIN_KURTOSIS or ((x == x.min()) | (x == x.max())).all():
-        return plain
-    origin = _median(x, share)
-    distance = np.abs(x - origin)
-    unit = _median(distance, share) or float(share @ distance)
-    after = _moments(np.arcsinh((x - origin) / unit), share)
-    return (True, origin, unit, center, scale, after[0], after[1])
+    two_valued = ((x == x.min(axis=0)) | (x == x.max(axis=0))).all(axis=0)
+    bent = (kurtosis > MIN_KURTOSIS) & ~two_valued
+    origin, unit, after, after_scale = np.zeros(len(bent)), np.ones(len(bent)), center.copy(), scale.copy()
+    if bent.any():
+        x = x[:, bent]
+        origin[bent] = _medians(x, share)
+        distance = np.abs(x - origin[bent])
+        middle = _medians(distance, share)
+        unit[bent] = np.where(middle > 0.0, middle, _weighted(distance, share))
+        after[bent], after_scale[bent], _ = _moments(np.arcsinh((x - origin[bent]) / unit[bent]), share)
+    return bent, origin, unit, center, scale, after, after_scale
 
 
 def _sparse_scalings(X: Any, share: np.ndarray) -> dict[str, ColumnScaling]:
@@ -103,25 +118,33 @@ def _sparse_scalings(X: Any, share: np.ndarray) -> dict[str, ColumnScaling]:
     return found
 
 
-def _moments(x: np.ndarray, share: np.ndarray) -> tuple[float, float, float]:
-    """Mean, scale and kurtosis; the scale of mostly equal values is that of the others.
+def _moments(x: np.ndarray, share: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Mean, scale and kurtosis of each column; the scale of mostly equal values is that of the others.
 
     It is the standard deviation over the root of the share of values that are not the minimum (or not the
     maximum, if that is more frequent), as in ``TablePreparation``.
     """
-    size = float(np.abs(x).max(initial=0.0))
-    if size == 0.0:
-        return 0.0, 1.0, 0.0
-    u = x / size
-    mean = float(share @ u)
-    variance = float(share @ (u - mean) ** 2)
-    apart = min(float(share @ (x != x.min())), float(share @ (x != x.max())))
-    if variance <= np.finfo(float).eps ** 2 or apart <= 0.0:
-        return size * mean, 1.0, 0.0
-    kurtosis = float(share @ (u - mean) ** 4) / variance**2
-    return size * mean, size * float(np.sqrt(variance / apart)), kurtosis
+    size = np.abs(x).max(axis=0)
+    u = x / np.where(size > 0.0, size, 1.0)
+    mean = _weighted(u, share)
+    u -= mean
+    u *= u
+    variance = _weighted(u, share)
+    apart = np.minimum(_weighted(x != x.min(axis=0), share), _weighted(x != x.max(axis=0), share))
+    varies = (variance > np.finfo(float).eps ** 2) & (apart > 0.0)
+    u *= u
+    kurtosis = np.divide(_weighted(u, share), variance**2, out=np.zeros_like(mean), where=varies)
+    deviation = np.sqrt(np.divide(variance, apart, out=np.ones_like(mean), where=varies))
+    return size * mean, np.where(varies, size, 1.0) * deviation, kurtosis
 
 
-def _median(x: np.ndarray, share: np.ndarray) -> float:
-    order = np.argsort(x, kind="stable")
-    return float(x[order][np.searchsorted(np.cumsum(share[order]), 0.5 - 1e-12)])
+def _weighted(x: np.ndarray, share: np.ndarray) -> np.ndarray:
+    """The weighted mean of each column."""
+    return np.asarray((share[:, None] * x).sum(axis=0))
+
+
+def _medians(x: np.ndarray, share: np.ndarray) -> np.ndarray:
+    """The weighted median of each column."""
+    order = np.argsort(x, axis=0, kind="stable")
+    middle = (np.cumsum(share[order], axis=0) < 0.5 - 1e-12).sum(axis=0)
+    return np.asarray(np.take_along_axis(x, np.take_along_axis(order, middle[None], axis=0), axis=0)[0])

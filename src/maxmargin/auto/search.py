@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from ..checkpoints import FitRecord
-from ..solving import Deadline, State, too_late
+from ..solving import Deadline, State, too_late, until_cut
 from .candidates import CODES, Candidate, Trial, first_grid, neighbourhood
 from .choice import Choice, Judge, choose
 from .cost import Shape, shape_of
@@ -147,7 +148,7 @@ class Search:
                 trial.scores[rows] = kept[f"scores_{k}"]
                 trial.n_support, trial.gap = int(kept["n_support"][k]), float(kept["gaps"][k])
             return True
-        if self.deadline.passed() or not fits.run(group, folds):
+        if not self._fitted(fits, group, folds):
             return False
         if self.record.part is not None:
             state = State(
@@ -157,6 +158,14 @@ class Search:
                 state[f"scores_{k}"] = trial.scores[rows]
             self.record.part.keep(key, state)
         return True
+
+    def _fitted(self, fits: StageFits, group: list[Trial], folds: list[int]) -> bool:
+        """Whether all fits of a group ended before the time was up."""
+        if self.deadline.passed():
+            return False
+        with until_cut(self.deadline), suppress(TimeoutError):  # of a fit without time for its first step
+            return fits.run(group, folds)
+        return False
 
     def _recoded(self, trials: list[Trial], judge: Judge) -> list[list[Trial]]:
         """The trials that are not far behind, of the best families, with the other code."""

@@ -21,8 +21,6 @@ def squared_gradients(model: Any, X: Any, *, full: bool = False) -> np.ndarray:
     The f_t are the outputs of the columns of the model's code.
     """
     coef = _coefficients(model)
-    if coef.shape[1] > model.code_.n_columns:  # a joint program of two classes: the difference counts
-        coef = coef[:, 1:] - coef[:, :1]
     if not _is_expansion(model):
         return coef @ coef.T if full else np.square(coef).sum(axis=1)
     check_gradient(model.kernel_)
@@ -34,7 +32,11 @@ def importances_at(model: Any, X: Any) -> np.ndarray:
     if _is_expansion(model):
         check_gradient(model.kernel_)  # before X is read: it may be anything
     rows = some_rows(as_rows(X))
-    return as_shares(squared_gradients(model, rows) * column_variances(rows))
+    with np.errstate(under="ignore"):
+        deviations = column_deviations(rows)
+        if _is_expansion(model):
+            return as_shares(squared_gradients(model, rows) * np.square(deviations))
+        return as_shares(np.square(_coefficients(model) * deviations[:, None]).sum(axis=1))
 
 
 def own_importances(model: Any) -> np.ndarray:
@@ -59,7 +61,8 @@ def own_importances(model: Any) -> np.ndarray:
 def _at_support_vectors(model: Any) -> np.ndarray:
     if _is_expansion(model):
         return importances_at(model, model.support_vectors_)
-    return as_shares(squared_gradients(model, None))
+    with np.errstate(under="ignore"):
+        return as_shares(squared_gradients(model, None))
 
 
 def _is_expansion(model: Any) -> bool:
@@ -68,8 +71,10 @@ def _is_expansion(model: Any) -> bool:
 
 def _coefficients(model: Any) -> np.ndarray:
     """Of the support vectors or the columns of X, (n, n_outputs)."""
-    coef: np.ndarray = model.dual_coef_ if _is_expansion(model) else model.coef_
-    return coef.T
+    coef: np.ndarray = (model.dual_coef_ if _is_expansion(model) else model.coef_).T
+    if coef.shape[1] > model.code_.n_columns:  # a joint program of two classes: the difference counts
+        return coef[:, 1:] - coef[:, :1]
+    return coef
 
 
 def some_rows(X: Any) -> Any:
@@ -78,14 +83,17 @@ def some_rows(X: Any) -> Any:
     return X if n <= MAX_ROWS else X[np.linspace(0, n - 1, MAX_ROWS).astype(np.int64)]
 
 
-def column_variances(X: Any) -> np.ndarray:
-    """The variance of each column."""
+def column_deviations(X: Any) -> np.ndarray:
+    """The standard deviation of each column."""
     X = X.astype(np.float64)
-    mean = np.asarray(X.mean(axis=0)).ravel()
+    size = np.asarray(abs(X).max(axis=0).toarray() if is_sparse(X) else np.abs(X).max(axis=0)).ravel()
+    size[size == 0.0] = 1.0  # squares of the others would underflow, or overflow
     if not is_sparse(X):
-        return np.square(X - mean).mean(axis=0)
-    squares = X.multiply(X).mean(axis=0)  # zeros of sparse columns are the origin, so little is lost
-    return np.maximum(np.asarray(squares).ravel() - mean**2, 0.0)
+        return size * np.std(X / size, axis=0)
+    X = X.multiply(1.0 / size).tocsr()
+    mean = np.asarray(X.mean(axis=0)).ravel()
+    squares = np.asarray(X.multiply(X).mean(axis=0)).ravel()
+    return size * np.sqrt(np.maximum(squares - mean**2, 0.0))  # zeros are the origin, so little is lost
 
 
 def as_shares(values: np.ndarray) -> np.ndarray:

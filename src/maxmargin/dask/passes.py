@@ -73,7 +73,7 @@ class DaskPasses:
     def _result(self, total: Future) -> Any:
         try:
             while not total.done():
-                if self.deadline.flag[0]:
+                if self.deadline.flag[0] or self.deadline.has_cut:
                     raise Cancelled("cancelled")
                 try:
                     wait(total, timeout=SECONDS_BETWEEN_LOOKS)

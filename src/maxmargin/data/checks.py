@@ -186,6 +186,8 @@ def check_label_types(labels: Any, name: str = "y") -> None:
     else:
         return
     kinds = sorted({_kind_of_label(of) for of in found})
+    if kinds == ["missing labels"]:
+        raise ValueError(f"{name} has no labels, only missing ones. Leave out rows without a label.")
     if len(kinds) > 1:
         raise ValueError(
             f"{name} mixes labels of different types: {' and '.join(kinds)}. Give labels of one type, for "

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -13,10 +14,17 @@ from ... import _native
 from ...kernels import Kernel, KernelData
 from ...numerics import times_triangle
 from ...solving import row_blocks
+from .rows import RowBlock
 
-__all__ = ["BlockFeatures", "KernelFeatures", "LinearFeatures"]
+__all__ = ["BlockFeatures", "KernelFeatures", "LinearFeatures", "check_cancelled"]
 
 ROWS_AT_ONCE = 8192  # whose features are in memory together
+
+
+def check_cancelled(block: RowBlock) -> None:
+    """Raise if the work on the rows must end."""
+    if block.cancel[0]:
+        raise _native.Cancelled("cancelled")
 
 
 class BlockFeatures(Protocol):
@@ -27,8 +35,8 @@ class BlockFeatures(Protocol):
         """The length of phi(x)."""
         ...
 
-    def parts(self, X: Any, double: bool) -> Iterator[tuple[slice, np.ndarray]]:
-        """The features of some rows at a time, in the precision of X or in double."""
+    def parts(self, block: RowBlock, double: bool) -> Iterator[tuple[slice, np.ndarray]]:
+        """The features of some rows at a time, in their precision or in double."""
         ...
 
 
@@ -42,7 +50,6 @@ class KernelFeatures:
     kernel: Kernel
     centres: Any
     factor: np.ndarray  # L, lower triangular, in double
-    cancel: np.ndarray = field(default_factory=lambda: _native.NEVER, repr=False)
 
     @classmethod
     def of(cls, kernel: Kernel, centres: Any) -> KernelFeatures:
@@ -60,20 +67,23 @@ class KernelFeatures:
         """The number of centres."""
         return len(self.factor)
 
-    def parts(self, X: Any, double: bool) -> Iterator[tuple[slice, np.ndarray]]:
-        """The features of some rows at a time, in the precision of X or in double."""
-        centres = self.centres.astype(np.float64) if double else self.centres
-        right = np.linalg.inv(self.factor).T.astype(centres.dtype)
-        memory = np.empty((min(ROWS_AT_ONCE, X.shape[0]), self.n_features), dtype=centres.dtype)
-        for rows in row_blocks(X.shape[0], ROWS_AT_ONCE):
-            some = X[rows].astype(centres.dtype, copy=False)
-            phi = memory[: some.shape[0]]
-            times_triangle(self._values(some, centres), right, phi)
-            yield rows, phi
+    @cached_property
+    def inverse(self) -> np.ndarray:
+        """``L^{-T}``."""
+        return np.linalg.inv(self.factor).T
 
-    def _values(self, X: Any, centres: Any) -> np.ndarray:
-        rows = KernelData(self.kernel, X, np.arange(X.shape[0]), cancel=self.cancel)
-        return rows.block(slice(None), centres)
+    def parts(self, block: RowBlock, double: bool) -> Iterator[tuple[slice, np.ndarray]]:
+        """The features of some rows at a time, in their precision or in double."""
+        centres = self.centres.astype(np.float64) if double else self.centres
+        right = self.inverse.astype(centres.dtype)
+        memory = np.empty((min(ROWS_AT_ONCE, len(block)), self.n_features), dtype=centres.dtype)
+        for rows in row_blocks(len(block), ROWS_AT_ONCE):
+            some = block.X[rows].astype(centres.dtype, copy=False)
+            phi = memory[: some.shape[0]]
+            values = KernelData(self.kernel, some, np.arange(some.shape[0]), cancel=block.cancel)
+            times_triangle(values.block(slice(None), centres), right, phi)
+            check_cancelled(block)
+            yield rows, phi
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the factor, which is larger than the centres and soon computed again."""
@@ -103,12 +113,13 @@ class LinearFeatures:
         """The number of columns, and one more for an intercept."""
         return self.n_columns + self.intercept
 
-    def parts(self, X: Any, double: bool) -> Iterator[tuple[slice, np.ndarray]]:
+    def parts(self, block: RowBlock, double: bool) -> Iterator[tuple[slice, np.ndarray]]:
         """The rows, some at a time."""
-        dtype = np.float64 if double else X.dtype
-        memory = np.ones((min(ROWS_AT_ONCE, X.shape[0]), self.n_features), dtype=dtype)
-        for rows in row_blocks(X.shape[0], ROWS_AT_ONCE):
-            some = X[rows]
+        dtype = np.float64 if double else block.X.dtype
+        memory = np.ones((min(ROWS_AT_ONCE, len(block)), self.n_features), dtype=dtype)
+        for rows in row_blocks(len(block), ROWS_AT_ONCE):
+            check_cancelled(block)
+            some = block.X[rows]
             phi = memory[: some.shape[0]]
             phi[:, : self.n_columns] = some.toarray() if _native.is_sparse(some) else some
             yield rows, phi

@@ -7,12 +7,12 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..._native import effective_n_threads
-from ...base import SUCCESS, fit_callback, fit_deadline
+from ...base import SUCCESS, fit_callback, fit_deadline, forget
 from ...checkpoints import FitRecord, fit_record, parameter_identity
 from ...data import check_number
 from ...kernels import Precomputed, n_points
 from ...losses import loss_from_name
-from ...solving import Deadline, SolverResult, Status, summary_of
+from ...solving import Check, Deadline, SolverResult, Status, summary_of, until_cut
 from .features import KernelFeatures
 from .newton import solve_blocks
 from .passes import Passes, ThreadPasses
@@ -94,26 +94,34 @@ def fit_in_passes(
     if record.part is not None:
         record.bind(parameter_identity(model) | _identity(found))
     model._fit(found.X, found.y, found.sample_weight(), record=record.below("sample"), deadline=deadline)
+    before = Status(model.status_)
+    forget(model, "status_")  # the sample's model is not the result
     with fit_callback(model, found.X, found.y) as callback:
         stop = record.below("passes").limits(model._stop(deadline))
         for attempt in range(MAX_ALPHA_STEPS):
             problem, V = block_problem(model, found, ALPHA_FACTOR**attempt)
             single = found.X.dtype == np.float32
-            result, _ = solve_blocks(passes, problem, V, single=single, stop=stop, callback=callback)
+            result = _sample_solution(V)
+            with until_cut(deadline):
+                result = solve_blocks(passes, problem, V, single=single, stop=stop, callback=callback)
             if result.status is not Status.STALLED or model.alpha != "auto":
                 break
-    _store(model, problem, result)
+    _store(model, problem, result, before)
     model.n_rows_, model.n_passes_ = found.n_rows, passes.n_passes
 
 
-def _store(model: Any, problem: BlockProblem, result: SolverResult) -> None:
-    """Replace the sample's coefficients and certificate by those of all rows."""
+def _sample_solution(V: np.ndarray) -> SolverResult:
+    """What there is if the time is up before the first pass: nothing is known of it over all rows."""
+    return SolverResult(V, 0.0, Status.TIME_LIMIT, (Check(0, np.inf, -np.inf, 0.0),))
+
+
+def _store(model: Any, problem: BlockProblem, result: SolverResult, before: Status) -> None:
+    """Replace the sample's coefficients and certificate, and its status, by those of all rows."""
     features: Any = problem.features
-    before = Status(model.status_)
     model._keep(model.support_vectors_, features.coefficients(result.coef), None)
     model.alpha_, model._training = problem.alpha, model._training.without_rows()
     model._certify(summary_of([result]))
-    if result.status is Status.CONVERGED and before in SUCCESS:
+    if result.status is Status.CONVERGED and before in (*SUCCESS, Status.TIME_LIMIT):
         model.status_ = str(before)
 
 

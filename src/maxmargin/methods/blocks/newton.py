@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.linalg import cho_factor, cho_solve
 
 from ...solving import (
     FLOAT_EPS,
@@ -33,6 +34,7 @@ SHORTER_STEPS = (0.5, 0.25, 0.125, 0.03, 0.005)
 SUFFICIENT_DECREASE = 1e-4  # share of the decrease that the gradient predicts
 ROUNDING_OF_SUMS = {True: 1e-12, False: 1e-6}  # relative, of an objective in double and in float32
 SETTLED_SHARE = 0.1  # of its part of the tolerated gap: a column below it stays where it is
+SAME_ROWS = 1e-9  # share of the weight that rounding may change from pass to pass
 MAX_HESSIAN_BYTES = 96 << 20  # of all columns; each pass holds some copies of it
 MAX_SINGLE_CONDITION = 1e4  # of a Hessian plus alpha that is summed in float32
 MAX_PRODUCTS = 30  # passes of conjugate gradients for one step
@@ -94,11 +96,11 @@ def solve_blocks(
     single: bool,
     stop: Stop,
     callback: Callback | None = None,
-) -> tuple[SolverResult, Point]:
+) -> SolverResult:
     """Minimise from V to ``stop.tol``; ``single`` says that rows are in float32. ``coef`` is V."""
     solve = BlockNewton(passes, problem, V, single, stop)
     status, history = drive(solve.state, solve.step, solve.certify, stop, callback)
-    return SolverResult(solve.state.V.copy(), 0.0, status, history), solve.at_point()
+    return SolverResult(solve.state.V.copy(), 0.0, status, history)
 
 
 class BlockNewton:
@@ -182,7 +184,13 @@ class BlockNewton:
             double=self.state.double,
             double_hessians=self.state.double or scale > MAX_SINGLE_CONDITION * self.problem.alpha,
         )
-        return Point(self.problem, V, self.passes.run(newton_sums, task), self.state.double)
+        sums = self.passes.run(newton_sums, task)
+        if not np.allclose(sums.costs, 1.0, rtol=0.0, atol=SAME_ROWS):
+            raise ValueError(
+                f"a pass over the blocks found {sums.costs.min():.6g} times the weight of rows that the "
+                "first pass found; the source must have the same rows each time it is read."
+            )
+        return Point(self.problem, V, sums, self.state.double)
 
     @property
     def _scale(self) -> float:
@@ -210,11 +218,9 @@ class BlockNewton:
                 diagonal[-1] = ridge - self.problem.alpha + least
             H[np.diag_indices_from(H)] += diagonal
             try:
-                L = np.linalg.cholesky(H)
+                return np.asarray(-cho_solve(cho_factor(H, lower=True, check_finite=False), g))
             except np.linalg.LinAlgError:
                 ridge = max(10.0 * ridge, 100.0 * least)
-                continue
-            return -np.linalg.solve(L.T, np.linalg.solve(L, g))
 
     def _by_products(self, point: Point, G: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """Conjugate gradients on ``(H + alpha I) d = -g`` in all columns at once."""

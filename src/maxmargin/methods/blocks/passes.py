@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 
 from ..._native import Cancelled, ThreadPool, one_blas_thread
@@ -80,13 +80,17 @@ class ThreadPasses:
     n_passes: int = 0
 
     def run(self, function: Callable[[RowBlock, Any], S], task: Any) -> S:
-        """The sum over all blocks of ``function(block, task)``; raises ``Cancelled`` once the time is up."""
+        """The sum over all blocks of ``function(block, task)``; raises ``Cancelled`` once the time is up.
+
+        Work within a block is cut as well, but not what the source does to read one.
+        """
         self.n_passes += 1
         tree, waiting = Tree(), dict[Future[S], int]()
         with one_blas_thread(), ThreadPool(self.n_threads) as pool:
             try:
                 for number, block in enumerate(self.source.blocks()):
                     self._check()
+                    block = replace(block, cancel=self.deadline.flag)
                     waiting[pool.submit(function, block, task)] = number
                     if len(waiting) > self.n_threads:
                         self._collect(tree, waiting)
@@ -102,7 +106,7 @@ class ThreadPasses:
         return total
 
     def _check(self) -> None:
-        if self.deadline.flag[0]:
+        if self.deadline.flag[0] or self.deadline.has_cut:
             raise Cancelled("cancelled")
 
     def _collect(self, tree: Tree, waiting: dict[Future[S], int]) -> None:

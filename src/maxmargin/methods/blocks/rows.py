@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_consistent_length
 
+from ..._native import NEVER
 from ...data import check_label_types, check_rows, check_sample_weight, check_weights
 
 __all__ = ["BlockSource", "GivenBlocks", "RowBlock", "row_block", "source_of"]
@@ -17,14 +18,21 @@ __all__ = ["BlockSource", "GivenBlocks", "RowBlock", "row_block", "source_of"]
 
 @dataclass(frozen=True, eq=False)
 class RowBlock:
-    """Rows in the core's layout, their labels as given, and their weights."""
+    """Rows in the core's layout, their labels as given, and their weights.
+
+    ``cancel`` is the byte that ends work on the rows; it belongs to the process and is not pickled.
+    """
 
     X: Any
     y: np.ndarray
     weight: np.ndarray
+    cancel: np.ndarray = field(default_factory=lambda: NEVER, repr=False)
 
     def __len__(self) -> int:
         return len(self.y)
+
+    def __reduce__(self) -> Any:
+        return RowBlock, (self.X, self.y, self.weight)
 
 
 @runtime_checkable

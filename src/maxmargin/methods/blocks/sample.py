@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..._native import hash_rows
-from ...data import class_weights, mixed
+from ...data import check_label_types, class_weights, mixed
 from ...kernels import join_points
 from .rows import RowBlock
 
@@ -60,6 +60,7 @@ class Look:
             raise ValueError(
                 f"blocks are {_kind(self.X)} and {_kind(other.X)}; all must have one type and layout."
             )
+        check_label_types([*self.counts, *other.counts])
         counts, weights = dict(self.counts), dict(self.weights)
         for label, n in other.counts.items():
             counts[label] = counts.get(label, 0) + n

@@ -15,7 +15,8 @@ import numpy as np
 from ...codes import Code
 from ...data import label_numbers
 from ...losses import SmoothLoss
-from .features import BlockFeatures
+from ...solving import row_blocks
+from .features import BlockFeatures, check_cancelled
 from .rows import RowBlock
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "product_sums",
 ]
 
+MAX_UNCUT_PRODUCTS = 1 << 31  # of numbers, in one matrix product: a deadline cuts between two
 UNKNOWN_LABELS = (
     "y has labels {labels} that an earlier pass over the same blocks did not show, only {classes}."
 )
@@ -85,6 +87,7 @@ class NewtonTask:
 class NewtonSums:
     """Sums over rows; those of g and u, and of what is a function of u, are apart for targets +1 and -1."""
 
+    costs: np.ndarray  # c, 1 for each column if the rows are those of the first pass
     losses: np.ndarray  # (n_columns,)
     along: np.ndarray  # losses along the step, (n_shares, n_columns)
     gradients: np.ndarray  # g, (2, n_features, n_columns)
@@ -97,7 +100,7 @@ class NewtonSums:
     def zero(cls, task: NewtonTask) -> NewtonSums:
         """The sums over no rows."""
         p, T = task.V.shape
-        sizes = [(T,), (len(task.shares), T), (2, p, T), (2, T), (2, T), (2, T)]
+        sizes = [(T,), (T,), (len(task.shares), T), (2, p, T), (2, T), (2, T), (2, T)]
         sizes.append((len(task.with_hessians), p, p))
         return cls(*(np.zeros(size) for size in sizes))
 
@@ -117,7 +120,8 @@ def newton_sums(block: RowBlock, task: NewtonTask) -> NewtonSums:
     problem, sums = task.problem, NewtonSums.zero(task)
     loss: SmoothLoss = problem.loss
     targets, costs = problem.columns(block)
-    for rows, phi in problem.features.parts(block.X, task.double):
+    sums.costs += costs.sum(axis=0)
+    for rows, phi in problem.features.parts(block, task.double):
         y, c = targets[rows], costs[rows]
         f = (phi @ task.V.astype(phi.dtype)).astype(np.float64)
         if task.step is not None and task.shares:
@@ -132,16 +136,22 @@ def newton_sums(block: RowBlock, task: NewtonTask) -> NewtonSums:
             sums.squares[sign] += (own * u).sum(axis=0)
             sums.entropies[sign] += (np.where(side, c * value, 0.0) + own * y * f).sum(axis=0)
             sums.gradients[sign] += phi.T @ (own * y).astype(phi.dtype)
-        _add_hessians(sums, phi, c * loss.curvature(y * f), task)
+        _add_hessians(sums, phi, c * loss.curvature(y * f), task, block)
     return sums
 
 
-def _add_hessians(sums: NewtonSums, phi: np.ndarray, curvature: np.ndarray, task: NewtonTask) -> None:
+def _add_hessians(
+    sums: NewtonSums, phi: np.ndarray, curvature: np.ndarray, task: NewtonTask, block: RowBlock
+) -> None:
+    n_rows = max(MAX_UNCUT_PRODUCTS // max(phi.shape[1], 1) ** 2, 1)
     for k, t in enumerate(task.with_hessians):
         active = np.flatnonzero(curvature[:, t])
-        part = phi[active].astype(np.float64 if task.double_hessians else phi.dtype, copy=False)
-        part *= np.sqrt(curvature[active, t]).astype(part.dtype)[:, None]
-        sums.hessians[k] += part.T @ part
+        for rows in row_blocks(len(active), n_rows):
+            check_cancelled(block)
+            some = active[rows]
+            part = phi[some].astype(np.float64 if task.double_hessians else phi.dtype, copy=False)
+            part *= np.sqrt(curvature[some, t]).astype(part.dtype)[:, None]
+            sums.hessians[k] += part.T @ part
 
 
 @dataclass(frozen=True)
@@ -175,7 +185,7 @@ def product_sums(block: RowBlock, task: ProductTask) -> ProductSums:
     problem, total = task.problem, np.zeros(task.V.shape)
     loss = problem.loss
     targets, costs = problem.columns(block)
-    for rows, phi in problem.features.parts(block.X, task.double):
+    for rows, phi in problem.features.parts(block, task.double):
         y = targets[rows]
         f = (phi @ task.V.astype(phi.dtype)).astype(np.float64)
         d = (phi @ task.directions.astype(phi.dtype)).astype(np.float64)
