@@ -1,0 +1,84 @@
+"""The site: Sphinx reads the tree that docs/stage.py writes. Nothing is loaded from elsewhere."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import maxmargin
+
+ROOT = Path(os.environ["MAXMARGIN_CHECKOUT"])
+SOURCE = Path(__file__).parent
+sys.path.insert(0, str(SOURCE))
+
+project = "maxmargin"
+author = "The maxmargin developers"
+release = version = maxmargin.__version__
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.mathjax",
+    "sphinx_gallery.gen_gallery",
+]
+
+# Pages are Markdown that also reads well on a code host: no directives but ```math.
+source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
+myst_heading_anchors = 4
+myst_fence_as_directive = ["math"]
+myst_links_external_new_tab = False
+suppress_warnings = ["myst.header", "misc.highlighting_failure"]
+
+# The formulas are set by a copy of MathJax that a package brings; docs/stage.py puts it beside the pages.
+mathjax_path = "mathjax/tex-chtml.js"
+
+autosummary_generate = False
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"
+autodoc_default_options = {"show-inheritance": False}
+napoleon_google_docstring = False
+napoleon_use_ivar = True
+napoleon_use_rtype = False
+add_module_names = False
+toc_object_entries = False
+
+sphinx_gallery_conf = {
+    "examples_dirs": [str(ROOT / "examples" / "gallery")],
+    "gallery_dirs": ["gallery"],
+    "filename_pattern": r"\.py$",
+    "within_subsection_order": "FileNameSortKey",
+    "download_all_examples": False,
+    "show_signature": False,
+    "show_memory": False,
+    "min_reported_time": 0,
+    "abort_on_example_error": True,
+    "doc_module": ("maxmargin",),
+    "reference_url": {"maxmargin": None},
+    "image_scrapers": ("matplotlib",),
+    "reset_modules": ("matplotlib",),
+    "remove_config_comments": True,
+    "plot_gallery": "True",
+}
+
+html_theme = "pydata_sphinx_theme"
+html_title = "maxmargin"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_show_sourcelink = False
+html_copy_source = False
+html_theme_options = {
+    "logo": {"text": "maxmargin"},
+    "navbar_align": "left",
+    "header_links_before_dropdown": 6,
+    "navigation_with_keys": False,
+    "show_prev_next": True,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+}
+html_sidebars = {"index": [], "about": [], "changes": [], "results": []}
+copyright = "the maxmargin developers, BSD-3-Clause"
