@@ -19,7 +19,7 @@ extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.napoleon",
+    "numpydoc",
     "sphinx.ext.mathjax",
     "sphinx_gallery.gen_gallery",
 ]
@@ -38,9 +38,7 @@ autosummary_generate = False
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
 autodoc_default_options = {"show-inheritance": False}
-napoleon_google_docstring = False
-napoleon_use_ivar = True
-napoleon_use_rtype = False
+numpydoc_show_class_members = False
 add_module_names = False
 toc_object_entries = False
 
@@ -81,4 +79,20 @@ html_theme_options = {
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
 html_sidebars = {"index": [], "about": [], "changes": [], "results": []}
-copyright = "the maxmargin developers, BSD-3-Clause"
+copyright = "the maxmargin developers, BSD-3-Clause"  # noqa: A001 - the name that Sphinx wants
+
+
+def formulas(app: object, what: str, name: str, value: object, options: object, lines: list[str]) -> None:
+    """Indented lines of a docstring's opening are formulas: shown as they are."""
+    for k in range(2, len(lines)):
+        if set(lines[k]) == {"-"} and lines[k - 1].strip():  # the first section
+            return
+        begins = lines[k].startswith("    ") and not lines[k - 1].strip()
+        before = lines[k - 2]
+        if begins and before.strip() and not before.startswith("    ") and not before.endswith("::"):
+            lines[k - 2] = before + " ::"
+
+
+def setup(app: object) -> None:
+    """Before numpydoc reads the docstrings."""
+    app.connect("autodoc-process-docstring", formulas, priority=100)  # type: ignore[attr-defined]

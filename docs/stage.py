@@ -2,8 +2,8 @@
 
 python docs/stage.py FOLDER
 
-Pages are Markdown that reads well on a code host. Here links that leave docs/ are mended, links of an index page
-become its part of the navigation, and API pages get the docstrings.
+Pages are Markdown that reads well on a code host. Here links that leave docs/ are mended, links of an index
+page become its part of the navigation, and API pages get the docstrings.
 """
 
 from __future__ import annotations
@@ -36,7 +36,10 @@ PARTS = ["guide/index", "gallery/index", "theory/index", "adding/index", "api/in
 SPEED_TABLE = re.compile(r"<!-- speed table.*?-->\n(.*?)<!-- end of the speed table -->\n", re.DOTALL)
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\((?!https?:|#)([^)#\s]+)(#[^)]*)?\)")
 # What scikit-learn adds to a class by itself.
-NOT_OURS = "set_fit_request, set_score_request, set_partial_fit_request, set_transform_request, set_predict_request"
+NOT_OURS = ["get_metadata_routing", "get_params", "set_params", "set_output"]
+NOT_OURS += [f"set_{name}_request" for name in ("fit", "score", "partial_fit", "transform", "predict")]
+    f"set_{name}_request" for name in ("fit", "score", "partial_fit", "transform", "predict")
+)
 
 
 def site_path(source: Path) -> str | None:
@@ -48,7 +51,7 @@ def site_path(source: Path) -> str | None:
 
 
 def with_links(text: str, source: Path, page: str, target: Path) -> str:
-    """The page's text with links that lead to pages of the site; pictures come along, other files lose their link."""
+    """The text with links to pages of the site; pictures come along, other files lose their link."""
 
     def mended(match: re.Match[str]) -> str:
         mark, label, link, anchor = match.groups()
@@ -82,7 +85,7 @@ def automatic(kind: str, name: str) -> list[str]:
         "class": [
             "   :members:",
             "   :inherited-members: BaseEstimator, ClassifierMixin, TransformerMixin, Protocol, ValueError",
-            f"   :exclude-members: {NOT_OURS}",
+            f"   :exclude-members: {', '.join(NOT_OURS)}",
         ],
     }
     return [f".. auto{kind}:: {name}", *options.get(kind, []), ""]
@@ -102,7 +105,7 @@ def reference(title: str, module: str, names: list[str], opening: str = "") -> s
 
 
 def api_pages() -> dict[str, str]:
-    """Every page of the reference by its path: one for each estimator, one for the functions, one a module."""
+    """Every page of the reference by its path: one an estimator, one for the functions, one a module."""
     estimators = [n for n in maxmargin.__all__ if n not in (*MODULES, *FUNCTIONS, "__version__")]
     for module in MODULES:
         getattr(maxmargin, module)

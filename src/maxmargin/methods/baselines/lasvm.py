@@ -40,8 +40,8 @@ class LaSVM(KernelClassifier):
     ----------
     C : float, default=1.0
     selection : {"random", "active", "gradient"}, default="random"
-        Which of ``n_candidates`` samples is processed: any, the one with the smallest |f(x) + b|, or the one
-        with the smallest margin y (f(x) + b). An epoch visits the samples once, in groups of that size.
+        Which of ``n_candidates`` samples is processed: any, the one with the smallest ``|f(x) + b|``, or the
+        one with the smallest margin y (f(x) + b). An epoch visits the samples once, in groups of that size.
         "active" need not reach the optimum: a sample far on the wrong side is hardly ever chosen.
     n_candidates : int, default=50
         Ignored by "random", which processes every sample.
