@@ -7,19 +7,23 @@ class as it stands, so no later row can change what an earlier one was.
 
 from .answers import Mistake, classifier_of, prepared
 from .compare import ComparedModel, compare
+from .decisions import stored_decision
 from .evaluate import Evaluation, evaluate
 from .open_like_training import open_like_training
 from .paths import StudiedPath, budget_path, cost_path
 from .predict import Predicted, predictions
 from .probabilities import Calibration
+from .thresholds import OperatingPoint, ThresholdCurves
 
 __all__ = [
     "Calibration",
     "ComparedModel",
     "Evaluation",
     "Mistake",
+    "OperatingPoint",
     "Predicted",
     "StudiedPath",
+    "ThresholdCurves",
     "budget_path",
     "classifier_of",
     "compare",
@@ -28,4 +32,5 @@ __all__ = [
     "open_like_training",
     "predictions",
     "prepared",
+    "stored_decision",
 ]

@@ -13,12 +13,24 @@ import numpy as np
 
 from ..data import ParameterError, checked_input
 from ..io.readers import BLOCK_ROWS, Source
-from ..metrics import ClassRow, Confusion, Interval, share_interval, top_k_accuracy
+from ..metrics import (
+    ClassRow,
+    Confusion,
+    Costs,
+    CostStudy,
+    Decision,
+    Interval,
+    decision_values,
+    share_interval,
+    top_k_accuracy,
+)
 from ..training import plain
 from .answers import Mistake, MistakeTally, ModelAnswers, answers, classifier_of, prepared
+from .decisions import DecisionTally
 from .labels import LabelMatch
 from .predict import ahead
 from .probabilities import Calibration, Ranking, RankingTally, ReliabilityTally
+from .thresholds import ThresholdCurves
 
 __all__ = ["Evaluation", "TopK", "UnlikeTraining", "evaluate", "evaluate_rows"]
 
@@ -60,6 +72,10 @@ class Evaluation:
         For two classes that both occur.
     mistakes : list of Mistake
         Those with the largest margins.
+    curves : ThresholdCurves or None
+        ROC and precision-recall curves, for two classes that both occur.
+    costs : CostStudy or None
+        What a decision by costs gains, if costs were given or are stored with the model.
     unknown_labels : dict of str to int
         Rows of labels that are no class, counted as errors.
     unseen_words : dict of str to int
@@ -83,6 +99,8 @@ class Evaluation:
     calibration: Calibration | None
     ranking: Ranking | None
     mistakes: list[Mistake]
+    curves: ThresholdCurves | None = None
+    costs: CostStudy | None = None
     unknown_labels: dict[str, int] = field(default_factory=dict)
     unseen_words: dict[str, int] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
@@ -101,6 +119,8 @@ def evaluate(
     top_k: Sequence[int] = (1, 3, 5),
     labels: Mapping[str, str] | None = None,
     unknown_labels: str = "error",
+    costs: Costs | None = None,
+    decision: Decision | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Evaluation:
     """Evaluate a fitted model on the rows of a source, block by block, reading ahead.
@@ -123,6 +143,10 @@ def evaluate(
         Labels of the file, and the class of the model that each stands for.
     unknown_labels : {"error", "wrong"}, default="error"
         Refuse labels that are no class, or count their rows as errors.
+    costs : Costs, optional
+        Of errors; those of the decision by default.
+    decision : Decision, optional
+        How classes are chosen from the model's answers; by default as the model's ``predict`` does.
     progress : callable, optional
         Told after each batch how many rows are done.
 
@@ -132,7 +156,8 @@ def evaluate(
     """
     classes = classifier_of(model).classes_
     n_rows = max(256, min(BLOCK_ROWS, MAX_SCORES_PER_BATCH // len(classes))) if batch is None else batch
-    tally = _Tally(model, LabelMatch(classes, labels, unknown_labels), top_k)
+    decided = DecisionTally(costs, decision)
+    tally = _Tally(model, LabelMatch(classes, labels, unknown_labels), top_k, decided)
     blocks = ((block, block.target, block.first_row) for block in ahead(source.blocks(n_rows)))
     return tally.over(blocks, source.name, progress)
 
@@ -152,8 +177,11 @@ def evaluate_rows(model: Any, X: Any, y: Any, *, top_k: Sequence[int] = (1, 3, 5
 class _Tally:
     """Counts and sums over batches."""
 
-    def __init__(self, model: Any, match: LabelMatch, top_k: Sequence[int]) -> None:
+    def __init__(
+        self, model: Any, match: LabelMatch, top_k: Sequence[int], decided: DecisionTally | None = None
+    ) -> None:
         names = match.names
+        self.decided = decided or DecisionTally()
         self.model, self.match = model, match
         self.confusion = Confusion(names)
         self.reliability = ReliabilityTally()
@@ -180,21 +208,25 @@ class _Tally:
         return self._result(file, time.perf_counter() - start)
 
     def _add(self, told: ModelAnswers, labels: np.ndarray, first_row: int) -> None:
-        known = labels >= 0
+        known, plain = labels >= 0, told.predicted
+        told = self.decided.applied(told, labels)
         self.confusion.add(labels, told.predicted)
         self.mistakes.add(first_row, labels, told)
         for k in self.hits:
             share = top_k_accuracy(labels, told.scores, k, classes=np.arange(told.scores.shape[1]))
             self.hits[k] += round(share * len(labels))
         if told.probabilities is not None:
-            self.reliability.add(told.probabilities[known], told.predicted[known], labels[known])
+            self.reliability.add(told.probabilities[known], plain[known], labels[known])
         if self.ranking is not None:
             rows = first_row + np.flatnonzero(known)
             difference = told.scores[known, 1] - told.scores[known, 0]
-            self.ranking.add(rows, difference, labels[known] == 1)
+            values = decision_values(told.scores, told.probabilities)[known]
+            self.ranking.add(rows, difference, labels[known] == 1, values, plain[known] == 1)
 
     def _result(self, file: str, seconds: float) -> Evaluation:
         counts, n_rows = self.confusion, self.confusion.n_rows
+        sample = None if self.ranking is None else self.ranking.columns()
+        curves, costs = self.decided.result(counts.names[-1], sample)
         hits = [TopK(k, n / n_rows, share_interval(n, n_rows)) for k, n in self.hits.items()]
         return Evaluation(
             file=file,
@@ -211,6 +243,8 @@ class _Tally:
             calibration=self.reliability.result(),
             ranking=None if self.ranking is None else self.ranking.result(),
             mistakes=self.mistakes.kept,
+            curves=curves,
+            costs=costs,
             unknown_labels=dict(self.match.unknown_counts),
             unseen_words=dict(self.unlike.unseen),
             notes=self.match.notes + self.unlike.notes,

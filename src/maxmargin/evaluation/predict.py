@@ -12,6 +12,8 @@ import numpy as np
 
 from .._native import started_thread
 from ..io.readers import Source
+from ..metrics import Decision
+from .answers import answers
 
 __all__ = ["Predicted", "predictions"]
 
@@ -33,6 +35,7 @@ def predictions(
     *,
     scores: bool = False,
     probabilities: bool = False,
+    decision: Decision | None = None,
     batch: int = PREDICTED_ROWS,
 ) -> Iterator[Predicted]:
     """Predictions of a fitted pipeline for the rows of a source, in their order.
@@ -46,6 +49,8 @@ def predictions(
     source : Source
     scores, probabilities : bool, default=False
         Whether these are wanted beside the labels.
+    decision : Decision, optional
+        How classes are chosen, as :func:`stored_decision` gives it; by default as the model does.
     batch : int, default=16384
         Rows at a time; the predictions do not depend on it.
 
@@ -62,10 +67,15 @@ def predictions(
         if block.n_rows:
             X = model[:-1].transform(block)
             yield Predicted(
-                classifier.predict(X),
+                classifier.predict(X) if decision is None else _decided(classifier, X, decision),
                 np.asarray(classifier.decision_function(X)) if scores else None,
                 np.asarray(classifier.predict_proba(X)) if probabilities else None,
             )
+
+
+def _decided(classifier: Any, X: Any, decision: Decision) -> np.ndarray:
+    told = answers(classifier, X)
+    return np.asarray(classifier.classes_)[decision.predicted(told.scores, told.probabilities)]
 
 
 Item = TypeVar("Item")

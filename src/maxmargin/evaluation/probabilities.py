@@ -120,29 +120,34 @@ class RankingTally:
     most: int = field(default_factory=lambda: MAX_SCORES)
     limit: int = 2**64 - 1
     n_kept: int = 0
-    parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = field(default_factory=list)
+    parts: list[tuple[np.ndarray, ...]] = field(default_factory=list)
 
-    def add(self, rows: np.ndarray, scores: np.ndarray, is_positive: np.ndarray) -> None:
-        """Take in scores of some rows, each with its number."""
-        self._keep(mixed(rows.astype(np.uint64), np.uint64(0)), scores, is_positive)
+    def add(self, rows: np.ndarray, scores: np.ndarray, is_positive: np.ndarray, *more: np.ndarray) -> None:
+        """Take in scores of some rows, each with its number; ``more`` columns are kept beside them."""
+        self._keep(mixed(rows.astype(np.uint64), np.uint64(0)), scores, is_positive, *more)
         while self.n_kept > self.most:
             self.limit //= 2
             parts, self.parts, self.n_kept = self.parts, [], 0
             for part in parts:
                 self._keep(*part)
 
-    def _keep(self, keys: np.ndarray, scores: np.ndarray, is_positive: np.ndarray) -> None:
-        kept = keys <= np.uint64(self.limit)
-        self.parts.append((keys[kept], scores[kept], is_positive[kept]))
+    def _keep(self, *columns: np.ndarray) -> None:
+        kept = columns[0] <= np.uint64(self.limit)
+        self.parts.append(tuple(column[kept] for column in columns))
         self.n_kept += int(kept.sum())
+
+    def columns(self) -> list[np.ndarray] | None:
+        """Keys, scores, whether rows are positive, and what was kept beside; None if all are of one class."""
+        if not self.parts:
+            return None
+        columns = [np.concatenate(column) for column in zip(*self.parts)]
+        return None if columns[2].all() or not columns[2].any() else columns
 
     def result(self) -> Ranking | None:
         """None where all rows are of one class."""
-        if not self.parts:
+        if (columns := self.columns()) is None:
             return None
-        _, scores, is_positive = (np.concatenate(column) for column in zip(*self.parts))
-        if is_positive.all() or not is_positive.any():
-            return None
+        scores, is_positive = columns[1:3]
         auc = float(roc_auc_score(is_positive, scores))
         low, high = normal_interval(auc, _standard_error(scores, is_positive))
         return Ranking(

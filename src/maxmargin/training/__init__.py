@@ -13,13 +13,14 @@ from .._lazy import lazy
 if TYPE_CHECKING:
     from .from_file import train
     from .held_out import HeldOut, mixed
-    from .models import DEFAULT_MODEL, MODELS, named_estimator, parameters_from_text
+    from .models import DEFAULT_MODEL, MODELS, cost_from_text, named_estimator, parameters_from_text
     from .record import digest_of, is_training_file, plain
 
 __all__ = [
     "DEFAULT_MODEL",
     "MODELS",
     "HeldOut",
+    "cost_from_text",
     "digest_of",
     "is_training_file",
     "mixed",
@@ -33,7 +34,7 @@ __getattr__ = lazy(
     __name__,
     {
         "held_out": ["HeldOut", "mixed"],
-        "models": ["DEFAULT_MODEL", "MODELS", "named_estimator", "parameters_from_text"],
+        "models": ["DEFAULT_MODEL", "MODELS", "cost_from_text", "named_estimator", "parameters_from_text"],
         "record": ["digest_of", "is_training_file", "plain"],
         "from_file": ["train"],
     },

@@ -12,8 +12,9 @@ from ..io.readers import Block, Source
 from ..methods.blocks import RowBlock, row_block
 from ..table import TablePreparation, labels_of, taken
 from .gather import Gathered
-from .in_memory import Outcome, Request, Training, confusion_of, count_answers, validation_record
+from .in_memory import Outcome, Request, Training
 from .progress import Reporter
+from .validation import HeldOutTally
 
 __all__ = ["AllRowsTraining", "PreparedBlocks"]
 
@@ -76,16 +77,16 @@ class AllRowsTraining(Training):
             return estimator.fit_blocks(blocks)
 
     def _validated(self, estimator: Any, preparation: TablePreparation, n_rows: int) -> dict[str, Any] | None:
-        confusion, n_passed = confusion_of(estimator), 0
+        tally, n_passed = HeldOutTally(estimator, self.request.cost), 0
         with self.reporter.clock("validation"):
             for block in PreparedBlocks(self.source, preparation, self.request, "held-out").blocks():
                 if len(block):
-                    count_answers(confusion, estimator, block.X, block.y)
+                    tally.add(block.X, block.y)
                     n_passed += len(block)
                     self.reporter.say(
                         "validate", n_passed, max(n_passed, int(self.request.validate * n_rows))
                     )
-        return validation_record(confusion) if confusion.n_rows else None
+        return tally.record()
 
     def _all_rows_outcome(
         self, estimator: Any, fitted_on: str, validation: dict[str, Any] | None = None

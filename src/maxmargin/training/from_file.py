@@ -21,6 +21,7 @@ from .models import AUTO_MODEL, DEFAULT_MODEL, MODEL_WITHOUT_ROWS_IN_MEMORY, kin
 from .progress import Progress, Reporter
 from .record import choice_record, data_record, digest_of, fit_record, plain, versions
 from .stream import Digest, StreamTraining
+from .validation import check_decidable
 
 ROWS_MEMORY_SHARE = 0.4  # of memory_mb, for rows as read and as prepared
 
@@ -65,6 +66,7 @@ def train(
     checkpoint: Any = None,
     checkpoint_seconds: float = 30.0,
     resume: bool = False,
+    cost: Mapping[str, Any] | None = None,
     callback: Callable[[Progress], object] | None = None,
 ) -> Trained:
     """Train a classifier on a data file.
@@ -108,6 +110,9 @@ def train(
         Minimum time between two checkpoints. A stream writes one after every block.
     resume : bool, default=False
         Resume from these files if they exist; the result is bit-identical.
+    cost : mapping, optional
+        Of errors, as :meth:`maxmargin.metrics.Costs.of` takes it: the decision that costs least on the
+        held-out rows is stored in ``record["decision"]``, with what it gains.
     callback : callable, optional
         Called with a :class:`Progress` during training.
 
@@ -133,8 +138,10 @@ def train(
         resume,
         block_rows,
         sample,
+        cost,
     )
-    request.held_out(), request.estimator()  # refuse bad values before the file is read
+    request.held_out()  # refuse bad values before the file is read
+    check_decidable(cost, request.estimator(), validate)
     reporter = Reporter(callback)
     way = _streamed if stream else _gathered
     with reporter.clock("total"), digest_of(source.name) as digest:
@@ -151,6 +158,7 @@ def _gathered(
     """Rows in memory: all of them, or a sample; or all rows in passes over the file, if they do not fit."""
     limit, preparation = ROWS_MEMORY_SHARE * request.memory_mb * 2**20, TablePreparation()
     found = Gathering(request.held_out(), preparation, limit, request.seed, reporter).read(source)
+    request.check_costs(found)
     warn_of_written_numbers(preparation, getattr(source, "declared", ()))
     data = data_record(source, found, preparation)
     if found.share < 1.0 and not request.sample and request.kind.name == AUTO_MODEL:
@@ -187,6 +195,7 @@ def _record(request: Request, data: dict[str, Any], outcome: Outcome, reporter: 
         "candidates": plain(getattr(estimator, "candidates_", None)),
         "fitted_on": outcome.fitted_on,
         "validation": outcome.validation,
+        "decision": (outcome.validation or {}).pop("decision", None),
         "fit": fit_record(estimator, outcome.rows),
         "gap": plain(getattr(inner, "dual_gap_", None)),
         "status": getattr(estimator, "status_", getattr(inner, "status_", None)),

@@ -12,12 +12,13 @@ from scipy import sparse
 
 from ..checkpoints import Checkpoint
 from ..io.readers import BLOCK_ROWS
-from ..metrics import CONFIDENCE, Confusion, share_interval
+from ..metrics import Costs
 from ..table import TablePreparation
 from .gather import Gathered, KeptRows
 from .held_out import HeldOut
 from .models import ModelKind
 from .progress import Reporter
+from .validation import HeldOutTally
 
 CACHE_MEMORY_SHARE = 0.25  # of the memory, for kernel values and features
 
@@ -37,10 +38,16 @@ class Request:
     resume: bool
     block_rows: int = BLOCK_ROWS  # of a stream, or of a pass over all rows
     sample: bool = False  # train on a sample of the rows if they do not all fit in memory
+    cost: Mapping[str, Any] | None = None  # of errors, for a decision
 
     def held_out(self) -> HeldOut:
         """Which rows are held out, as the rows go by."""
         return HeldOut(self.validate, self.seed)
+
+    def check_costs(self, found: Gathered) -> None:
+        """Refuse costs that are not about the classes of the file, before any fit."""
+        if self.cost is not None:
+            Costs.of(self.cost, sorted(found.counts))
 
     def estimator(self) -> Any:
         """Not fitted; by default its cache has its share of the memory."""
@@ -81,7 +88,10 @@ class Training:
         estimator = self._fit(training_rows, "fit")
         self.reporter.say("validate", 0, int(held_out.sum()))
         with self.reporter.clock("validation"):
-            validation = validation_of(estimator, data.take(np.flatnonzero(held_out)))
+            new_rows = data.take(np.flatnonzero(held_out))
+            tally = HeldOutTally(estimator, self.request.cost)
+            tally.add(new_rows.X, new_rows.y)
+            validation = tally.record()
         self.reporter.say("validate", int(held_out.sum()), int(held_out.sum()))
         if not self.request.refit:
             return self._outcome(estimator, training_rows, f"{everything} but those held out", validation)
@@ -158,38 +168,6 @@ def prepared(preparation: TablePreparation, parts: list[KeptRows]) -> LabelledRo
         X = sparse.csr_array(sparse.vstack(X, format="csr"))
     give_back()
     return LabelledRows(X, y, rows)
-
-
-def validation_of(estimator: Any, data: LabelledRows) -> dict[str, Any]:
-    """Accuracy on held-out rows, with its interval, and that of always predicting the most frequent class."""
-    confusion = confusion_of(estimator)
-    count_answers(confusion, estimator, data.X, data.y)
-    return validation_record(confusion)
-
-
-def confusion_of(estimator: Any) -> Confusion:
-    """Of an estimator's classes, with nothing counted yet."""
-    return Confusion([str(label) for label in estimator.classes_])
-
-
-def count_answers(confusion: Confusion, estimator: Any, X: Any, y: np.ndarray) -> None:
-    """Count the predictions of an estimator for rows of known classes."""
-    classes = np.asarray(estimator.classes_)
-    confusion.add(np.searchsorted(classes, y), np.searchsorted(classes, estimator.predict(X)))
-
-
-def validation_record(confusion: Confusion) -> dict[str, Any]:
-    """The validation part of the record."""
-    n, right = int(confusion.n_rows), int(confusion.n_right)
-    return {
-        "n_rows": n,
-        "n_errors": n - right,
-        "accuracy": right / n,
-        "accuracy_interval": list(share_interval(right, n)),
-        "confidence": CONFIDENCE,
-        "majority_accuracy": float(confusion.majority_share()),
-        "balanced_accuracy": float(confusion.balanced_accuracy()),
-    }
 
 
 def held_out_of(parts: Sequence[KeptRows]) -> np.ndarray:

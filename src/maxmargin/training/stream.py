@@ -29,10 +29,11 @@ from ..io.readers import Block, Source
 from ..table import TablePreparation, labels_of, taken, warn_of_written_numbers
 from .gather import Gathered, Gathering, timed_blocks
 from .held_out import HeldOut
-from .in_memory import Outcome, Request, confusion_of, count_answers, validation_record
+from .in_memory import Outcome, Request
 from .models import MODELS, ModelKind
 from .progress import Reporter
 from .record import data_record, plain
+from .validation import HeldOutTally
 
 Digest = Callable[[], dict[str, Any]]
 CHECKPOINT_SUFFIX = "stream"  # of the checkpoint's name
@@ -89,6 +90,7 @@ class StreamTraining:
             return read_point(checkpoint.path, identity), identity
         preparation, request = TablePreparation(), self.request
         found = Gathering(request.held_out(), preparation, None, request.seed, self.reporter).read(source)
+        request.check_costs(found)
         warn_of_written_numbers(preparation, getattr(source, "declared", ()))
         data = data_record(source, found, preparation) | {"n_rows_kept": 0, "share_kept": 0.0}
         model = Pipeline([("table", preparation), ("model", request.estimator())])
@@ -123,14 +125,14 @@ class StreamTraining:
     def _validated(self, source: Source, point: StreamPoint) -> dict[str, Any] | None:
         """The validation of the final model, in a pass of its own."""
         estimator, held_out = point.model["model"], self.request.held_out()
-        confusion = confusion_of(estimator)
+        tally = HeldOutTally(estimator, self.request.cost)
         for block, mask in self._blocks(source, held_out):
             if mask.any():
                 X, y = self._prepared(point, block, mask)
                 with self.reporter.clock("validation"):
-                    count_answers(confusion, estimator, X, y)
+                    tally.add(X, y)
             self.reporter.say("validate", block.first_row + block.n_rows, point.data["n_rows"])
-        return validation_record(confusion) if confusion.n_rows else None
+        return tally.record()
 
     def _prepared(self, point: StreamPoint, block: Block, which: np.ndarray) -> tuple[Any, np.ndarray]:
         with self.reporter.clock("preparation"):

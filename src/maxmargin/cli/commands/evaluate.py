@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
 from ..frame import Reading, Show, UsageError, bar
+
+if TYPE_CHECKING:
+    from ...metrics import Costs
 
 Renaming = Annotated[
     list[str] | None,
@@ -17,6 +20,14 @@ Renaming = Annotated[
 UnknownLabels = Annotated[
     Literal["error", "wrong"],
     Parameter(help="Refuse labels that are not classes of the model, or count their rows as errors."),
+]
+Cost = Annotated[
+    list[str] | None,
+    Parameter(
+        help="The cost of errors: false-positive=1 false-negative=5, or a CSV file with a matrix.",
+        consume_multiple=True,
+        negative=(),
+    ),
 ]
 
 
@@ -34,6 +45,7 @@ def evaluate(
     ] = None,
     label: Renaming = None,
     unknown_labels: UnknownLabels = "error",
+    cost: Cost = None,
     reading: Reading = Reading(),  # noqa: B008
     show: Show = Show(),  # noqa: B008
 ) -> None:
@@ -44,6 +56,7 @@ def evaluate(
     """
     from ... import io
     from ...evaluation import evaluate as judge
+    from ...evaluation import stored_decision
     from ...training import is_training_file
     from ..frame import parts_of
 
@@ -62,11 +75,21 @@ def evaluate(
             top_k=(1, 3, 5) if top_k is None else top_k,
             labels=renamed(label or (), [str(name) for name in fitted.classes_]),
             unknown_labels=unknown_labels,
+            costs=costs_of(cost, fitted),
+            decision=stored_decision(record, fitted),
             progress=lambda n: line.tell("evaluating", n, None, f"{n:,} rows"),
         )
     for note in found.notes:
         show.remark(note)
     show.answer({"model": model, "data": data, **found.as_dict()}, *parts_of(found))
+
+
+def costs_of(texts: Sequence[str] | None, model: Any) -> Costs | None:
+    """The costs between the classes of a model that an option names."""
+    from ...metrics import Costs
+    from ...training import cost_from_text
+
+    return None if not texts else Costs.of(cost_from_text(texts), model.classes_)
 
 
 def renamed(texts: Sequence[str], classes: Sequence[str]) -> dict[str, str]:

@@ -46,19 +46,21 @@ def predict(
 
     Writes CSV with the column "prediction", one line per row in the order of the file, and a column for each
     score and probability requested. The file is read like the training file, unless options say otherwise, in
-    constant memory.
+    constant memory. The threshold of a model that was trained with --cost is applied.
     """
     from ... import io
-    from ...evaluation import predictions
+    from ...evaluation import predictions, stored_decision
 
     if safe_csv and show.json and out is None:
         raise UsageError("--safe-csv is about CSV, and --json without --out writes none; give one of them.")
     check_out(out, model, data)
     fitted = io.load(model)
-    source = reading.open_for(data, fitted, io.read_record(model), target=False)
+    record = io.read_record(model)
+    source = reading.open_for(data, fitted, record, target=False)
+    decision = stored_decision(record, fitted)
     written = safe_field if safe_csv else field
     text = PredictionText(fitted.classes_, scores=scores, probabilities=probabilities, field=written)
-    blocks = predictions(fitted, source, scores=scores, probabilities=probabilities)
+    blocks = predictions(fitted, source, scores=scores, probabilities=probabilities, decision=decision)
     start = time.perf_counter()
     if out is None and show.json:
         rows = [row for block in blocks for row in _rows(block)]

@@ -8,7 +8,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from ..frame import Reading, Show, bar, check_out, facts
-from .evaluate import Renaming, UnknownLabels, renamed
+from .evaluate import Cost, Renaming, UnknownLabels, costs_of, renamed
 
 
 def report(
@@ -22,6 +22,7 @@ def report(
         Path | None, Parameter(help="The training file, for more bounds (up to 5,000 rows).")
     ] = None,
     unknown_labels: UnknownLabels = "error",
+    cost: Cost = None,
     reading: Reading = Reading(),  # noqa: B008
     show: Show = Show(),  # noqa: B008
 ) -> None:
@@ -51,6 +52,7 @@ def report(
             command=show.invocation.again(),
             labels=renamed(label or (), [str(name) for name in fitted.classes_]),
             unknown_labels=unknown_labels,
+            costs=costs_of(cost, fitted),
             progress=lambda n: line.tell("evaluating the model", n, None, f"{n:,} rows"),
         )
         text = page(found)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from ...training import DEFAULT_MODEL, MODELS, parameters_from_text
+from ...training import DEFAULT_MODEL, MODELS, cost_from_text, parameters_from_text
 from ..frame import Interrupted, Reading, Show, TrainingProgress, UsageError, bar, check_out, worded
 from ..frame import texts as summary
 
@@ -38,6 +38,15 @@ class ModelOptions:
     ] = field(default_factory=list)
     validate: Annotated[float, Parameter(help="Share of the rows held out for validation; 0: none.")] = 0.2
     seed: Annotated[int, Parameter(help="Random seed.")] = 0
+    cost: Annotated[
+        list[str] | None,
+        Parameter(
+            help="The cost of errors: false-positive=1 false-negative=5, or a CSV file with a matrix. The "
+            "threshold that costs least on the held-out rows is stored, and predict applies it.",
+            consume_multiple=True,
+            negative=(),
+        ),
+    ] = None
 
     def parameters(self) -> dict[str, Any]:
         """Of the estimator."""
@@ -146,6 +155,7 @@ def _trained(
                 checkpoint=checkpoint,
                 checkpoint_seconds=resources.checkpoint_every,
                 resume=resources.resume,
+                cost=cost_from_text(options.cost) if options.cost else None,
                 callback=TrainingProgress(line),
             )
     except KeyboardInterrupt:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .decision_texts import decision_text, threshold_parts
 from .messages import command
 from .output import facts, short, table
 
@@ -29,6 +30,7 @@ def of_training(record: Record, out: Path, data: Path, replaced: bool) -> tuple[
         **data_facts(record),
         **model_facts(record),
         "validation": accuracy_text(record.get("validation")),
+        "decision": decision_text(record.get("decision")),
         "seconds": seconds_text(record.get("seconds") or {}),
         "written": written,
         "fingerprint": record.get("fingerprint"),
@@ -145,6 +147,7 @@ def parts_of(found: Evaluation) -> Iterator[Table | str]:
     yield facts(f"{found.file}, {found.n_rows:,} rows", _facts(found))
     yield _classes(found)
     yield _confusions(found)
+    yield from threshold_parts(found.curves, found.costs)
     if found.calibration is not None:
         yield _reliability(found.calibration)
     if found.mistakes:

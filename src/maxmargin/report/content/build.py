@@ -8,7 +8,7 @@ from typing import Any
 
 from sklearn.pipeline import Pipeline
 
-from ...evaluation import Evaluation, Mistake, classifier_of, evaluate, prepared
+from ...evaluation import Evaluation, Mistake, classifier_of, evaluate, prepared, stored_decision
 from ...io.readers import Source
 from ...table import TablePreparation
 from ...training import digest_of
@@ -102,7 +102,8 @@ def build(
     record = dict(record or {})
     watched = Watched(source)
     with digest_of(source.name) as digest:
-        evaluation = evaluate(model, watched, **judged)
+        decision = stored_decision(record, model)
+        evaluation = evaluate(model, watched, decision=decision, **judged)
         data = watched.facts(digest()["sha256"])
     seen = data.sha256 is not None and data.sha256 == record.get("data", {}).get("sha256")
     rows = rows_by_number(source, [m.row for m in evaluation.mistakes])

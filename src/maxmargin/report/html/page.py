@@ -11,6 +11,7 @@ from .markup import Child, document, node
 from .opening import choice_section, contents, data_section, header, title_of
 from .quality import calibration_section, confusion_section, metrics_section
 from .rows import influence_section, mistake_section
+from .thresholds import threshold_section
 
 __all__ = ["page"]
 
@@ -20,6 +21,7 @@ SECTIONS: tuple[tuple[str, str, Callable[[ModelReport], list[Child]]], ...] = (
     ("model", "Model", model_section),
     ("metrics", "Performance", metrics_section),
     ("confusion", "Confusion matrix", confusion_section),
+    ("thresholds", "Thresholds", threshold_section),
     ("calibration", "Calibration", calibration_section),
     ("mistakes", "Most confident mistakes", mistake_section),
     ("influence", "Influential training rows", influence_section),
