@@ -8,29 +8,37 @@ class as it stands, so no later row can change what an earlier one was.
 from .answers import Mistake, classifier_of, prepared
 from .compare import ComparedModel, compare
 from .decisions import stored_decision
+from .drift import ColumnDrift, Drift, drift
 from .evaluate import Evaluation, evaluate
 from .open_like_training import open_like_training
 from .paths import StudiedPath, budget_path, cost_path
 from .predict import Predicted, predictions
 from .probabilities import Calibration
+from .promise import Promise, promise_of, recorded_training
 from .thresholds import OperatingPoint, ThresholdCurves
 
 __all__ = [
     "Calibration",
+    "ColumnDrift",
     "ComparedModel",
+    "Drift",
     "Evaluation",
     "Mistake",
     "OperatingPoint",
     "Predicted",
+    "Promise",
     "StudiedPath",
     "ThresholdCurves",
     "budget_path",
     "classifier_of",
     "compare",
     "cost_path",
+    "drift",
     "evaluate",
     "open_like_training",
     "predictions",
     "prepared",
+    "promise_of",
+    "recorded_training",
     "stored_decision",
 ]

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..io.readers import DataFormatError, Source, open_source
+from ..io.readers import DataFormatError, Source, chosen, open_source
 
 KIND_NAMES = {"number": "numeric", "words": "categorical"}
 
@@ -42,11 +42,28 @@ def open_like_training(
     """
     data = dict(record or {}).get("data") or {}
     options = _of_training(Path(path), data) | dict(given or {})
+    left_out = [options.pop(name, ()) for name in ("drop", "ids")]
+    source = _opened(path, model, data, options, with_target)
+    if not any(left_out):
+        return source
+    names = getattr(source, "names", ())
+    there = [[name for name in each if name in names and name != source.target] for each in left_out]
+    return chosen(source, *there)
+
+
+def _opened(
+    path: str | os.PathLike[str],
+    model: Any,
+    data: Mapping[str, Any],
+    options: dict[str, Any],
+    with_target: bool,
+) -> Source:
+    """The file with all its columns."""
     if with_target:
         return _with_kinds(path, options, model)
     if options.get("names") is None and options.get("header") is False and data.get("n_features"):
         # Columns of a file with neither header nor names are numbered, the target among them.
-        options["names"] = [str(j) for j in range(data["n_features"] + 1)]
+        options["names"] = [str(j) for j in range(data["n_features"] + data.get("n_left_out", 0) + 1)]
     target = options.pop("target", None)
     names = options.get("names")
     try:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import numpy as np
@@ -27,6 +27,7 @@ class Predicted:
     labels: np.ndarray  # (n_rows,)
     scores: np.ndarray | None  # (n_rows,) for two classes, else (n_rows, n_classes)
     probabilities: np.ndarray | None  # (n_rows, n_classes)
+    carried: Mapping[str, Any] = field(default_factory=dict)  # columns that name the rows
 
 
 def predictions(
@@ -70,6 +71,7 @@ def predictions(
                 classifier.predict(X) if decision is None else _decided(classifier, X, decision),
                 np.asarray(classifier.decision_function(X)) if scores else None,
                 np.asarray(classifier.predict_proba(X)) if probabilities else None,
+                block.carried,
             )
 
 

@@ -39,7 +39,7 @@ class PreparedBlocks:
         """The blocks of one more pass over the file."""
         held_out = self.request.held_out()
         for block in self.source.blocks(self.request.block_rows):
-            mask = held_out.of_block(*labels_of(block, self.source.name))
+            mask = held_out.of_block(*labels_of(block, self.source.name), block)
             some = self._part(block, mask)
             X, _ = self.preparation.transform_noting(some)
             yield row_block(X, np.asarray(some.target))

@@ -20,6 +20,7 @@ from .in_memory import Outcome, Request, Training
 from .models import AUTO_MODEL, DEFAULT_MODEL, MODEL_WITHOUT_ROWS_IN_MEMORY, kind_name, model_kind
 from .progress import Progress, Reporter
 from .record import choice_record, data_record, digest_of, fit_record, plain, versions
+from .split import split_of
 from .stream import Digest, StreamTraining
 from .validation import check_decidable
 
@@ -67,6 +68,8 @@ def train(
     checkpoint_seconds: float = 30.0,
     resume: bool = False,
     cost: Mapping[str, Any] | None = None,
+    group: str | None = None,
+    time: str | None = None,
     callback: Callable[[Progress], object] | None = None,
 ) -> Trained:
     """Train a classifier on a data file.
@@ -113,6 +116,10 @@ def train(
     cost : mapping, optional
         Of errors, as :meth:`maxmargin.metrics.Costs.of` takes it: the decision that costs least on the
         held-out rows is stored in ``record["decision"]``, with what it gains.
+    group : str, optional
+        A column that is not a feature: rows with the same value are held out together.
+    time : str, optional
+        A column of numbers or dates that is not a feature: the latest rows are held out.
     callback : callable, optional
         Called with a :class:`Progress` during training.
 
@@ -142,6 +149,8 @@ def train(
     )
     request.held_out()  # refuse bad values before the file is read
     check_decidable(cost, request.estimator(), validate)
+    source, split = split_of(source, group, time, validate, seed)
+    request = replace(request, split=split)
     reporter = Reporter(callback)
     way = _streamed if stream else _gathered
     with reporter.clock("total"), digest_of(source.name) as digest:
@@ -195,6 +204,8 @@ def _record(request: Request, data: dict[str, Any], outcome: Outcome, reporter: 
         "candidates": plain(getattr(estimator, "candidates_", None)),
         "fitted_on": outcome.fitted_on,
         "validation": outcome.validation,
+        "leaks": plain(outcome.leaks),
+        "split": None if request.split is None else request.split.as_record(),
         "decision": (outcome.validation or {}).pop("decision", None),
         "fit": fit_record(estimator, outcome.rows),
         "gap": plain(getattr(inner, "dual_gap_", None)),

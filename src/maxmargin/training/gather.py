@@ -19,6 +19,7 @@ from ..io.readers import BLOCK_ROWS, Block, Source
 from ..table import TablePreparation, labels_of, n_bytes, taken
 from .held_out import HeldOut
 from .progress import Reporter
+from .split import Split
 
 MAX_CLASSES = 10_000
 MIN_ROWS_PER_CLASS = 20  # of each class, which are kept in any case
@@ -70,7 +71,7 @@ class Gathering:
 
     Parameters
     ----------
-    held_out : HeldOut
+    held_out : HeldOut or Split
     preparation : TablePreparation
     limit : float or None
         Bytes that the rows kept may take, as they are and prepared; None to keep none of them.
@@ -80,7 +81,7 @@ class Gathering:
 
     def __init__(
         self,
-        held_out: HeldOut,
+        held_out: HeldOut | Split,
         preparation: TablePreparation,
         limit: float | None,
         seed: int,
@@ -103,7 +104,7 @@ class Gathering:
         labels, codes = labels_of(block, name)
         first = self._first(labels, codes)
         _count(found, labels, codes, name)
-        mask = self.held_out.of_block(labels, codes)
+        mask = self.held_out.of_block(labels, codes, block)
         with self.reporter.clock("preparation"):
             self.preparation.partial_fit(taken(block, np.flatnonzero(~mask)) if mask.any() else block)
         found.n_rows += block.n_rows

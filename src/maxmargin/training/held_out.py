@@ -35,8 +35,8 @@ class HeldOut:
         self.share, self.seed = Fraction(share).limit_denominator(10_000), int(seed)
         self._seen: dict[Any, tuple[int, np.uint64]] = {}
 
-    def of_block(self, labels: Sequence[Any], codes: np.ndarray) -> np.ndarray:
-        """Which of the next rows are held out; row i has the label ``labels[codes[i]]``."""
+    def of_block(self, labels: Sequence[Any], codes: np.ndarray, block: Any = None) -> np.ndarray:
+        """Which of the next rows are held out; row i has the label ``labels[codes[i]]``, all that counts."""
         out = np.zeros(len(codes), dtype=bool)
         if not self.share:
             return out

@@ -16,8 +16,10 @@ from ..metrics import Costs
 from ..table import TablePreparation
 from .gather import Gathered, KeptRows
 from .held_out import HeldOut
+from .leaks import MIN_COPIES, MIN_DISTINCT, copied_rows, id_columns, target_copies, warn_of_leaks
 from .models import ModelKind
 from .progress import Reporter
+from .split import Split
 from .validation import HeldOutTally
 
 CACHE_MEMORY_SHARE = 0.25  # of the memory, for kernel values and features
@@ -39,10 +41,11 @@ class Request:
     block_rows: int = BLOCK_ROWS  # of a stream, or of a pass over all rows
     sample: bool = False  # train on a sample of the rows if they do not all fit in memory
     cost: Mapping[str, Any] | None = None  # of errors, for a decision
+    split: Split | None = None  # what is held out instead of a share of each class
 
-    def held_out(self) -> HeldOut:
+    def held_out(self) -> HeldOut | Split:
         """Which rows are held out, as the rows go by."""
-        return HeldOut(self.validate, self.seed)
+        return HeldOut(self.validate, self.seed) if self.split is None else self.split
 
     def check_costs(self, found: Gathered) -> None:
         """Refuse costs that are not about the classes of the file, before any fit."""
@@ -66,6 +69,7 @@ class Outcome:
     rows: np.ndarray  # numbers in the file of the rows that the estimator was given
     validation: dict[str, Any] | None = None
     checkpoints: list[Any] = field(default_factory=list)
+    leaks: dict[str, Any] = field(default_factory=dict)
 
 
 class Training:
@@ -74,14 +78,17 @@ class Training:
     def __init__(self, request: Request, reporter: Reporter) -> None:
         self.request, self.reporter = request, reporter
         self.checkpoints: list[Checkpoint] = []
+        self.leaks: dict[str, Any] = {}
 
     def run(self, found: Gathered, preparation: TablePreparation) -> Outcome:
         """Fit, validate and, if requested, fit again on all rows."""
         held_out = held_out_of(found.parts)
         sample = f"a uniform sample of {found.n_kept:,} of {found.n_rows:,} rows"
         everything = "all rows" if found.share == 1.0 else sample
+        ids = id_columns(found.parts)
         with self.reporter.clock("preparation"):
             data = prepared(preparation, found.parts)
+        self.leaks = {"ids": ids, "target_copies": target_copies(data.X, data.y, preparation)}
         if not held_out.any():
             return self._outcome(self._fit(data, "fit"), data, everything)
         training_rows = data.take(np.flatnonzero(~held_out))
@@ -92,11 +99,26 @@ class Training:
             tally = HeldOutTally(estimator, self.request.cost)
             tally.add(new_rows.X, new_rows.y)
             validation = tally.record()
+            self.leaks |= self._copies(estimator, data.X, held_out, new_rows)
         self.reporter.say("validate", int(held_out.sum()), int(held_out.sum()))
         if not self.request.refit:
             return self._outcome(estimator, training_rows, f"{everything} but those held out", validation)
         del training_rows, estimator
         return self._outcome(self._fit(data, "refit"), data, everything, validation)
+
+    def _copies(self, estimator: Any, X: Any, held_out: np.ndarray, new_rows: LabelledRows) -> dict[str, Any]:
+        """Held-out rows that are copies of training rows, and the accuracy on the others."""
+        copies, distinct = copied_rows(X, held_out)
+        share = float(copies.mean())
+        if share < MIN_COPIES or distinct < MIN_DISTINCT:
+            return {}
+        others = HeldOutTally(estimator)
+        if not copies.all():
+            rest = new_rows.take(np.flatnonzero(~copies))
+            others.add(rest.X, rest.y)
+        told = others.record() or {"accuracy": None}
+        found = {"n_copies": int(copies.sum()), "share_of_copies": share}
+        return found | {"accuracy_without_copies": told["accuracy"]}
 
     def _fit(self, data: LabelledRows, phase: str) -> Any:
         estimator = self.request.estimator()
@@ -122,7 +144,8 @@ class Training:
     ) -> Outcome:
         if hasattr(estimator, "set_checkpoint"):
             estimator.set_checkpoint(None)
-        return Outcome(estimator, fitted_on, data.rows, validation, self.checkpoints)
+        warn_of_leaks(self.leaks)
+        return Outcome(estimator, fitted_on, data.rows, validation, self.checkpoints, self.leaks)
 
 
 @dataclass(frozen=True, eq=False)

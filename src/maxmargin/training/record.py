@@ -59,19 +59,20 @@ def is_training_file(name: str, record: Mapping[str, Any] | None) -> bool:
 
 def data_record(source: Source, found: Gathered, preparation: TablePreparation) -> dict[str, Any]:
     """The data of a training."""
-    columns = source.columns
+    columns, options = source.columns, plain(source.options())
     return {
         "file": str(source.name),
         "n_rows": found.n_rows,
         "n_rows_kept": found.n_kept,
         "share_kept": found.share,
         "n_features": int(preparation.n_features_in_),
+        "n_left_out": sum(len(options.get(name, ())) for name in ("drop", "ids")),
         "columns": None if columns is None else [{"name": c.name, "kind": c.kind} for c in columns],
         "dropped": dict(preparation.dropped_),
         "n_features_out": int(preparation.n_features_out_),
         "target": source.target,
         "class_counts": found.class_counts(),
-        "options": plain(source.options()),
+        "options": options,
     }
 
 

@@ -33,6 +33,7 @@ from .in_memory import Outcome, Request
 from .models import MODELS, ModelKind
 from .progress import Reporter
 from .record import data_record, plain
+from .split import Split
 from .validation import HeldOutTally
 
 Digest = Callable[[], dict[str, Any]]
@@ -100,18 +101,22 @@ class StreamTraining:
     def _identity(self, source: Source, digest: Digest) -> dict[str, str]:
         """What must be the same for the same bits."""
         request = self.request
-        return parameter_identity(request.estimator()) | {
-            "the file's SHA-256": str(digest()["sha256"]),
-            "how it is read": description(plain(source.options())),
-            "rows of a block": str(request.block_rows),
-            "seed": str(request.seed),
-            "validate": description(request.validate),
-        }
+        return (
+            parameter_identity(request.estimator())
+            | {
+                "the file's SHA-256": str(digest()["sha256"]),
+                "how it is read": description(plain(source.options())),
+                "rows of a block": str(request.block_rows),
+                "seed": str(request.seed),
+                "validate": description(request.validate),
+            }
+            | ({} if request.split is None else {"rows held out": request.split.text})
+        )
 
-    def _blocks(self, source: Source, held_out: HeldOut) -> Iterator[tuple[Block, np.ndarray]]:
+    def _blocks(self, source: Source, held_out: HeldOut | Split) -> Iterator[tuple[Block, np.ndarray]]:
         """Each block, and which of its rows are held out."""
         for block in timed_blocks(source, self.reporter, self.request.block_rows):
-            yield block, held_out.of_block(*labels_of(block, source.name))
+            yield block, held_out.of_block(*labels_of(block, source.name), block)
 
     def _learn(self, point: StreamPoint, block: Block, which: np.ndarray) -> None:
         if not which.any():

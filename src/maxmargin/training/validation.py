@@ -45,11 +45,13 @@ class HeldOutTally:
 
     def add(self, X: Any, y: np.ndarray) -> None:
         """Count some rows."""
-        labels = np.searchsorted(self.classes, y)
+        places = np.minimum(np.searchsorted(self.classes, y), len(self.classes) - 1)
+        labels = np.where(self.classes[places] == y, places, -1)  # a class may occur in held-out rows only
         predicted = np.searchsorted(self.classes, self.estimator.predict(X))
         self.confusion.add(labels, predicted)
         if self.costs is None or self.tally is None:
             return
+        X, labels, predicted = X[labels >= 0], labels[labels >= 0], predicted[labels >= 0]
         probabilities = self.estimator.predict_proba(X) if hasattr(self.estimator, "predict_proba") else None
         if len(self.classes) > 2:
             decided = Decision(self.costs, self.on).predicted(np.zeros(0), probabilities)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -11,6 +12,8 @@ from cyclopts import Parameter
 from ..frame import Reading, Show, UsageError, bar
 
 if TYPE_CHECKING:
+    from ...evaluation import Drift, Evaluation, Promise
+    from ...io.readers import Source
     from ...metrics import Costs
 
 Renaming = Annotated[
@@ -46,6 +49,9 @@ def evaluate(
     label: Renaming = None,
     unknown_labels: UnknownLabels = "error",
     cost: Cost = None,
+    training: Annotated[
+        Path | None, Parameter(help="The training file: which columns have moved since?")
+    ] = None,
     reading: Reading = Reading(),  # noqa: B008
     show: Show = Show(),  # noqa: B008
 ) -> None:
@@ -58,12 +64,13 @@ def evaluate(
     from ...evaluation import evaluate as judge
     from ...evaluation import stored_decision
     from ...training import is_training_file
-    from ..frame import parts_of
+    from ..frame import drift_parts, parts_of
 
     fitted = io.load(model)
     record = io.read_record(model)
     source = reading.open_for(data, fitted, record)
-    if is_training_file(source.name, record):
+    seen = is_training_file(source.name, record)
+    if seen:
         show.invocation.warn(
             f"{data} is the file that the model was trained on: these numbers show how well it memorised "
             "its rows, not how well it does on new ones."
@@ -81,7 +88,31 @@ def evaluate(
         )
     for note in found.notes:
         show.remark(note)
-    show.answer({"model": model, "data": data, **found.as_dict()}, *parts_of(found))
+    promise, moved = None, None
+    if not seen:
+        old = None if training is None else reading.open_for(training, fitted, record)
+        promise, moved = since_training(fitted, record, found, source, old, show)
+    document = {"promise": promise and asdict(promise), "drift": moved and asdict(moved)}
+    document = {"model": model, "data": data, **found.as_dict(), **document}
+    show.answer(document, *parts_of(found), *(drift_parts(moved) if moved else ()))
+
+
+def since_training(
+    model: Any, record: Any, found: Evaluation, source: Source, training: Source | None, show: Show
+) -> tuple[Promise | None, Drift | None]:
+    """Whether validation kept its promise; if not, or if the training file was given, which columns moved."""
+    from ...evaluation import drift, promise_of, recorded_training
+
+    n_errors = found.n_rows - round(found.accuracy * found.n_rows)
+    promise = promise_of(record, n_errors, found.n_rows)
+    broken = promise is not None and not promise.kept
+    if promise is not None and broken:
+        show.invocation.warn(promise.text)
+    if training is None and broken:
+        training = recorded_training(model, record)
+        if training is None:
+            show.remark("to see which columns have moved, give the training file: --training FILE")
+    return promise, None if training is None else drift(training, source)
 
 
 def costs_of(texts: Sequence[str] | None, model: Any) -> Costs | None:

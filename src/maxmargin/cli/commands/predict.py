@@ -44,9 +44,10 @@ def predict(
 ) -> None:
     """Predict the class of every row of a file.
 
-    Writes CSV with the column "prediction", one line per row in the order of the file, and a column for each
-    score and probability requested. The file is read like the training file, unless options say otherwise, in
-    constant memory. The threshold of a model that was trained with --cost is applied.
+    Writes CSV with the columns that --id names and the column "prediction", one line per row in the order of
+    the file, and a column for each score and probability requested. The file is read like the training file,
+    unless options say otherwise, in constant memory. The threshold of a model that was trained with --cost is
+    applied.
     """
     from ... import io
     from ...evaluation import predictions, stored_decision
@@ -59,7 +60,8 @@ def predict(
     source = reading.open_for(data, fitted, record, target=False)
     decision = stored_decision(record, fitted)
     written = safe_field if safe_csv else field
-    text = PredictionText(fitted.classes_, scores=scores, probabilities=probabilities, field=written)
+    ids = tuple(getattr(source, "ids", ()))
+    text = PredictionText(fitted.classes_, scores=scores, probabilities=probabilities, ids=ids, field=written)
     blocks = predictions(fitted, source, scores=scores, probabilities=probabilities, decision=decision)
     start = time.perf_counter()
     if out is None and show.json:
@@ -90,8 +92,18 @@ def _rows(block: Any) -> Iterator[list[Any]]:
     """A block as lists, a line each, in the order of the columns."""
     parts = [part for part in (block.scores, block.probabilities) if part is not None]
     lists = [(part if part.ndim == 2 else part[:, None]).tolist() for part in parts]
-    for label, *numbers in zip(block.labels.tolist(), *lists):
-        yield [label, *(number for row in numbers for number in row)]
+    ids = list(zip(*map(_id_values, block.carried.values()))) or [()] * len(block.labels)
+    for names, label, *numbers in zip(ids, block.labels.tolist(), *lists):
+        yield [*names, label, *(number for row in numbers for number in row)]
+
+
+def _id_values(column: Any) -> list[Any]:
+    """Of a column that names the rows: text as it was, whole numbers without a point, None where missing."""
+    if hasattr(column, "codes"):
+        return [None if code < 0 else column.values[code] for code in column.codes.tolist()]
+    return [
+        None if value != value else int(value) if value.is_integer() else value for value in column.tolist()
+    ]
 
 
 @contextmanager
@@ -159,6 +171,8 @@ class PredictionText:
     classes : ndarray of shape (n_classes,)
     scores, probabilities : bool
         Whether lines have these beside the label.
+    ids : sequence of str
+        Columns that name the rows; they come first.
     field : callable
         How a label is written.
     """
@@ -169,13 +183,14 @@ class PredictionText:
         *,
         scores: bool,
         probabilities: bool,
+        ids: Sequence[str] = (),
         field: Callable[[object], str] = field,
     ):
         import numpy as np
 
         self._classes, self._field = classes, field
         self._words = np.array([field(label) for label in classes.tolist()], dtype=object)
-        self.columns = ["prediction"]
+        self.columns = [*ids, "prediction"]
         if scores:  # two classes have one score, positive for the second
             self.columns += [f"score {label}" for label in (classes if len(classes) > 2 else classes[1:])]
         if probabilities:
@@ -194,7 +209,11 @@ class PredictionText:
         for values in (block.scores, block.probabilities):
             if values is not None:
                 numbers += [_texts(column) for column in (values.T if values.ndim == 2 else values[None])]
-        lines = words if not numbers else map(",".join, zip(words, *numbers))
+        ids = [
+            ["" if value is None else self._field(value) for value in _id_values(column)]
+            for column in block.carried.values()
+        ]
+        lines = words if not (numbers or ids) else map(",".join, zip(*ids, words, *numbers))
         return ("\n".join(lines) + "\n").encode("utf-8", "surrogatepass")
 
 

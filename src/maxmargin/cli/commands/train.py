@@ -38,6 +38,12 @@ class ModelOptions:
     ] = field(default_factory=list)
     validate: Annotated[float, Parameter(help="Share of the rows held out for validation; 0: none.")] = 0.2
     seed: Annotated[int, Parameter(help="Random seed.")] = 0
+    group: Annotated[
+        str | None, Parameter(help="Hold out whole groups: rows with the same value in this column.")
+    ] = None
+    time: Annotated[
+        str | None, Parameter(help="Hold out the latest rows by this column of numbers or dates.")
+    ] = None
     cost: Annotated[
         list[str] | None,
         Parameter(
@@ -156,6 +162,8 @@ def _trained(
                 checkpoint_seconds=resources.checkpoint_every,
                 resume=resources.resume,
                 cost=cost_from_text(options.cost) if options.cost else None,
+                group=options.group,
+                time=options.time,
                 callback=TrainingProgress(line),
             )
     except KeyboardInterrupt:

@@ -2,6 +2,7 @@
 
 from . import texts
 from .app import run
+from .drift_texts import drift_parts
 from .messages import EXIT_FAILED, EXIT_OK, Interrupted, UsageError, check_out, worded
 from .output import Show, facts, standard_output, table
 from .progress import Bar, TrainingProgress, bar
@@ -20,6 +21,7 @@ __all__ = [
     "bar",
     "between",
     "check_out",
+    "drift_parts",
     "facts",
     "number",
     "parts_of",

@@ -44,6 +44,10 @@ class Reading:
     numbers: Annotated[str | None, Parameter(help="Columns in which anything but a number is an error.")] = (
         None
     )
+    drop: Annotated[str | None, Parameter(help="Columns to leave out, such as name,notes.")] = None
+    id: Annotated[
+        str | None, Parameter(help="Columns that name the rows: not features, and copied by predict.")
+    ] = None
     array: Annotated[
         str | None, Parameter(help="The array of the features in an npz file [X, or X_train].")
     ] = None
@@ -62,6 +66,8 @@ class Reading:
             "missing": None if self.missing is None else self.missing.split(","),
             "kinds": self._kinds() or None,
             "data": self.array,
+            "drop": None if self.drop is None else _listed(self.drop),
+            "ids": None if self.id is None else _listed(self.id),
             "zero_based": self.zero_based,
         }
         return {name: value for name, value in given.items() if value is not None}

@@ -29,6 +29,7 @@ def of_training(record: Record, out: Path, data: Path, replaced: bool) -> tuple[
     pairs = {
         **data_facts(record),
         **model_facts(record),
+        "held out": (record.get("split") or {}).get("text"),
         "validation": accuracy_text(record.get("validation")),
         "decision": decision_text(record.get("decision")),
         "seconds": seconds_text(record.get("seconds") or {}),

@@ -1,8 +1,9 @@
 """Data files: CSV, LIBSVM text, Parquet and npz, read in blocks of rows."""
 
+from .chosen import chosen
 from .errors import DataFormatError
 from .open import DEFAULT_MISSING, open_source
-from .table import BLOCK_ROWS, Block, Column, Kind, Source, Words, read_all
+from .table import BLOCK_ROWS, Block, Column, Kind, Source, Words, join, read_all
 
 __all__ = [
     "BLOCK_ROWS",
@@ -13,6 +14,8 @@ __all__ = [
     "Kind",
     "Source",
     "Words",
+    "chosen",
+    "join",
     "open_source",
     "read_all",
 ]

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from .chosen import chosen
 from .table import Kind, Source
 from .text import DataFile, Limits
 
@@ -41,6 +42,8 @@ def open_source(
     n_features: int | None = None,
     zero_based: bool = False,
     data: str | None = None,
+    drop: Sequence[str] = (),
+    ids: Sequence[str] = (),
     max_row_bytes: int = Limits.max_row_bytes,
     max_bytes: int = Limits.max_bytes,
     max_ratio: float = Limits.max_ratio,
@@ -82,6 +85,10 @@ def open_source(
     data : str, optional
         The array of the features in an npz file, "X" or "X_train" by default. Sparse ones are stored in
         parts: ``X_data``, ``X_indices``, ``X_indptr``, ``X_shape``.
+    drop : sequence of str
+        Columns of a table that are left out.
+    ids : sequence of str
+        Columns that name the rows: they are not features, and blocks have them in ``carried``.
     max_row_bytes, max_bytes, max_ratio
         Limits: the longest row of a text file (64 MiB), the size of a file when decompressed (1 TiB), and
         how many times its compressed size that may be (200, from 64 MiB on).
@@ -105,35 +112,39 @@ def open_source(
     >>> for block in source.blocks():  # doctest: +SKIP
     ...     block.features["age"], block.target
     """
-    _check_rules(names, missing, delimiter, n_features)
+    _check_rules(names, missing, delimiter, n_features, drop, ids)
     where = Path(path)
     file = DataFile(where, Limits(max_row_bytes, max_bytes, max_ratio))
-    chosen = format or _format(file, bool(names or header is not None or delimiter))
-    if chosen not in FORMATS:
+    found = format or _format(file, bool(names or header is not None or delimiter))
+    if found not in FORMATS:
         raise ValueError(f"format must be one of {list(FORMATS)}; got {format!r}.")
-    if chosen in ("csv", "tsv"):
+    if found in ("csv", "tsv"):
         from .csv import CsvSource
 
-        if delimiter is None and chosen == "tsv":
+        if delimiter is None and found == "tsv":
             delimiter = "\t"
         rules: dict[str, Any] = {"names": names, "header": header, "delimiter": delimiter}
-        return CsvSource(file, target=target, missing=missing, kinds=kinds, **rules)
-    if chosen == "libsvm":
+        text = CsvSource(file, target=target, missing=missing, kinds=kinds, **rules)
+        return chosen(text, drop, ids)
+    if found == "libsvm":
         from .libsvm import LibsvmSource
 
-        return LibsvmSource(file, n_features=n_features, zero_based=zero_based, missing=missing, kinds=kinds)
-    if chosen == "parquet":
+        rows = LibsvmSource(file, n_features=n_features, zero_based=zero_based, missing=missing, kinds=kinds)
+        return chosen(rows, drop, ids)
+    if found == "parquet":
         from .parquet import ParquetSource
 
-        return ParquetSource(file, target=target, kinds=kinds)
+        return chosen(ParquetSource(file, target=target, kinds=kinds), drop, ids)
     from .npz import NpzSource
 
-    return NpzSource(file, data=data, target=target)
+    return chosen(NpzSource(file, data=data, target=target), drop, ids)
 
 
-def _check_rules(names: Any, missing: Any, delimiter: Any, n_features: Any) -> None:
+def _check_rules(
+    names: Any, missing: Any, delimiter: Any, n_features: Any, drop: Any = (), ids: Any = ()
+) -> None:
     """Raise for arguments that are easily mistaken, such as a string for a list of strings."""
-    for name, value in (("names", names), ("missing", missing)):
+    for name, value in (("names", names), ("missing", missing), ("drop", drop), ("ids", ids)):
         if isinstance(value, str):
             raise ValueError(f"{name} must be a list of strings; got {value!r}.")
     if delimiter is not None and (len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n\0'):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
@@ -60,6 +60,7 @@ class Block:
     target: np.ndarray | None  # (n_rows,): strings as written (text formats), integers, booleans
     first_row: int  # number of this block's first row in the source, from 0
     n_rows: int
+    carried: Mapping[str, np.ndarray | Words] = field(default_factory=dict)  # columns that are no features
 
 
 @runtime_checkable

@@ -8,7 +8,19 @@ from typing import Any
 
 from sklearn.pipeline import Pipeline
 
-from ...evaluation import Evaluation, Mistake, classifier_of, evaluate, prepared, stored_decision
+from ...evaluation import (
+    Drift,
+    Evaluation,
+    Mistake,
+    Promise,
+    classifier_of,
+    drift,
+    evaluate,
+    prepared,
+    promise_of,
+    recorded_training,
+    stored_decision,
+)
 from ...io.readers import Source
 from ...table import TablePreparation
 from ...training import digest_of
@@ -49,6 +61,10 @@ class ModelReport:
     support : Influence or None
     weights : Weights or None
     promises : Promises
+    promise : Promise or None
+        Whether the accuracy is what validation promised.
+    drift : Drift or None
+        How the rows differ from the training rows, if these are known and the promise is not kept.
     commands : tuple of str
         The command that made this page, if one did.
     fingerprint : str or None
@@ -66,6 +82,8 @@ class ModelReport:
     support: Influence | None
     weights: Weights | None
     promises: Promises
+    promise: Promise | None = None
+    drift: Drift | None = None
     commands: tuple[str, ...] = ()
     fingerprint: str | None = None
 
@@ -112,6 +130,10 @@ def build(
     readable = not steps or (len(steps) == 1 and isinstance(steps[0], TablePreparation))
     table = steps[0] if readable and steps else None
     n_errors = evaluation.n_rows - round(evaluation.accuracy * evaluation.n_rows)
+    promise = None if seen else promise_of(record, n_errors, evaluation.n_rows)
+    old = training
+    if old is None and promise is not None and not promise.kept:
+        old = recorded_training(model, record)
     return ModelReport(
         record=record,
         data=data,
@@ -131,6 +153,8 @@ def build(
             seen=seen,
             training=_training_rows(model, record, training),
         ),
+        promise=promise,
+        drift=None if old is None or seen else drift(old, source),
         commands=() if command is None else (command,),
         fingerprint=record.get("fingerprint"),
     )

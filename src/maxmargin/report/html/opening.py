@@ -7,6 +7,7 @@ from pathlib import PurePath
 from typing import Any
 
 from ..content import DataFacts, ModelReport
+from .bands import bands, leak_warnings
 from .charts import bar_chart
 from .markup import Child, Element, datum, facts, figure, node, table, values_list
 from .text import count, number, percent, seconds
@@ -48,7 +49,7 @@ def header(report: ModelReport) -> Element:
                 class_="warn",
             )
         )
-    return node("header", parts, cards(report))
+    return node("header", parts, bands(report), cards(report))
 
 
 def cards(report: ModelReport) -> Element:
@@ -203,7 +204,8 @@ def choice_section(report: ModelReport) -> list[Child]:
     record = report.record
     if not record:
         return [node("p", "The model file was saved without a record of the training.")]
-    parts: list[Child] = [node("p", _asked(record)), *_validated(record), *_prepared(record)]
+    parts: list[Child] = [node("p", _asked(record)), *_validated(record)]
+    parts += [*leak_warnings(record), *_prepared(record)]
     status = str(record.get("status") or report.model.facts.get("status_") or "")
     choice = record.get("choice") or {}
     parts.append(
@@ -250,12 +252,15 @@ def _validated(record: Mapping[str, Any]) -> list[Child]:
         return [node("p", f"No rows were held out for validation.{fitted}")]
     low, high = held.get("accuracy_interval") or (None, None)
     between = "" if low is None else f" (with 95 % confidence {percent(low)} to {percent(high)})"
-    share = record.get("validate")
+    share, split = record.get("validate"), record.get("split")
     said = f"{percent(share, 0)} of the rows, " if _is_number(share) else ""
+    what = f"{said}{count(int(held.get('n_rows', 0)), 'row')} of all classes, were held out for validation. "
+    if split:
+        what = f"Held out for validation: {split.get('text')}. "
     return [
         node(
             "p",
-            f"{said}{count(int(held.get('n_rows', 0)), 'row')} of all classes, were held out for validation. "
+            what,
             f"A model trained on the others predicted {percent(held['accuracy'])} of them "
             f"correctly{between}; always predicting the most frequent class would have been right for "
             f"{percent(held.get('majority_accuracy'))}.{fitted}",

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from importlib.resources import files
 
 from ..content import ModelReport
+from .drift import drift_section
 from .machinery import gap_section, model_section, path_section, promise_section, reproduce_section
 from .markup import Child, document, node
 from .opening import choice_section, contents, data_section, header, title_of
@@ -18,6 +19,7 @@ __all__ = ["page"]
 SECTIONS: tuple[tuple[str, str, Callable[[ModelReport], list[Child]]], ...] = (
     ("data", "Data", data_section),
     ("choice", "How the model was trained", choice_section),
+    ("drift", "Since training", drift_section),
     ("model", "Model", model_section),
     ("metrics", "Performance", metrics_section),
     ("confusion", "Confusion matrix", confusion_section),
