@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -84,6 +85,7 @@ copyright = "the maxmargin developers, BSD-3-Clause"  # noqa: A001 - the name th
 
 def formulas(app: object, what: str, name: str, value: object, options: object, lines: list[str]) -> None:
     """Indented lines of a docstring's opening are formulas: shown as they are."""
+    lines[:] = [re.sub(r"(shape \(.*\w)_(?=[,)])", r"\1\\_", line) for line in lines]  # not a link
     for k in range(2, len(lines)):
         if set(lines[k]) == {"-"} and lines[k - 1].strip():  # the first section
             return

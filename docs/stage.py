@@ -38,8 +38,6 @@ LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\((?!https?:|#)([^)#\s]+)(#
 # What scikit-learn adds to a class by itself.
 NOT_OURS = ["get_metadata_routing", "get_params", "set_params", "set_output"]
 NOT_OURS += [f"set_{name}_request" for name in ("fit", "score", "partial_fit", "transform", "predict")]
-    f"set_{name}_request" for name in ("fit", "score", "partial_fit", "transform", "predict")
-)
 
 
 def site_path(source: Path) -> str | None:

@@ -35,6 +35,12 @@ class Loss(Protocol):
 
     ``value(m)``; ``slope(m)``, its derivative in m (a subgradient at a kink), so that the update of f is
     ``u = -y slope(m)``; ``conjugate(u) = sup_m (u m - value(m))``, infinite outside its domain.
+
+    Examples
+    --------
+    >>> from maxmargin.losses import Hinge, Loss
+    >>> isinstance(Hinge(), Loss)
+    True
     """
 
     @property
@@ -64,6 +70,18 @@ class Perceptron:
 
     The slope at m = 0 is -1 although the value is 0: an undecided sample counts as an error, as in every
     perceptron. Otherwise an algorithm that starts from f = 0 could never leave it.
+
+    Attributes
+    ----------
+    name : str
+        The name in ``LOSSES``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.losses import Perceptron
+    >>> Perceptron().value(np.array([-2.0, 0.5, 2.0]))
+    array([2., 0., 0.])
     """
 
     name: str = "perceptron"
@@ -83,7 +101,20 @@ class Perceptron:
 
 @dataclass(frozen=True)
 class Hinge:
-    """``max(0, 1 - m)``."""
+    """``max(0, 1 - m)``.
+
+    Attributes
+    ----------
+    name : str
+        The name in ``LOSSES``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.losses import Hinge
+    >>> Hinge().value(np.array([-2.0, 0.5, 2.0]))
+    array([3. , 0.5, 0. ])
+    """
 
     name: str = "hinge"
 
@@ -105,6 +136,18 @@ class SquaredHinge:
     """``max(0, 1 - m)^2 / 2``.
 
     scikit-learn's ``squared_hinge`` has no 1/2, so its C corresponds to 2 C here.
+
+    Attributes
+    ----------
+    name : str
+        The name in ``LOSSES``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.losses import SquaredHinge
+    >>> SquaredHinge().value(np.array([-2.0, 0.5, 2.0]))
+    array([4.5  , 0.125, 0.   ])
     """
 
     name: str = "squared-hinge"
@@ -134,6 +177,18 @@ class Log:
     """``log(1 + exp(-m))``, so that ``p(y = +1 | x) = 1 / (1 + exp(-f(x)))``.
 
     Only ``exp(-|m|)`` is computed, so nothing overflows.
+
+    Attributes
+    ----------
+    name : str
+        The name in ``LOSSES``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.losses import Log
+    >>> Log().value(np.array([-2.0, 0.5, 2.0])).round(3)
+    array([2.127, 0.474, 0.127])
     """
 
     name: str = "log"
@@ -160,7 +215,20 @@ class Log:
 
 @dataclass(frozen=True)
 class Squared:
-    """``(1 - m)^2 / 2 = (y - f)^2 / 2``; scikit-learn's ridge has no 1/2."""
+    """``(1 - m)^2 / 2 = (y - f)^2 / 2``; scikit-learn's ridge has no 1/2.
+
+    Attributes
+    ----------
+    name : str
+        The name in ``LOSSES``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.losses import Squared
+    >>> Squared().value(np.array([-2.0, 0.5, 2.0]))
+    array([4.5  , 0.125, 0.5  ])
+    """
 
     name: str = "squared"
 
@@ -220,6 +288,18 @@ class Ramp:
     Bounded, so a wrong label costs no more than 2, and not convex: it is not one of ``LOSSES``. It is
     minimised by steps in which rows with a margin below -1 are set aside and the others have the hinge: the
     constant 2 majorises the loss of the rows set aside and touches it, so no step raises the objective.
+
+    Attributes
+    ----------
+    name : str
+        The name in ``LOSSES``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.losses import Ramp
+    >>> Ramp().value(np.array([-2.0, 0.5, 2.0]))
+    array([2. , 0.5, 0. ])
     """
 
     name: str = "ramp"
@@ -256,7 +336,19 @@ SKLEARN_NAMES = {"squared_hinge": "squared-hinge", "log_loss": "log", "squared_e
 
 
 def loss_from_name(loss: str | Loss) -> Loss:
-    """The loss of that name, in our spelling or scikit-learn's; a ``Loss`` is returned unchanged."""
+    """The loss of that name, in our spelling or scikit-learn's; a ``Loss`` is returned unchanged.
+
+    Parameters
+    ----------
+    loss : str or Loss
+        A name in ``LOSSES``, or the loss itself.
+
+    Examples
+    --------
+    >>> from maxmargin.losses import loss_from_name
+    >>> loss_from_name("hinge")
+    Hinge(name='hinge')
+    """
     if isinstance(loss, Loss) and not isinstance(loss, type):  # a class has the same attributes
         return loss
     if isinstance(loss, str) and (name := SKLEARN_NAMES.get(loss, loss)) in LOSSES:

@@ -35,7 +35,19 @@ _ARRAY_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]*(/[A-Za-z0-9_-][A-Za-z0-9
 
 
 class ModelFormatError(ValueError):
-    """A file that is not a complete, valid model file (or checkpoint) of a version this library reads."""
+    """A file that is not a complete, valid model file (or checkpoint) of a version this library reads.
+
+    Examples
+    --------
+    >>> from maxmargin.io import ModelFormatError, load
+    >>> from pathlib import Path
+    >>> size = Path("no-model.mm").write_text("text")
+    >>> try:
+    ...     load("no-model.mm")
+    ... except ModelFormatError as error:
+    ...     print("refused")
+    refused
+    """
 
 
 def write_archive(

@@ -27,6 +27,12 @@ def hold_out_bound(
     Returns
     -------
     Bound
+
+    Examples
+    --------
+    >>> from maxmargin.bounds import hold_out_bound
+    >>> round(hold_out_bound(5, 200).value, 3)
+    0.052
     """
     check_delta(delta)
     check_number("n_samples", n_samples, at_least=1, integer=True)
@@ -56,6 +62,12 @@ def finite_class_bound(
     Returns
     -------
     Bound
+
+    Examples
+    --------
+    >>> from maxmargin.bounds import finite_class_bound
+    >>> round(finite_class_bound(0.1, n_functions=20, n_samples=1000).value, 3)
+    0.155
     """
     _check_class(n_functions, n_samples, delta)
     check_number("error", error, at_least=0.0)
@@ -76,6 +88,12 @@ def finite_class_excess(n_functions: int, n_samples: int, delta: float = 0.05) -
     Returns
     -------
     Bound
+
+    Examples
+    --------
+    >>> from maxmargin.bounds import finite_class_excess
+    >>> round(finite_class_excess(n_functions=20, n_samples=1000).value, 3)
+    0.336
     """
     _check_class(n_functions, n_samples, delta)
     terms = {
@@ -102,6 +120,12 @@ def union_excess(
     Returns
     -------
     Bound
+
+    Examples
+    --------
+    >>> from maxmargin.bounds import union_excess
+    >>> round(union_excess(n_functions=20, n_samples=1000).value, 3)
+    0.11
     """
     _check_class(n_functions, n_samples, delta)
     check_number("best_error", best_error, at_least=0.0)

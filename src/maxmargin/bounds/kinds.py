@@ -19,7 +19,19 @@ ERROR = "error"
 
 
 class DoesNotApply(ValueError):
-    """An assumption of a bound does not hold for the model; the message names it."""
+    """An assumption of a bound does not hold for the model; the message names it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.bounds import MarginSample, DoesNotApply, jaakkola_haussler_estimate
+    >>> sample = MarginSample(np.array([0.5, 1.5, 2.0, -0.2] * 50), np.ones(200), norm=3.0, intercept=0.5)
+    >>> try:
+    ...     jaakkola_haussler_estimate(sample, np.zeros(200))
+    ... except DoesNotApply as error:
+    ...     print("it is for models without an intercept")
+    it is for models without an intercept
+    """
 
 
 @dataclass(frozen=True)
@@ -42,6 +54,13 @@ class Bound:
         What is bounded: "error" is the probability of a wrong prediction for a new row.
     notes : tuple of str
         Assumptions that were not checked.
+
+    Examples
+    --------
+    >>> from maxmargin.bounds import hold_out_bound
+    >>> print(hold_out_bound(5, 200))
+    hold-out: error <= 0.05184 with probability 0.95
+      = 0.025 (hold-out error) + 0.02684 (confidence)
     """
 
     value: float
@@ -75,6 +94,12 @@ class Estimate:
         As in :class:`Bound`.
     standard_error : float or None
         Of an estimate by random draws.
+
+    Examples
+    --------
+    >>> from maxmargin.bounds import Estimate
+    >>> Estimate(0.08, name="span").value
+    0.08
     """
 
     value: float
@@ -94,7 +119,21 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Inapplicable:
-    """A bound or estimate that does not apply to a model, and the reason."""
+    """A bound or estimate that does not apply to a model, and the reason.
+
+    Attributes
+    ----------
+    name : str
+        Of the bound.
+    reason : str
+        Which assumption does not hold.
+
+    Examples
+    --------
+    >>> from maxmargin.bounds import Inapplicable
+    >>> Inapplicable("jaakkola-haussler", "it is for models without an intercept").reason
+    'it is for models without an intercept'
+    """
 
     name: str
     reason: str
@@ -153,6 +192,14 @@ class MarginSample:
         The number of all observations, including those that take no part in this output; the bounded error
         is a share of it. By default the sum of the counts.
     majority_error : float, default=0.5
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.bounds import MarginSample
+    >>> sample = MarginSample(np.array([0.5, 1.5, 2.0, -0.2] * 50), np.ones(200), norm=3.0)
+    >>> sample.n_samples, sample.norm
+    (200, 3.0)
     """
 
     margins: FloatArray

@@ -52,6 +52,14 @@ def support_vector_estimate(sample: MarginSample, duals: Any) -> Estimate:
     Returns
     -------
     Estimate
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.bounds import MarginSample, support_vector_estimate
+    >>> sample = MarginSample(np.array([0.5, 1.5, 2.0, -0.2] * 50), np.ones(200), norm=3.0)
+    >>> support_vector_estimate(sample, np.array([0.1, 0.0, 0.0, 1.0] * 50)).value
+    0.5
     """
     return share("support-vectors", support_vector_flags(_duals(sample, duals)), sample)
 
@@ -72,6 +80,14 @@ def xi_alpha_estimate(sample: MarginSample, duals: Any, spread: float) -> Estima
     Returns
     -------
     Estimate
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.bounds import MarginSample, xi_alpha_estimate
+    >>> sample = MarginSample(np.array([0.5, 1.5, 2.0, -0.2] * 50), np.ones(200), norm=3.0)
+    >>> xi_alpha_estimate(sample, np.array([0.1, 0.0, 0.0, 1.0] * 50), spread=1.0).value
+    0.25
     """
     check_number("spread", spread, at_least=0.0)
     return share("xi-alpha", xi_alpha_flags(sample.margins, _duals(sample, duals), spread), sample)
@@ -90,6 +106,14 @@ def jaakkola_haussler_estimate(sample: MarginSample, duals: Any) -> Estimate:
     Returns
     -------
     Estimate
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.bounds import MarginSample, jaakkola_haussler_estimate
+    >>> sample = MarginSample(np.array([0.5, 1.5, 2.0, -0.2] * 50), np.ones(200), norm=3.0)
+    >>> jaakkola_haussler_estimate(sample, np.full(200, 0.1)).value
+    0.25
     """
     refuse_intercept(sample)
     flags = jaakkola_haussler_flags(sample.margins, _duals(sample, duals), sample.diagonal)
@@ -108,6 +132,14 @@ def span_estimate(sample: MarginSample, left_out: Any) -> Estimate:
     Returns
     -------
     Estimate
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.bounds import MarginSample, span_estimate
+    >>> sample = MarginSample(np.array([0.5, 1.5, 2.0, -0.2] * 50), np.ones(200), norm=3.0)
+    >>> span_estimate(sample, sample.margins - 0.1).value
+    0.25
     """
     return share("span", span_flags(np.asarray(left_out, dtype=np.float64)), sample)
 

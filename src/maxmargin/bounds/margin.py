@@ -87,6 +87,14 @@ def margin_bound(sample: MarginSample, delta: float = 0.05, *, radius: float | N
     Returns
     -------
     Bound
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.bounds import MarginSample, margin_bound
+    >>> sample = MarginSample(np.array([0.5, 1.5, 2.0, -0.2] * 50), np.ones(200), norm=3.0)
+    >>> margin_bound(sample).vacuous
+    True
     """
     check_delta(delta)
     ball = ball_around(sample, radius)
@@ -109,6 +117,14 @@ def scaled_margin_bound(sample: MarginSample, delta: float = 0.05) -> Bound:
     Returns
     -------
     Bound
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.bounds import MarginSample, scaled_margin_bound
+    >>> sample = MarginSample(np.array([0.5, 1.5, 2.0, -0.2] * 50), np.ones(200), norm=3.0)
+    >>> scaled_margin_bound(sample).vacuous
+    True
     """
     check_delta(delta)
     best = margin_bound(sample, delta)
@@ -150,6 +166,14 @@ def hinge_bound(
     Returns
     -------
     Bound
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.bounds import MarginSample, hinge_bound
+    >>> sample = MarginSample(np.array([0.5, 1.5, 2.0, -0.2] * 50), np.ones(200), norm=3.0)
+    >>> hinge_bound(sample, max_norm=4.0).vacuous
+    True
     """
     check_delta(delta)
     check_max_norm(sample, max_norm)

@@ -26,7 +26,21 @@ __all__ = ["gibbs_bound", "kl", "kl_inverse", "pac_bayes_bound"]
 
 
 def kl(q: float, p: float) -> float:
-    """``q log(q/p) + (1-q) log((1-q)/(1-p))``, the relative entropy of two Bernoulli distributions."""
+    """``q log(q/p) + (1-q) log((1-q)/(1-p))``, the relative entropy of two Bernoulli distributions.
+
+    Parameters
+    ----------
+    q : float
+        The probability of the first coin.
+    p : float
+        That of the second.
+
+    Examples
+    --------
+    >>> from maxmargin.bounds import kl
+    >>> round(kl(0.1, 0.5), 3)
+    0.368
+    """
     if (p <= 0.0 and q > 0.0) or (p >= 1.0 and q < 1.0):
         return math.inf
     left = q * math.log(q / p) if q > 0.0 else 0.0
@@ -38,6 +52,20 @@ def kl_inverse(q: float, limit: float) -> float:
 
     kl is convex in p, so steps from a p above the root never pass it. Such a p follows from
     ``kl >= 2 (p - q)^2`` and from ``kl >= (1 - q) log(1 / (1 - p)) - log 2``.
+
+    Parameters
+    ----------
+    q : float
+        An observed share.
+    limit : float
+        Bound on ``kl(q, p)``.
+
+    Examples
+    --------
+    >>> from maxmargin.bounds import kl, kl_inverse
+    >>> p = kl_inverse(0.1, 0.05)
+    >>> round(kl(0.1, p), 6)
+    0.05
     """
     check_number("q", q, at_least=0.0)
     check_number("limit", limit, at_least=0.0)
@@ -69,6 +97,14 @@ def gibbs_bound(sample: MarginSample, delta: float = 0.05) -> Bound:
     -------
     Bound
         For the best mu; choosing it costs nothing, because the bound holds for all mu at once.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.bounds import MarginSample, gibbs_bound
+    >>> sample = MarginSample(np.array([0.5, 1.5, 2.0, -0.2] * 50), np.ones(200), norm=3.0)
+    >>> gibbs_bound(sample).vacuous
+    False
     """
     check_delta(delta)
     if sample.norm == 0.0 and not sample.intercept:
@@ -91,6 +127,14 @@ def pac_bayes_bound(sample: MarginSample, delta: float = 0.05) -> Bound:
     Returns
     -------
     Bound
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.bounds import MarginSample, pac_bayes_bound
+    >>> sample = MarginSample(np.array([0.5, 1.5, 2.0, -0.2] * 50), np.ones(200), norm=3.0)
+    >>> pac_bayes_bound(sample).vacuous
+    True
     """
     gibbs = gibbs_bound(sample, delta)
     terms = {f"twice the {term}": 2.0 * value for term, value in gibbs.terms.items()}

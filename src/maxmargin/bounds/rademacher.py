@@ -33,6 +33,12 @@ def rademacher_complexity(diagonal: Any, radius: float = 1.0) -> float:
     Returns
     -------
     float
+
+    Examples
+    --------
+    >>> from maxmargin.bounds import rademacher_complexity
+    >>> rademacher_complexity([1.0] * 100, radius=2.0)
+    0.2
     """
     values = np.asarray(diagonal, dtype=np.float64)
     check_number("radius", radius, at_least=0.0)
@@ -74,6 +80,15 @@ def rademacher_monte_carlo(
     -------
     Estimate
         With its ``standard_error``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.bounds import rademacher_complexity, rademacher_monte_carlo
+    >>> from maxmargin.kernels import RBF
+    >>> X = np.random.default_rng(0).normal(size=(100, 2))
+    >>> rademacher_monte_carlo(RBF(gamma=1.0), X).value < rademacher_complexity(np.ones(100))
+    True
     """
     check_number("radius", radius, at_least=0.0)
     check_number("n_draws", n_draws, at_least=2, integer=True)

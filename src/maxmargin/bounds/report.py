@@ -40,6 +40,15 @@ class Report:
     columns : tuple of dict
         For several columns of outputs, the entries of each column. They bound the share of all observations
         that belong to its classes and get a wrong output, with probability ``1 - delta / n_columns``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin import KernelSVC, bounds
+    >>> X = np.random.default_rng(0).normal(size=(60, 2))
+    >>> found = bounds.report(KernelSVC(gamma=1.0).fit(X, X[:, 0] > 0), X, X[:, 0] > 0)
+    >>> found.n_samples, found["margin"].vacuous
+    (60, True)
     """
 
     entries: dict[str, Entry]

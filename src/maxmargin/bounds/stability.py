@@ -41,6 +41,14 @@ def stability_bound(
     Returns
     -------
     Bound
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.bounds import MarginSample, stability_bound
+    >>> sample = MarginSample(np.array([0.5, 1.5, 2.0, -0.2] * 50), np.ones(200), norm=3.0)
+    >>> stability_bound(sample, cost=0.01, max_norm=3.0).vacuous
+    True
     """
     check_delta(delta)
     check_number("cost", cost, above=0.0)

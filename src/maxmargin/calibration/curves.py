@@ -32,6 +32,15 @@ class SigmoidCalibrator:
     slope_, offset_, center_, scale_ : float
     gradient_norm_ : float
         The certificate: the norm of the projected gradient at the solution, per unit of weight.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.calibration import SigmoidCalibrator
+    >>> scores = np.linspace(-2.0, 2.0, 41)
+    >>> curve = SigmoidCalibrator().fit(scores, scores > 0.1)
+    >>> curve.predict(np.array([-1.0, 1.0])).round(1)
+    array([0. , 0.9])
     """
 
     slope_: float = field(default=0.0, init=False)
@@ -86,6 +95,15 @@ class IsotonicCalibrator:
     ----------
     knots_, values_ : ndarray
         The distinct scores of the fit, and the probability of class 1 at each.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.calibration import IsotonicCalibrator
+    >>> scores = np.linspace(-2.0, 2.0, 41)
+    >>> curve = IsotonicCalibrator().fit(scores, scores > 0.1)
+    >>> curve.predict(np.array([-1.0, 1.0])).round(1)
+    array([0., 1.])
     """
 
     knots_: FloatArray = field(default_factory=lambda: np.zeros(1), init=False)

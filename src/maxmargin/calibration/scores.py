@@ -44,6 +44,16 @@ class CalibratedScores:
     Attributes
     ----------
     calibrator_ : SigmoidCalibrator, SoftmaxCalibrator or IsotonicCalibrator
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.calibration import CalibratedScores
+    >>> scores = np.linspace(-2.0, 2.0, 41)
+    >>> curve = CalibratedScores("sigmoid").fit(scores, (scores > 0.1).astype(int))
+    >>> curve.predict_proba(np.array([-1.0, 1.0])).round(2)
+    array([[0.96, 0.04],
+           [0.06, 0.94]])
     """
 
     method: str = "sigmoid"

@@ -38,6 +38,15 @@ class SoftmaxCalibrator:
         The sigmoid r.
     gradient_norm_ : float
         The certificate: the projected gradient at the solution, per unit of weight.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.calibration import SoftmaxCalibrator
+    >>> scores = np.random.default_rng(0).normal(size=(200, 3))
+    >>> curve = SoftmaxCalibrator().fit(scores, scores.argmax(axis=1))
+    >>> bool(curve.predict(scores[:1]).argmax() == scores[0].argmax())
+    True
     """
 
     slope_: float = field(default=0.0, init=False)

@@ -23,7 +23,23 @@ MAX_WRITE_TIME_SHARE = 0.05  # of the run time of a fit
 
 
 class CheckpointError(ParameterError):
-    """A checkpoint file that cannot be used: it is another fit's, is damaged, or has an invalid path."""
+    """A checkpoint file that cannot be used: it is another fit's, is damaged, or has an invalid path.
+
+    Parameters
+    ----------
+    problem : str
+        What is wrong.
+    advice : str
+        What to do.
+    arguments : object
+        Values that the texts name.
+
+    Examples
+    --------
+    >>> from maxmargin.io import CheckpointError
+    >>> str(CheckpointError("fit.ckpt belongs to other data"))
+    'fit.ckpt belongs to other data'
+    """
 
 
 def check_identity(path: Path, work: str, there: Mapping[str, str], here: Mapping[str, str]) -> None:

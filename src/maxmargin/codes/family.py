@@ -43,6 +43,12 @@ class Code:
     -----
     UserWarning
         If some class has ``row_margins() <= 0``: even perfect columns may then be decoded wrongly.
+
+    Examples
+    --------
+    >>> from maxmargin.codes import Code
+    >>> Code([[1, 1, 0], [-1, 0, 1], [0, -1, -1]]).row_margins()
+    array([1., 1., 1.])
     """
 
     matrix: CodeMatrix
@@ -286,7 +292,20 @@ def _first_repeated(rows: CodeMatrix) -> tuple[int, int] | None:
 
 
 def one_vs_rest(n_classes: int) -> Code:
-    """Column t is class t (+1) against all others (-1); two classes have one column, with +1 for class 1."""
+    """Column t is class t (+1) against all others (-1); two classes have one column, with +1 for class 1.
+
+    Parameters
+    ----------
+    n_classes : int
+
+    Examples
+    --------
+    >>> from maxmargin.codes import one_vs_rest
+    >>> one_vs_rest(3).matrix
+    array([[ 1, -1, -1],
+           [-1,  1, -1],
+           [-1, -1,  1]], dtype=int8)
+    """
     check_n_classes(n_classes)
     if n_classes == 2:
         return Code(np.array([[-1], [1]], dtype=np.int8), "one-vs-rest")

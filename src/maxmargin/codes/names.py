@@ -24,6 +24,20 @@ def code_from_name(code: str | Code, n_classes: int, seed: int = 0) -> Code:
     """The code of that family for ``n_classes``; a ``Code`` of the right size is returned as it is.
 
     Random families use ``seed``.
+
+    Parameters
+    ----------
+    code : str or Code
+        A name in ``CODES``, or the code itself.
+    n_classes : int
+    seed : int
+        Of random families.
+
+    Examples
+    --------
+    >>> from maxmargin.codes import code_from_name
+    >>> code_from_name("exhaustive", 4).matrix.shape
+    (4, 7)
     """
     if isinstance(code, Code):
         if code.n_classes != n_classes:

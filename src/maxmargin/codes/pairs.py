@@ -21,6 +21,16 @@ class PairCode(Code):
 
     Equal to the ``Code`` with the same matrix and the name "one-vs-one". ``matrix`` is made when it is asked
     for, and is not pickled.
+
+    Parameters
+    ----------
+    n_classes : int
+
+    Examples
+    --------
+    >>> from maxmargin.codes import PairCode
+    >>> PairCode(100).n_columns
+    4950
     """
 
     name = "one-vs-one"
@@ -112,5 +122,17 @@ def one_vs_one(n_classes: int) -> Code:
 
     Of the pair (i, j) with i < j, j is +1 and i is -1: positive means the second class, as with two
     classes in scikit-learn and as in its ``OneVsOneClassifier`` (LIBSVM's columns have the other sign).
+
+    Parameters
+    ----------
+    n_classes : int
+
+    Examples
+    --------
+    >>> from maxmargin.codes import one_vs_one
+    >>> one_vs_one(3).matrix
+    array([[-1, -1,  0],
+           [ 1,  0, -1],
+           [ 0,  1,  1]], dtype=int8)
     """
     return PairCode(n_classes)

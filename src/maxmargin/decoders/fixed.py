@@ -38,7 +38,17 @@ class _Fixed:
 
 @dataclass(frozen=True)
 class Margins(_Fixed):
-    """The largest margin: ``f_y`` for one-vs-rest, ``sum_t c_yt f_t`` for any other code."""
+    """The largest margin: ``f_y`` for one-vs-rest, ``sum_t c_yt f_t`` for any other code.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.codes import one_vs_rest
+    >>> from maxmargin.decoders import Margins
+    >>> outputs = np.array([[2.0, -1.0, 0.5], [-1.0, -0.5, -2.0]])
+    >>> Margins().scores(outputs, one_vs_rest(3)).argmax(axis=1)
+    array([0, 1])
+    """
 
     name: str = field(default="margins", init=False)
 
@@ -58,6 +68,14 @@ class Votes(_Fixed):
     The larger sum of margins ``s_y = sum_t c_yt f_t`` breaks ties, at any scale: ``s_y / (5 (1 + |s_y|))`` is
     added to the votes, and where rounding hides a difference of sums, one unit in the last place restores it.
     Only sums that are equal in double precision remain tied.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.codes import one_vs_one
+    >>> from maxmargin.decoders import Votes
+    >>> Votes().scores(np.array([[1.0, 1.0, -1.0]]), one_vs_one(3)).argmax(axis=1)
+    array([1])
     """
 
     name: str = field(default="votes", init=False)
@@ -74,6 +92,15 @@ class Hamming(_Fixed):
     """The nearest row: minus ``sum_t (1 - c_yt sign(f_t)) / 2``, so a zero entry or output costs 1/2.
 
     Ties go to the larger sum of margins, as in :class:`Votes`; for one-vs-one the two differ by a constant.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.codes import one_vs_rest
+    >>> from maxmargin.decoders import Hamming
+    >>> outputs = np.array([[2.0, -1.0, 0.5], [-1.0, -0.5, -2.0]])
+    >>> Hamming().scores(outputs, one_vs_rest(3)).argmax(axis=1)
+    array([0, 1])
     """
 
     name: str = field(default="hamming", init=False)
@@ -92,6 +119,20 @@ class LossBased(_Fixed):
     Scores are finite: where a sum of losses would overflow, the scores of a row are divided by a power of
     two, and a loss that overflows by itself counts as the largest floating-point number. Ties go to the
     larger sum of margins. Named after its loss: ``"hinge"`` is ``LossBased(Hinge())``.
+
+    Parameters
+    ----------
+    loss : Loss
+        The loss of the margins that are summed up.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.codes import one_vs_rest
+    >>> from maxmargin.decoders import LossBased
+    >>> outputs = np.array([[2.0, -1.0, 0.5], [-1.0, -0.5, -2.0]])
+    >>> LossBased().scores(outputs, one_vs_rest(3)).argmax(axis=1)
+    array([0, 1])
     """
 
     loss: Loss = LOSSES["hinge"]

@@ -34,6 +34,36 @@ class DecoderReport:
     includes ``nu/2 ||V - V0||^2``. ``n_constraints`` of the ``n_pairs`` pairs of a row and a wrong class were
     active. ``chosen`` is the margin, or nu, of the fit. ``focused`` is False if all rows counted equally:
     there was no focus, or it found no row to focus on.
+
+    Attributes
+    ----------
+    status : str
+        Why the solver stopped.
+    n_iter : int
+    n_constraints : int
+        Constraints generated.
+    n_pairs : int
+        Pairs of a row and a wrong class.
+    loss_before, loss_after : float
+        Of equal weights, and of those found.
+    bound : float
+        Lower bound on the loss.
+    chosen : float
+        The parameter chosen on held-out rows.
+    focused : bool
+        Whether rows were weighted.
+    error_before, error_after : float
+        On the rows that the choice held out.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from maxmargin import LinearSVC
+    >>> from maxmargin.decoders import PriorDecoder
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = LinearSVC(code="exhaustive", decoder=PriorDecoder(), random_state=0).fit(X, y)
+    >>> model.decoder_.report.status
+    'converged'
     """
 
     status: str

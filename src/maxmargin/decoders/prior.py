@@ -69,6 +69,16 @@ class PriorDecoder(LearnedWeights):
     weights : ndarray of shape (n_classes, n_columns), or None before fit
         V, divided by the mean absolute outputs of the columns.
     report : DecoderReport, or None before fit
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from maxmargin import LinearSVC
+    >>> from maxmargin.decoders import PriorDecoder
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = LinearSVC(code="exhaustive", decoder=PriorDecoder(), random_state=0).fit(X, y)
+    >>> model.decoder_.weights.shape
+    (3, 3)
     """
 
     focus: str | None = None

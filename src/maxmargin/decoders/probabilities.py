@@ -102,7 +102,23 @@ class _Calibrated:
 
 @dataclass(frozen=True)
 class Probabilistic(_Calibrated):
-    """Maximum-likelihood class probabilities, for any code: see ``bradley_terry``."""
+    """Maximum-likelihood class probabilities, for any code: see ``bradley_terry``.
+
+    Parameters
+    ----------
+    curves : tuple of curves or None
+        One for each column; made by ``fit``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from maxmargin import LinearSVC
+    >>> from maxmargin.decoders import Probabilistic
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = LinearSVC(code="exhaustive", decoder=Probabilistic(), random_state=0).fit(X, y)
+    >>> model.predict_proba(X[:1]).shape
+    (1, 3)
+    """
 
     name: str = field(default="probabilistic", init=False)
 
@@ -112,7 +128,23 @@ class Probabilistic(_Calibrated):
 
 @dataclass(frozen=True)
 class Coupling(_Calibrated):
-    """Pairwise coupling after Wu, Lin and Weng, for one-vs-one codes: see ``coupling``."""
+    """Pairwise coupling after Wu, Lin and Weng, for one-vs-one codes: see ``coupling``.
+
+    Parameters
+    ----------
+    curves : tuple of curves or None
+        One for each column; made by ``fit``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from maxmargin import LinearSVC
+    >>> from maxmargin.decoders import Coupling
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = LinearSVC(code="one-vs-one", decoder=Coupling(), random_state=0).fit(X, y)
+    >>> model.predict_proba(X[:1]).shape
+    (1, 3)
+    """
 
     name: str = field(default="coupling", init=False)
 

@@ -23,6 +23,12 @@ class Decoder(Protocol):
     ``fit`` learns from outputs and labels ``0 .. n_classes-1`` and returns the fitted decoder; decoders with
     nothing to learn return themselves. ``learns_from`` declares which outputs ``fit`` needs: those for the
     training rows themselves, or for rows that the columns were not trained on.
+
+    Examples
+    --------
+    >>> from maxmargin.decoders import Decoder, Votes
+    >>> isinstance(Votes(), Decoder)
+    True
     """
 
     learns_from: ClassVar[LearnsFrom]

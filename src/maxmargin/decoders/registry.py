@@ -65,6 +65,20 @@ def decoder_from_name(decoder: str | Decoder, code: Code) -> Decoder:
 
     ``"auto"`` is ``"margins"`` for one-vs-rest, ``"votes"`` for one-vs-one, ``"hinge"`` for any other code.
     Raises if the decoder cannot work with the code.
+
+    Parameters
+    ----------
+    decoder : str or Decoder
+        A name in ``DECODERS``, "auto", or the decoder itself.
+    code : Code
+        What it decodes.
+
+    Examples
+    --------
+    >>> from maxmargin.codes import one_vs_one
+    >>> from maxmargin.decoders import decoder_from_name
+    >>> decoder_from_name("auto", one_vs_one(4))
+    Votes(name='votes')
     """
     if isinstance(decoder, str) and decoder == "auto":
         decoder = {"one-vs-rest": "margins", "one-vs-one": "votes"}.get(code.name, "hinge")

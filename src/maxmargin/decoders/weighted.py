@@ -50,6 +50,16 @@ def WeightedDecoder(*, method: str = "lp", **parameters: Any) -> LinearProgramDe
     Returns
     -------
     LinearProgramDecoder or PriorDecoder
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from maxmargin import LinearSVC
+    >>> from maxmargin.decoders import WeightedDecoder
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = LinearSVC(code="exhaustive", decoder=WeightedDecoder(), random_state=0).fit(X, y)
+    >>> model.score(X, y) > 0.9
+    True
     """
     if method != "prior":
         return LinearProgramDecoder(method=method, **parameters)
@@ -97,6 +107,16 @@ class LinearProgramDecoder(LearnedWeights):
     ----------
     weights : ndarray of shape (n_classes, n_columns), or None before fit
     report : DecoderReport, or None before fit
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from maxmargin import LinearSVC
+    >>> from maxmargin.decoders import LinearProgramDecoder
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = LinearSVC(code="exhaustive", decoder=LinearProgramDecoder(), random_state=0).fit(X, y)
+    >>> model.decoder_.weights.shape
+    (3, 3)
     """
 
     focus: str | None = None

@@ -31,6 +31,16 @@ class BudgetPathDisplay:
     ax_, figure_, line_
     mark_ : Line2D or None
         Mark of the chosen budget.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from maxmargin import SparseKernelClassifier
+    >>> from maxmargin.displays import BudgetPathDisplay
+    >>> model = SparseKernelClassifier(8, validation_fraction=0.3, random_state=0)
+    >>> model = model.fit(*load_iris(return_X_y=True))
+    >>> BudgetPathDisplay.from_estimator(model).ax_.get_xlabel()
+    'support vectors'
     """
 
     def __init__(

@@ -38,6 +38,16 @@ class CodeDisplay:
         The axes above the image.
     bars_ : BarContainer or None
         Errors in percent.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from maxmargin import LinearSVC
+    >>> from maxmargin.displays import CodeDisplay
+    >>> X, y = load_iris(return_X_y=True)
+    >>> display = CodeDisplay.from_estimator(LinearSVC(code="exhaustive").fit(X, y), X, y)
+    >>> display.errors.shape
+    (3,)
     """
 
     def __init__(self, *, code: Code, classes: Any = None, errors: np.ndarray | None = None) -> None:

@@ -45,6 +45,15 @@ class CVPathDisplay:
         best one.
     marks_ : dict of Line2D
         "best", "one-standard-error", "chosen": points that coincide are marked once, under the first name.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from maxmargin import LinearSVC, PathCV
+    >>> from maxmargin.displays import CVPathDisplay
+    >>> search = PathCV(LinearSVC(), Cs=[0.1, 1.0, 10.0], cv=3).fit(*load_iris(return_X_y=True))
+    >>> CVPathDisplay.from_estimator(search).ax_.get_xscale()
+    'log'
     """
 
     def __init__(

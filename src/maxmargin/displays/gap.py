@@ -43,6 +43,15 @@ class GapDisplay:
         For each of the axes, a line for each column.
     worst_ : list of Line2D
         For each of the axes, the largest gap; empty where columns are labelled.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from maxmargin import LinearSVC
+    >>> from maxmargin.displays import GapDisplay
+    >>> model = LinearSVC().fit(*load_iris(return_X_y=True))
+    >>> len(GapDisplay.from_estimator(model).history)
+    3
     """
 
     def __init__(

@@ -31,6 +31,15 @@ class ImportanceDisplay:
     ax_, figure_
     bars_ : BarContainer
         From the top down.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from maxmargin import KernelSVC
+    >>> from maxmargin.displays import ImportanceDisplay
+    >>> X, y = load_iris(return_X_y=True)
+    >>> round(float(ImportanceDisplay.from_estimator(KernelSVC().fit(X, y), X).shares.sum()), 6)
+    1.0
     """
 
     def __init__(self, *, shares: np.ndarray, names: list[str]) -> None:

@@ -53,6 +53,16 @@ class MarginDisplay:
     points_ : list of PathCollection
         One for each class.
     support_ : PathCollection or None
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from maxmargin import KernelSVC
+    >>> from maxmargin.displays import MarginDisplay
+    >>> X, y = make_moons(60, noise=0.2, random_state=0)
+    >>> display = MarginDisplay.from_estimator(KernelSVC().fit(X, y), X, y)
+    >>> display.response.shape == display.xx0.shape
+    True
     """
 
     def __init__(

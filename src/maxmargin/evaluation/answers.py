@@ -101,7 +101,27 @@ def _is_ours(classifier: Any) -> bool:
 
 @dataclass(frozen=True)
 class Mistake:
-    """A row, counted from 0, whose class was not named."""
+    """A row, counted from 0, whose class was not named.
+
+    Attributes
+    ----------
+    row : int
+        Number of the row in the file, from 0.
+    label : str
+        What the file has.
+    predicted : str
+        What the model says.
+    margin : float
+        Of the label; negative.
+    probability : float or None
+        Of the prediction.
+
+    Examples
+    --------
+    >>> from maxmargin.evaluation import Mistake
+    >>> Mistake(row=7, label="benign", predicted="malignant", margin=-1.2, probability=0.9).row
+    7
+    """
 
     row: int
     label: str

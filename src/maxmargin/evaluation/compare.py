@@ -55,6 +55,12 @@ class ComparedModel:
         and the most accurate one is right about, were both equally good. None for the most accurate.
     warnings : list of str
     error : str or None
+
+    Examples
+    --------
+    >>> from maxmargin.evaluation import ComparedModel
+    >>> ComparedModel("linear", accuracy=0.9).accuracy
+    0.9
     """
 
     name: str
@@ -81,7 +87,7 @@ def compare(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> list[ComparedModel]:
-    """Fit several models to the same rows and evaluate them on the same held-out rows.
+    r"""Fit several models to the same rows and evaluate them on the same held-out rows.
 
     All rows are held in memory. Models take turns: each fit of the first is followed by one of the second,
     and who is first changes from turn to turn, so that a busy minute of the machine hurts all alike.
@@ -107,6 +113,17 @@ def compare(
     -------
     list of ComparedModel
         In the order given.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> rows = [f"{k},{'red' if k % 2 else 'blue'},{k % 2}" for k in range(40)]
+    >>> size = Path("kinds.csv").write_text("\n".join(["width,colour,kind", *rows]))
+    >>> from maxmargin.io import open_source
+    >>> source = open_source("kinds.csv", target="kind")
+    >>> from maxmargin.evaluation import compare
+    >>> [model.name for model in compare(source, ["linear", "kernel"])]
+    ['linear', 'kernel']
     """
     check_number("repeats", repeats, at_least=1, integer=True)
     estimators = _estimators(models, seed)

@@ -49,7 +49,7 @@ class TopK:
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """The result of :func:`evaluate`; intervals have 95 % confidence.
+    r"""The result of :func:`evaluate`; intervals have 95 % confidence.
 
     Attributes
     ----------
@@ -83,6 +83,19 @@ class Evaluation:
     notes : list of str
         How labels were matched, and what else a reader should know.
     seconds : float
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> rows = [f"{k},{'red' if k % 2 else 'blue'},{k % 2}" for k in range(40)]
+    >>> size = Path("kinds.csv").write_text("\n".join(["width,colour,kind", *rows]))
+    >>> from maxmargin.io import open_source
+    >>> source = open_source("kinds.csv", target="kind")
+    >>> from maxmargin.training import train
+    >>> trained = train(source, model="linear")
+    >>> from maxmargin.evaluation import evaluate
+    >>> int(evaluate(trained.model, source).confusion.sum())
+    40
     """
 
     file: str
@@ -123,7 +136,7 @@ def evaluate(
     decision: Decision | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Evaluation:
-    """Evaluate a fitted model on the rows of a source, block by block, reading ahead.
+    r"""Evaluate a fitted model on the rows of a source, block by block, reading ahead.
 
     Memory does not grow with the number of rows: all but the area under the ROC curve and the average
     precision are counts and sums, and these two are computed from all scores up to four million, beyond that
@@ -153,6 +166,19 @@ def evaluate(
     Returns
     -------
     Evaluation
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> rows = [f"{k},{'red' if k % 2 else 'blue'},{k % 2}" for k in range(40)]
+    >>> size = Path("kinds.csv").write_text("\n".join(["width,colour,kind", *rows]))
+    >>> from maxmargin.io import open_source
+    >>> source = open_source("kinds.csv", target="kind")
+    >>> from maxmargin.training import train
+    >>> trained = train(source, model="linear")
+    >>> from maxmargin.evaluation import evaluate
+    >>> evaluate(trained.model, source).n_rows
+    40
     """
     classes = classifier_of(model).classes_
     n_rows = max(256, min(BLOCK_ROWS, MAX_SCORES_PER_BATCH // len(classes))) if batch is None else batch

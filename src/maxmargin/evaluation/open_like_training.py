@@ -22,7 +22,7 @@ def open_like_training(
     given: Mapping[str, Any] | None = None,
     with_target: bool = True,
 ) -> Source:
-    """Open a file for a model, with the format, names, missing values and kinds of columns of its training.
+    r"""Open a file for a model, with the format, names, missing values and kinds of columns of its training.
 
     Parameters
     ----------
@@ -39,6 +39,19 @@ def open_like_training(
     Returns
     -------
     Source
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> rows = [f"{k},{'red' if k % 2 else 'blue'},{k % 2}" for k in range(40)]
+    >>> size = Path("kinds.csv").write_text("\n".join(["width,colour,kind", *rows]))
+    >>> from maxmargin.io import open_source
+    >>> source = open_source("kinds.csv", target="kind")
+    >>> from maxmargin.training import train
+    >>> trained = train(source, model="linear")
+    >>> from maxmargin.evaluation import open_like_training
+    >>> open_like_training("kinds.csv", trained.model, trained.record).target
+    'kind'
     """
     data = dict(record or {}).get("data") or {}
     options = _of_training(Path(path), data) | dict(given or {})

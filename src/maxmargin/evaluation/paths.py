@@ -46,7 +46,7 @@ class CostPoint:
 
 @dataclass(frozen=True, eq=False)
 class StudiedPath:
-    """A path, and the fitted estimator that it was read from.
+    r"""A path, and the fitted estimator that it was read from.
 
     Attributes
     ----------
@@ -57,6 +57,17 @@ class StudiedPath:
     notes : list of str
     estimator : SparseKernelClassifier or PathCV
         What ``plot`` draws.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> rows = [f"{k},{'red' if k % 2 else 'blue'},{k % 2}" for k in range(40)]
+    >>> size = Path("kinds.csv").write_text("\n".join(["width,colour,kind", *rows]))
+    >>> from maxmargin.io import open_source
+    >>> source = open_source("kinds.csv", target="kind")
+    >>> from maxmargin.evaluation import budget_path
+    >>> budget_path(source, budget=4).n_rows
+    40
     """
 
     kind: str
@@ -93,7 +104,7 @@ def budget_path(
     parameters: Mapping[str, Any] | None = None,
     seed: int = 0,
 ) -> StudiedPath:
-    """Error against the number of support vectors, from one fit of a ``SparseKernelClassifier``.
+    r"""Error against the number of support vectors, from one fit of a ``SparseKernelClassifier``.
 
     Parameters
     ----------
@@ -112,6 +123,17 @@ def budget_path(
     Returns
     -------
     StudiedPath
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> rows = [f"{k},{'red' if k % 2 else 'blue'},{k % 2}" for k in range(40)]
+    >>> size = Path("kinds.csv").write_text("\n".join(["width,colour,kind", *rows]))
+    >>> from maxmargin.io import open_source
+    >>> source = open_source("kinds.csv", target="kind")
+    >>> from maxmargin.evaluation import budget_path
+    >>> budget_path(source, budget=4).kind
+    'budget'
     """
     from ..methods.budget import SparseKernelClassifier
 
@@ -149,7 +171,7 @@ def cost_path(
     most_rows: int = MAX_ROWS,
     seed: int = 0,
 ) -> StudiedPath:
-    """Cross-validated error over a grid of C or alpha, by ``PathCV``.
+    r"""Cross-validated error over a grid of C or alpha, by ``PathCV``.
 
     Parameters
     ----------
@@ -171,6 +193,17 @@ def cost_path(
     Returns
     -------
     StudiedPath
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> rows = [f"{k},{'red' if k % 2 else 'blue'},{k % 2}" for k in range(40)]
+    >>> size = Path("kinds.csv").write_text("\n".join(["width,colour,kind", *rows]))
+    >>> from maxmargin.io import open_source
+    >>> source = open_source("kinds.csv", target="kind")
+    >>> from maxmargin.evaluation import cost_path
+    >>> cost_path(source, values=[0.1, 1.0], folds=3).kind
+    'cost'
     """
     from ..selection import PathCV, parameter_of
 

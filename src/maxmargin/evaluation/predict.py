@@ -22,7 +22,30 @@ PREDICTED_ROWS = 1 << 14  # at a time: few enough for the memory of one block to
 
 @dataclass(frozen=True, eq=False)
 class Predicted:
-    """What a model says about some rows."""
+    r"""What a model says about some rows.
+
+    Attributes
+    ----------
+    labels : ndarray
+        One for each row.
+    scores : ndarray or None
+        Outputs of ``decision_function``, if asked for.
+    probabilities : ndarray or None
+        If asked for.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> rows = [f"{k},{'red' if k % 2 else 'blue'},{k % 2}" for k in range(40)]
+    >>> size = Path("kinds.csv").write_text("\n".join(["width,colour,kind", *rows]))
+    >>> from maxmargin.io import open_source
+    >>> source = open_source("kinds.csv", target="kind")
+    >>> from maxmargin.training import train
+    >>> trained = train(source, model="linear")
+    >>> from maxmargin.evaluation import predictions
+    >>> next(predictions(trained.model, source, scores=True)).scores.shape
+    (40,)
+    """
 
     labels: np.ndarray  # (n_rows,)
     scores: np.ndarray | None  # (n_rows,) for two classes, else (n_rows, n_classes)
@@ -39,7 +62,7 @@ def predictions(
     decision: Decision | None = None,
     batch: int = PREDICTED_ROWS,
 ) -> Iterator[Predicted]:
-    """Predictions of a fitted pipeline for the rows of a source, in their order.
+    r"""Predictions of a fitted pipeline for the rows of a source, in their order.
 
     The next rows are read and parsed by another thread in the meantime.
 
@@ -58,6 +81,19 @@ def predictions(
     Yields
     ------
     Predicted
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> rows = [f"{k},{'red' if k % 2 else 'blue'},{k % 2}" for k in range(40)]
+    >>> size = Path("kinds.csv").write_text("\n".join(["width,colour,kind", *rows]))
+    >>> from maxmargin.io import open_source
+    >>> source = open_source("kinds.csv", target="kind")
+    >>> from maxmargin.training import train
+    >>> trained = train(source, model="linear")
+    >>> from maxmargin.evaluation import predictions
+    >>> sum(len(part.labels) for part in predictions(trained.model, source))
+    40
     """
     classifier = model[-1]
     if probabilities and not hasattr(classifier, "predict_proba"):

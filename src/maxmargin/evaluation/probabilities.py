@@ -36,6 +36,27 @@ class Calibration:
     The Brier score is ``mean sum_k (p_k - [y = k])^2``, halved for two classes, as scikit-learn has it. The
     expected calibration error is ``sum_b n_b/n |accuracy_b - confidence_b|`` over bins of the predicted
     class's probability; it is never negative, so few rows make it too large.
+
+    Attributes
+    ----------
+    n_rows : int
+        Rows with a probability.
+    log_loss : float
+    log_loss_interval : tuple of float
+        95 % interval.
+    brier : float
+        The Brier score.
+    brier_interval : tuple of float
+        95 % interval.
+    expected_calibration_error : float
+    bins : list of ReliabilityBin
+
+    Examples
+    --------
+    >>> from maxmargin.evaluation import Calibration
+    >>> flat = Calibration(100, 0.69, (0.6, 0.8), 0.25, (0.2, 0.3), 0.01, [])
+    >>> flat.log_loss
+    0.69
     """
 
     n_rows: int

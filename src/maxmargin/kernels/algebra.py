@@ -18,7 +18,14 @@ Matrix = np.ndarray | GroupedMatrix
 
 
 class Kernel(ABC):
-    """A function k(x, z) of two rows; ``k1 + k2``, ``k1 * k2`` and ``2.0 * k`` are kernels too."""
+    """A function k(x, z) of two rows; ``k1 + k2``, ``k1 * k2`` and ``2.0 * k`` are kernels too.
+
+    Examples
+    --------
+    >>> from maxmargin.kernels import RBF, Kernel, Linear
+    >>> isinstance(Linear() + 0.5 * RBF(gamma=1.0), Kernel)
+    True
+    """
 
     name: ClassVar[str]
     positive: bool = False  # whether every kernel matrix is known to be positive semi-definite
@@ -88,7 +95,18 @@ class _Pair(Kernel):
 
 @dataclass(frozen=True)
 class Sum(_Pair):
-    """``k1(x, z) + k2(x, z)``."""
+    """``k1(x, z) + k2(x, z)``.
+
+    Parameters
+    ----------
+    left, right : Kernel
+
+    Examples
+    --------
+    >>> from maxmargin.kernels import RBF, Linear
+    >>> Linear() + RBF(gamma=1.0)
+    Sum(left=Linear(), right=RBF(gamma=1.0))
+    """
 
     name: ClassVar[str] = "sum"
 
@@ -107,7 +125,18 @@ class Sum(_Pair):
 
 @dataclass(frozen=True)
 class Product(_Pair):
-    """``k1(x, z) k2(x, z)``."""
+    """``k1(x, z) k2(x, z)``.
+
+    Parameters
+    ----------
+    left, right : Kernel
+
+    Examples
+    --------
+    >>> from maxmargin.kernels import RBF, Linear
+    >>> Linear() * RBF(gamma=1.0)
+    Product(left=Linear(), right=RBF(gamma=1.0))
+    """
 
     name: ClassVar[str] = "product"
 
@@ -122,7 +151,20 @@ class Product(_Pair):
 
 @dataclass(frozen=True)
 class Scaled(Kernel):
-    """``factor k(x, z)``, factor > 0."""
+    """``factor k(x, z)``, factor > 0.
+
+    Parameters
+    ----------
+    factor : float
+        Not negative.
+    kernel : Kernel
+
+    Examples
+    --------
+    >>> from maxmargin.kernels import Linear
+    >>> 2.0 * Linear()
+    Scaled(factor=2.0, kernel=Linear())
+    """
 
     factor: float
     kernel: Kernel

@@ -64,6 +64,13 @@ def median_gamma(
     Returns
     -------
     float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.kernels import median_gamma
+    >>> round(median_gamma(np.arange(20.0)[:, None]), 4)
+    0.0278
     """
     X, rng = as_rows(X), np.random.default_rng(rng)
     w = check_sample_weight(sample_weight, X.shape[0] if index is None else len(index))

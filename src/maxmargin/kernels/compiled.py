@@ -107,7 +107,14 @@ class _OfDistance(_WithGamma):
 
 @dataclass(frozen=True)
 class Linear(Compiled):
-    """``<x, z>``."""
+    """``<x, z>``.
+
+    Examples
+    --------
+    >>> from maxmargin.kernels import Linear
+    >>> Linear()([[0.0, 1.0]], [[1.0, 1.0]]).round(3)
+    array([[1.]])
+    """
 
     name: ClassVar[str] = "linear"
     positive: ClassVar[bool] = True  # type: ignore[misc]
@@ -120,7 +127,22 @@ class Linear(Compiled):
 
 @dataclass(frozen=True)
 class Polynomial(_WithGamma):
-    """``(gamma <x, z> + coef0)^degree``. Positive semi-definite for an integer degree and coef0 >= 0."""
+    """``(gamma <x, z> + coef0)^degree``. Positive semi-definite for an integer degree and coef0 >= 0.
+
+    Parameters
+    ----------
+    degree : float
+    gamma : float or {"median", "scale", "auto"}
+        One over a squared distance; a word is resolved from the rows of a fit.
+    coef0 : float
+        Added to the inner product.
+
+    Examples
+    --------
+    >>> from maxmargin.kernels import Polynomial
+    >>> Polynomial(degree=2, gamma=1.0, coef0=1.0)([[0.0, 1.0]], [[1.0, 1.0]]).round(3)
+    array([[4.]])
+    """
 
     degree: float = 3
     gamma: Gamma = "scale"
@@ -147,7 +169,19 @@ class Polynomial(_WithGamma):
 
 @dataclass(frozen=True)
 class RBF(_OfDistance):
-    """``exp(-gamma ||x - z||^2)``; exactly 1 for equal rows."""
+    """``exp(-gamma ||x - z||^2)``; exactly 1 for equal rows.
+
+    Parameters
+    ----------
+    gamma : float or {"median", "scale", "auto"}
+        One over a squared distance; a word is resolved from the rows of a fit.
+
+    Examples
+    --------
+    >>> from maxmargin.kernels import RBF
+    >>> RBF(gamma=0.5)([[0.0, 1.0]], [[1.0, 1.0]]).round(3)
+    array([[0.607]])
+    """
 
     gamma: Gamma = "median"
     name: ClassVar[str] = "rbf"
@@ -155,7 +189,19 @@ class RBF(_OfDistance):
 
 @dataclass(frozen=True)
 class Laplacian(_OfDistance):
-    """``exp(-gamma ||x - z||_1)``; exactly 1 for equal rows."""
+    """``exp(-gamma ||x - z||_1)``; exactly 1 for equal rows.
+
+    Parameters
+    ----------
+    gamma : float or {"median", "scale", "auto"}
+        One over a squared distance; a word is resolved from the rows of a fit.
+
+    Examples
+    --------
+    >>> from maxmargin.kernels import Laplacian
+    >>> Laplacian(gamma=0.5)([[0.0, 1.0]], [[1.0, 1.0]]).round(3)
+    array([[0.607]])
+    """
 
     gamma: Gamma = "median"
     name: ClassVar[str] = "laplacian"
@@ -167,6 +213,17 @@ class Exponential(_OfDistance):
 
     Its gamma multiplies a distance, not a squared one. So "median", "scale" and "auto" are the square roots
     of what they are for the other kernels: "median" is one over the median distance between rows.
+
+    Parameters
+    ----------
+    gamma : float or {"median", "scale", "auto"}
+        One over a squared distance; a word is resolved from the rows of a fit.
+
+    Examples
+    --------
+    >>> from maxmargin.kernels import Exponential
+    >>> Exponential(gamma=0.5)([[0.0, 1.0]], [[1.0, 1.0]]).round(3)
+    array([[0.607]])
     """
 
     gamma: Gamma = "median"
@@ -182,6 +239,19 @@ class Sigmoid(_WithGamma):
     """``tanh(gamma <x, z> + coef0)``.
 
     Not positive semi-definite in general: the SVM problem may be non-convex, and its gap may not close.
+
+    Parameters
+    ----------
+    gamma : float or {"median", "scale", "auto"}
+        One over a squared distance; a word is resolved from the rows of a fit.
+    coef0 : float
+        Added to the inner product.
+
+    Examples
+    --------
+    >>> from maxmargin.kernels import Sigmoid
+    >>> Sigmoid(gamma=1.0)([[0.0, 1.0]], [[1.0, 1.0]]).round(3)
+    array([[0.762]])
     """
 
     gamma: Gamma = "scale"

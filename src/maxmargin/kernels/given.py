@@ -16,7 +16,17 @@ __all__ = ["FromFunction", "Precomputed"]
 
 @dataclass(frozen=True)
 class Precomputed(Kernel):
-    """The kernel matrix itself: X is already K, with one column for each training row."""
+    """The kernel matrix itself: X is already K, with one column for each training row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin import KernelSVC
+    >>> from maxmargin.kernels import RBF
+    >>> X = np.arange(20.0)[:, None]
+    >>> KernelSVC(kernel="precomputed").fit(RBF(gamma=0.1)(X), X[:, 0] > 9).kernel_
+    Precomputed()
+    """
 
     name: ClassVar[str] = "precomputed"
 
@@ -41,7 +51,22 @@ class Precomputed(Kernel):
 
 @dataclass(frozen=True)
 class FromFunction(Kernel):
-    """A Python function ``function(X, Z) -> matrix`` of any two sequences: arrays, strings, trees."""
+    """A Python function ``function(X, Z) -> matrix`` of any two sequences: arrays, strings, trees.
+
+    Parameters
+    ----------
+    function : callable
+        ``k(X, Z)`` returns the matrix of kernel values; X and Z may be sequences of any objects.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.kernels import FromFunction
+    >>> shared = FromFunction(lambda A, B: np.array([[float(len(set(a) & set(b))) for b in B] for a in A]))
+    >>> shared(["oak", "elm"], ["yak"])
+    array([[2.],
+           [0.]])
+    """
 
     function: Callable[[Any, Any], Any]
     name: ClassVar[str] = "callable"

@@ -23,6 +23,19 @@ def kernel_from_name(
     """A kernel from its name, a callable ``k(X, Z) -> matrix``, or a kernel.
 
     ``gamma``, ``degree`` and ``coef0`` are passed to kernels that take them; None keeps the kernel's default.
+
+    Parameters
+    ----------
+    kernel : str, Kernel or callable
+        A name, a kernel, or a function of two sequences.
+    gamma, degree, coef0 : float, optional
+        Parameters of a kernel given by name.
+
+    Examples
+    --------
+    >>> from maxmargin.kernels import kernel_from_name
+    >>> kernel_from_name("rbf", gamma=0.5)
+    RBF(gamma=0.5)
     """
     if isinstance(kernel, Kernel):
         return kernel

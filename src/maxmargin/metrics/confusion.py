@@ -21,7 +21,28 @@ __all__ = [
 
 @dataclass(frozen=True)
 class ClassRow:
-    """One class: how often its name is right, how much of it is found. NaN where nothing is to count."""
+    """One class: how often its name is right, how much of it is found. NaN where nothing is to count.
+
+    Attributes
+    ----------
+    label : str
+    precision, recall, f1 : float
+    support : int
+        Rows of the class.
+    predicted : int
+        Rows predicted as the class.
+    recall_interval : tuple of float
+        95 % interval.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.metrics import Confusion
+    >>> counts = Confusion(["cat", "dog"])
+    >>> counts.add(np.array([0, 0, 1]), np.array([0, 1, 1]))
+    >>> counts.class_rows()[0].recall
+    0.5
+    """
 
     label: str
     precision: float
@@ -34,7 +55,23 @@ class ClassRow:
 
 @dataclass
 class Confusion:
-    """Counts of (true class, predicted class); rows whose label is no class are in the last row."""
+    """Counts of (true class, predicted class); rows whose label is no class are in the last row.
+
+    Parameters
+    ----------
+    names : list of str
+        The classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.metrics import Confusion
+    >>> counts = Confusion(["cat", "dog"])
+    >>> counts.add(np.array([0, 0, 1]), np.array([0, 1, 1]))
+    >>> counts.matrix
+    array([[1, 1],
+           [0, 1]])
+    """
 
     names: list[str]
     counts: np.ndarray = field(init=False)
@@ -115,6 +152,19 @@ def share_interval(n_hits: int, n_rows: int, confidence: float = CONFIDENCE) -> 
 
     It holds for any number of rows that are drawn independently of the model and of one another; of no rows
     it says nothing: (0, 1).
+
+    Parameters
+    ----------
+    n_hits : int
+    n_rows : int
+    confidence : float, default=0.95
+
+    Examples
+    --------
+    >>> from maxmargin.metrics import share_interval
+    >>> low, high = share_interval(97, 100)
+    >>> round(low, 3), round(high, 3)
+    (0.915, 0.994)
     """
     if n_rows == 0:
         return 0.0, 1.0

@@ -21,7 +21,24 @@ MAX_ROWS_WITHOUT_IDENTIFIERS = (
 
 @dataclass(frozen=True)
 class NumberPlan:
-    """``(x - mean) / scale``, and 0 where x is missing; then 1 where it is missing, if ``indicator``."""
+    """``(x - mean) / scale``, and 0 where x is missing; then 1 where it is missing, if ``indicator``.
+
+    Attributes
+    ----------
+    mean : float
+    scale : float
+        The standard deviation.
+    kept : bool
+        Whether the column is used: constant ones are not.
+    indicator : bool
+        Whether a column of 0 and 1 marks missing values.
+
+    Examples
+    --------
+    >>> from maxmargin.table import NumberPlan
+    >>> NumberPlan(mean=5.0, scale=2.0, kept=True, indicator=False).scale
+    2.0
+    """
 
     mean: float
     scale: float
@@ -40,7 +57,23 @@ class NumberPlan:
 
 @dataclass(frozen=True)
 class WordsPlan:
-    """1 in the column of the word; then a column for all other words, then one for no word."""
+    """1 in the column of the word; then a column for all other words, then one for no word.
+
+    Attributes
+    ----------
+    categories : tuple of str
+        Words with a column of their own.
+    other : bool
+        Whether rarer words share a column.
+    missing : bool
+        Whether missing values have a column.
+
+    Examples
+    --------
+    >>> from maxmargin.table import WordsPlan
+    >>> WordsPlan(("blue", "red"), other=True, missing=False).categories
+    ('blue', 'red')
+    """
 
     categories: tuple[str, ...]
     other: bool

@@ -78,6 +78,14 @@ class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     -----
     :meth:`state` gives everything that prediction needs as plain values and one array, and ``from_state``
     restores the object; model files store that. What :meth:`partial_fit` needs to continue is not part of it.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from maxmargin.table import TablePreparation
+    >>> frame = pd.DataFrame({"width": [1.0, 2.0, 3.0], "colour": ["red", "blue", "red"]})
+    >>> TablePreparation().fit_transform(frame).shape
+    (3, 3)
     """
 
     def __init__(self, *, max_words: int = 100, dtype: str = "float32") -> None:

@@ -72,7 +72,7 @@ def train(
     time: str | None = None,
     callback: Callable[[Progress], object] | None = None,
 ) -> Trained:
-    """Train a classifier on a data file.
+    r"""Train a classifier on a data file.
 
     A share of each class is held out. A model trained on the other rows is evaluated on them, which gives the
     validation in the record; then, if ``refit``, the model that is returned is trained on all rows in the
@@ -126,6 +126,17 @@ def train(
     Returns
     -------
     Trained
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> rows = [f"{k},{'red' if k % 2 else 'blue'},{k % 2}" for k in range(40)]
+    >>> size = Path("kinds.csv").write_text("\n".join(["width,colour,kind", *rows]))
+    >>> from maxmargin.io import open_source
+    >>> source = open_source("kinds.csv", target="kind")
+    >>> from maxmargin.training import train
+    >>> train(source, model="linear").record["model"]
+    'linear'
     """
     check_number("memory_mb", memory_mb, at_least=64)
     check_number("checkpoint_seconds", checkpoint_seconds, at_least=0.0)

@@ -37,6 +37,15 @@ def save(model: Any, path: str | os.PathLike[str], record: Mapping[str, Any] | N
     ValueError
         If the model holds something that is not data: a kernel function, a random number generator, a
         classifier of another library.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from maxmargin import LinearSVC, load, save
+    >>> X, y = load_iris(return_X_y=True)
+    >>> save(LinearSVC().fit(X, y), "iris.mm")
+    >>> load("iris.mm").n_features_in_
+    4
     """
     _check_model(model)
     tree, arrays = encode_model(model)
@@ -68,6 +77,15 @@ def load(path: str | os.PathLike[str]) -> Any:
     ------
     ModelFormatError
         If the file is damaged, of a newer version, or not a model file.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from maxmargin import LinearSVC, load, save
+    >>> X, y = load_iris(return_X_y=True)
+    >>> save(LinearSVC().fit(X, y), "iris.mm")
+    >>> load("iris.mm").predict(X[:3])
+    array([0, 0, 0])
     """
     header, arrays = read_archive(path)
     try:
@@ -87,6 +105,15 @@ def read_record(path: str | os.PathLike[str]) -> dict[str, Any]:
     -------
     dict
         Empty if there is no record.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from maxmargin import LinearSVC, save
+    >>> from maxmargin.io import read_record
+    >>> save(LinearSVC().fit(*load_iris(return_X_y=True)), "iris.mm", record={"data": "iris"})
+    >>> read_record("iris.mm")
+    {'data': 'iris'}
     """
     header = read_header(path)
     try:
@@ -109,6 +136,15 @@ def fingerprint(model: Any) -> str:
     -------
     str
         64 hexadecimal digits.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from maxmargin import LinearSVC
+    >>> from maxmargin.io import fingerprint
+    >>> X, y = load_iris(return_X_y=True)
+    >>> fingerprint(LinearSVC(random_state=0).fit(X, y)) == fingerprint(LinearSVC(random_state=0).fit(X, y))
+    True
     """
     _check_model(model)
     return archive_digest({"model": (encoded := encode_model(model, clocks=False))[0]}, encoded[1])

@@ -53,6 +53,15 @@ def to_onnx(model: Any, path: str | os.PathLike[str] | None = None, *, dtype: st
     ValueError
         If a kernel, a decoder or a step cannot be written with ONNX operators: kernel functions, iterative
         decoders, categorical columns.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from maxmargin import LinearSVC
+    >>> from maxmargin.io import to_onnx
+    >>> model = to_onnx(LinearSVC().fit(*load_iris(return_X_y=True)), "iris.onnx")
+    >>> [output.name for output in model.graph.output]
+    ['label', 'scores']
     """
     check_is_fitted(model)
     if dtype not in ("float32", "float64"):

@@ -30,6 +30,12 @@ class DataFormatError(ValueError):
         its own way (:meth:`message`).
     arguments : dict, optional
         The arguments that the remedy names, with the value to give, or None where the caller has to know it.
+
+    Examples
+    --------
+    >>> from maxmargin.io import DataFormatError
+    >>> print(DataFormatError("'x' is not a number", name="data.csv", line=3, column=2))
+    data.csv, line 3, column 2: 'x' is not a number.
     """
 
     def __init__(

@@ -31,7 +31,24 @@ def rows_per_block(n_rows: int, n_columns: int) -> int:
 
 @dataclass(frozen=True)
 class Column:
-    """A named column of a table, numeric or categorical (``"words"``)."""
+    r"""A named column of a table, numeric or categorical (``"words"``).
+
+    Attributes
+    ----------
+    name : str
+    kind : str
+        "number" or "words".
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> rows = [f"{k},{'red' if k % 2 else 'blue'},{k % 2}" for k in range(40)]
+    >>> size = Path("kinds.csv").write_text("\n".join(["width,colour,kind", *rows]))
+    >>> from maxmargin.io import open_source
+    >>> source = open_source("kinds.csv", target="kind")
+    >>> source.columns[0]
+    Column(name='width', kind='number')
+    """
 
     name: str
     kind: Kind
@@ -39,7 +56,22 @@ class Column:
 
 @dataclass(frozen=True, eq=False)
 class Words:
-    """A categorical column: ``values[codes[i]]`` in row i; the code is -1 where the value is missing."""
+    """A categorical column: ``values[codes[i]]`` in row i; the code is -1 where the value is missing.
+
+    Attributes
+    ----------
+    codes : ndarray of int
+        For each row the place of its word in ``values``; -1 is a missing value.
+    values : tuple of str
+        The distinct words.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.io import Words
+    >>> Words(np.array([0, 1, 0]), ("red", "blue")).values
+    ('red', 'blue')
+    """
 
     codes: np.ndarray  # int32 (n_rows,)
     values: tuple[str, ...]  # distinct, in order of first appearance in this block
@@ -50,10 +82,31 @@ class Words:
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Some rows of a source.
+    r"""Some rows of a source.
 
     ``features`` maps names to float64 arrays (NaN where missing) or ``Words``, in the order of the source's
     columns; or it is a matrix, dense float64 or CSR, for formats without names.
+
+    Attributes
+    ----------
+    features : mapping of str to ndarray or Words, or a sparse matrix
+        The columns by name, or the rows of a sparse file.
+    target : ndarray or None
+        The labels.
+    first_row : int
+        The number of its first row in the file, from 0.
+    n_rows : int
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> rows = [f"{k},{'red' if k % 2 else 'blue'},{k % 2}" for k in range(40)]
+    >>> size = Path("kinds.csv").write_text("\n".join(["width,colour,kind", *rows]))
+    >>> from maxmargin.io import open_source
+    >>> source = open_source("kinds.csv", target="kind")
+    >>> block = next(source.blocks(10))
+    >>> block.first_row, block.n_rows, block.features["width"][:3]
+    (0, 10, array([0., 1., 2.]))
     """
 
     features: Mapping[str, np.ndarray | Words] | Any
@@ -65,7 +118,20 @@ class Block:
 
 @runtime_checkable
 class Source(Protocol):
-    """A data file that is open for reading."""
+    r"""A data file that is open for reading.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> rows = [f"{k},{'red' if k % 2 else 'blue'},{k % 2}" for k in range(40)]
+    >>> size = Path("kinds.csv").write_text("\n".join(["width,colour,kind", *rows]))
+    >>> from maxmargin.io import open_source, Source
+    >>> source = open_source("kinds.csv", target="kind")
+    >>> isinstance(source, Source)
+    True
+    >>> sum(block.n_rows for block in source.blocks(15))
+    40
+    """
 
     @property
     def name(self) -> str:
@@ -144,7 +210,7 @@ def text_labels(words: Words, name: str, column: str | None) -> np.ndarray:
 
 
 def read_all(source: Source) -> Block:
-    """Every row of a source, as one block in memory.
+    r"""Every row of a source, as one block in memory.
 
     Parameters
     ----------
@@ -155,6 +221,16 @@ def read_all(source: Source) -> Block:
     -------
     Block
         Rows in the order of the file. Joining the blocks briefly takes twice their memory.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> rows = [f"{k},{'red' if k % 2 else 'blue'},{k % 2}" for k in range(40)]
+    >>> size = Path("kinds.csv").write_text("\n".join(["width,colour,kind", *rows]))
+    >>> from maxmargin.io import open_source, read_all
+    >>> source = open_source("kinds.csv", target="kind")
+    >>> read_all(source).n_rows
+    40
     """
     whole = getattr(source, "read_all", None)
     return join(source.blocks()) if whole is None else whole()

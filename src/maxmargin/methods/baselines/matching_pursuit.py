@@ -87,6 +87,14 @@ class KernelMatchingPursuit(KernelClassifier):
     support_vectors_, dual_coef_, intercept_, n_support_, gamma_, classes_, history_, code_, decoder_, \
 n_features_in_
         As in :class:`KernelPerceptron`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from maxmargin import KernelMatchingPursuit
+    >>> model = KernelMatchingPursuit(budget=10).fit(*load_iris(return_X_y=True))
+    >>> model.n_support_ <= 10
+    True
     """
 
     _remedy_for_divergence = "raise alpha, or lower the budget"

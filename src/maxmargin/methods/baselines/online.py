@@ -257,6 +257,14 @@ class BudgetPerceptron(_OnlineClassifier):
     support_, support_vectors_, dual_coef_, intercept_, n_support_, gamma_, classes_, objective_, dual_gap_, \
 status_, n_iter_, history_, code_, decoder_, n_features_in_
         As in :class:`KernelPerceptron`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from maxmargin import BudgetPerceptron
+    >>> model = BudgetPerceptron(budget=20, random_state=0).fit(*load_iris(return_X_y=True))
+    >>> model.n_support_ <= 20
+    True
     """
 
     def __init__(
@@ -331,6 +339,14 @@ class KernelPegasos(_OnlineClassifier):
     support_, support_vectors_, dual_coef_, intercept_, n_support_, gamma_, classes_, status_, n_iter_, \
 history_, code_, decoder_, n_features_in_
         As in :class:`KernelPerceptron`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from maxmargin import KernelPegasos
+    >>> model = KernelPegasos(random_state=0).fit(*load_iris(return_X_y=True))
+    >>> model.score(*load_iris(return_X_y=True)) > 0.9
+    True
     """
 
     def __init__(

@@ -46,7 +46,7 @@ class SparseKernelClassifier(KernelClassifier):
         its last convex step. The optimum for "perceptron" is 0: it needs ``refit=None``.
     selection : {"gain", "random", "perceptron", "loss", "active", "loss-probabilistic"}, default="gain"
         Which candidates become support vectors: those with the largest predicted decrease of the objective;
-        any; the first with a loss; the largest loss; the smallest |f|; drawn in proportion to the losses.
+        any; the first with a loss; the largest loss; the smallest ``|f|``; drawn in proportion to the losses.
         Only "gain" is followed by swaps, and it needs ``refit="newton"``.
     refit : {"newton", None}, default="newton"
         How coefficients are found: "newton" keeps them at the optimum for the support vectors, None takes

@@ -43,7 +43,7 @@ class ShownMistake:
 
 @dataclass(frozen=True, eq=False)
 class ModelReport:
-    """The numbers and texts of a report, by :func:`build`; :func:`maxmargin.report.html.page` shows it.
+    r"""The numbers and texts of a report, by :func:`build`; :func:`maxmargin.report.html.page` shows it.
 
     Attributes
     ----------
@@ -69,6 +69,20 @@ class ModelReport:
         The command that made this page, if one did.
     fingerprint : str or None
         Of the model.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> rows = [f"{k},{'red' if k % 2 else 'blue'},{k % 2}" for k in range(40)]
+    >>> size = Path("kinds.csv").write_text("\n".join(["width,colour,kind", *rows]))
+    >>> from maxmargin.io import open_source
+    >>> source = open_source("kinds.csv", target="kind")
+    >>> from maxmargin.training import train
+    >>> trained = train(source, model="linear")
+    >>> from maxmargin.report import build
+    >>> report = build(trained.model, trained.record, source)
+    >>> report.seen
+    True
     """
 
     record: Mapping[str, Any]
@@ -97,7 +111,7 @@ def build(
     command: str | None = None,
     **judged: Any,
 ) -> ModelReport:
-    """Gather the numbers and texts of a report on a fitted model.
+    r"""Gather the numbers and texts of a report on a fitted model.
 
     Parameters
     ----------
@@ -116,6 +130,20 @@ def build(
     Returns
     -------
     ModelReport
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> rows = [f"{k},{'red' if k % 2 else 'blue'},{k % 2}" for k in range(40)]
+    >>> size = Path("kinds.csv").write_text("\n".join(["width,colour,kind", *rows]))
+    >>> from maxmargin.io import open_source
+    >>> source = open_source("kinds.csv", target="kind")
+    >>> from maxmargin.training import train
+    >>> trained = train(source, model="linear")
+    >>> from maxmargin.report import build
+    >>> report = build(trained.model, trained.record, source)
+    >>> report.evaluation.n_rows
+    40
     """
     record = dict(record or {})
     watched = Watched(source)

@@ -35,7 +35,7 @@ SECTIONS: tuple[tuple[str, str, Callable[[ModelReport], list[Child]]], ...] = (
 
 
 def page(report: ModelReport) -> str:
-    """The whole page as one file of HTML, without scripts and without anything from elsewhere.
+    r"""The whole page as one file of HTML, without scripts and without anything from elsewhere.
 
     Sections that a model has nothing to say in are left out.
 
@@ -47,6 +47,20 @@ def page(report: ModelReport) -> str:
     -------
     str
         To be written as UTF-8. The same report gives the same bytes.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> rows = [f"{k},{'red' if k % 2 else 'blue'},{k % 2}" for k in range(40)]
+    >>> size = Path("kinds.csv").write_text("\n".join(["width,colour,kind", *rows]))
+    >>> from maxmargin.io import open_source
+    >>> source = open_source("kinds.csv", target="kind")
+    >>> from maxmargin.training import train
+    >>> trained = train(source, model="linear")
+    >>> from maxmargin.report import build, page
+    >>> report = build(trained.model, trained.record, source)
+    >>> page(report).startswith("<!")
+    True
     """
     made = report.record.get("date") or report.record.get("created")
     sections = [(anchor, title, show(report)) for anchor, title, show in SECTIONS]
