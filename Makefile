@@ -36,7 +36,7 @@ stage = @mkdir -p $(LOGS); start=$$(date +%s); { $(2); } > $(LOGS)/$(1).log 2>&1
   printf '%-12s %4d s  %s\n' '$(1)' $$(($$(date +%s) - start)) "$$(grep . $(LOGS)/$(1).log | tail -n 1)"; \
   exit $$status
 
-.PHONY: help demo test lint types cpp-test unit-test fuzz bench bench-hard bench-large bench-quick papers papers-quick sanitize soak clean
+.PHONY: help demo test docs wheel lint types cpp-test unit-test fuzz bench bench-hard bench-large bench-quick papers papers-quick sanitize soak clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -50,6 +50,19 @@ test:  ## lint, check types, run every test and every benchmark on small inputs
 	@$(MAKE) --no-print-directory $(STAMPS)/tools
 	@$(MAKE) --no-print-directory -j2 lint types cpp-test
 	@$(MAKE) --no-print-directory -j2 bench-quick unit-test
+
+# Warnings are errors, and nothing is fetched: formulas, fonts and search come from packages.
+SITE := build/docs
+docs: $(STAMPS)/package $(STAMPS)/docs  ## the site with its gallery: build/docs/html/index.html
+	$(call stage,docs,$(VENV)/bin/python docs/stage.py $(SITE)/source \
+	  && $(VENV)/bin/python -m sphinx -b html -W --keep-going -q $(SITE)/source $(SITE)/html \
+	  && $(VENV)/bin/python docs/check.py $(SITE)/html)
+
+# The wheel is tried in an empty environment without a compiler, the source distribution is compiled again.
+wheel: $(STAMPS)/tools  ## dist/: a wheel and a source distribution, built and tried
+	$(call stage,build,rm -rf dist && PATH="$(abspath $(VENV))/bin:$$PATH" $(VENV)/bin/python -m build --no-isolation \
+	  -C build-dir=$(NATIVE)/wheel --wheel --sdist --outdir dist .)
+	@$(VENV)/bin/python tests/packages.py dist
 
 lint: $(STAMPS)/tools
 	$(call stage,lint,$(VENV)/bin/clang-format --dry-run -Werror $(CPP) && $(VENV)/bin/ruff format --check --quiet . \
@@ -122,7 +135,7 @@ sanitize: $(STAMPS)/package  ## C++ tests and the native door's Python tests und
 	&& $(VENV)/bin/python -m pytest -p no:cacheprovider $(NATIVE_TESTS)
 
 clean:  ## remove what these commands made; .venv and build/ come back by themselves
-	rm -rf build $(VENV) $(VENV)-thunder .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf build dist $(VENV) $(VENV)-thunder .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 # $(call configure,folder,options): a build beside the package's own. Ninja and CMake come with the tools.
 configure = $(VENV)/bin/cmake -S . -B $(1) -G Ninja -DCMAKE_MAKE_PROGRAM="$(abspath $(VENV))/bin/ninja" \
@@ -144,6 +157,10 @@ $(STAMPS)/tools: $(STAMPS)/venv pyproject.toml
 $(STAMPS)/package: $(STAMPS)/tools $(PACKAGE)
 	$(call stage,package,PATH="$(abspath $(VENV))/bin:$$PATH" $(VENV)/bin/python -m pip install --no-build-isolation \
 	  -C build-dir=$(NATIVE)/package -C cmake.define.MAXMARGIN_TESTS=ON . && echo "compiled and installed into $(VENV)")
+	@touch $@
+
+$(STAMPS)/docs: $(STAMPS)/tools
+	$(call stage,doc-tools,$(VENV)/bin/python -m pip install --no-compile --group docs && echo "installed into $(VENV)")
 	@touch $@
 
 # What the speed table compares with. Where a peer cannot be installed its rows are left out.

@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import re
-import sys
-from pathlib import Path
 
 import maxmargin
-
-ROOT = Path(os.environ["MAXMARGIN_CHECKOUT"])
-SOURCE = Path(__file__).parent
-sys.path.insert(0, str(SOURCE))
 
 project = "maxmargin"
 author = "The maxmargin developers"
@@ -44,7 +37,7 @@ add_module_names = False
 toc_object_entries = False
 
 sphinx_gallery_conf = {
-    "examples_dirs": [str(ROOT / "examples" / "gallery")],
+    "examples_dirs": ["../examples"],
     "gallery_dirs": ["gallery"],
     "filename_pattern": r"\.py$",
     "within_subsection_order": "FileNameSortKey",

@@ -1,6 +1,6 @@
 """The tree that Sphinx builds from: the pages of the checkout, and what only the site needs.
 
-python docs/stage.py FOLDER
+python docs/stage.py build/docs/source
 
 Pages are Markdown that reads well on a code host. Here links that leave docs/ are mended, links of an index
 page become its part of the navigation, and API pages get the docstrings.
@@ -130,7 +130,10 @@ def pages() -> dict[str, Path]:
 def stage(target: Path) -> None:
     """Write the whole tree anew."""
     shutil.rmtree(target, ignore_errors=True)
-    shutil.copytree(DOCS, target, ignore=shutil.ignore_patterns("api", "stage.py", "__pycache__"))
+    shutil.copytree(DOCS, target, ignore=shutil.ignore_patterns("api", "stage.py", "check.py", "__pycache__"))
+    examples = target.parent / "examples"  # a copy: an example may write files
+    shutil.rmtree(examples, ignore_errors=True)
+    shutil.copytree(ROOT / "examples" / "gallery", examples)
     table = SPEED_TABLE.search((ROOT / "README.md").read_text(encoding="utf-8"))
     written = api_pages()
     for page, source in pages().items():

@@ -13,7 +13,12 @@ from support.api_pages import CONSTANTS, MODULES, public_names
 import maxmargin
 
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
-NEEDS = {"displays": "matplotlib", "dask": "distributed", "io.to_onnx": "onnx", "table.TablePreparation": "pandas"}
+NEEDS = {
+    "displays": "matplotlib",
+    "dask": "distributed",
+    "io.to_onnx": "onnx",
+    "table.TablePreparation": "pandas",
+}
 PUBLIC = {
     name: getattr(maxmargin, name)
     for name in maxmargin.__all__
