@@ -6,9 +6,11 @@ class as it stands, so no later row can change what an earlier one was.
 """
 
 from .answers import Mistake, classifier_of, prepared
+from .columns import ColumnImportance, Columns, column_importance
 from .compare import ComparedModel, compare
 from .decisions import stored_decision
 from .drift import ColumnDrift, Drift, drift
+from .effects import Effect
 from .evaluate import Evaluation, evaluate
 from .open_like_training import open_like_training
 from .paths import StudiedPath, budget_path, cost_path
@@ -20,8 +22,11 @@ from .thresholds import OperatingPoint, ThresholdCurves
 __all__ = [
     "Calibration",
     "ColumnDrift",
+    "ColumnImportance",
+    "Columns",
     "ComparedModel",
     "Drift",
+    "Effect",
     "Evaluation",
     "Mistake",
     "OperatingPoint",
@@ -31,6 +36,7 @@ __all__ = [
     "ThresholdCurves",
     "budget_path",
     "classifier_of",
+    "column_importance",
     "compare",
     "cost_path",
     "drift",

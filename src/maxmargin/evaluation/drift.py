@@ -15,11 +15,10 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from threadpoolctl import threadpool_limits
 
 from .._native import is_sparse
-from ..data import mixed
-from ..io.readers import Block, Source, Words, join
+from ..io.readers import Block, Source, Words
 from ..metrics import Interval
-from ..table import taken
 from .probabilities import RankingTally
+from .sampled import sampled_rows
 
 __all__ = ["ColumnDrift", "Drift", "drift"]
 
@@ -99,7 +98,7 @@ def drift(old: Source, new: Source, *, seed: int = 0) -> Drift:
     -------
     Drift
     """
-    first, second = _some_rows(old, seed), _some_rows(new, seed + 1)
+    first, second = sampled_rows(old, MAX_ROWS, seed), sampled_rows(new, MAX_ROWS, seed + 1)
     notes: list[str] = []
     if isinstance(first.features, Mapping):
         shared = [name for name in first.features if name in second.features]
@@ -123,19 +122,6 @@ def drift(old: Source, new: Source, *, seed: int = 0) -> Drift:
         interval,
         notes,
     )
-
-
-def _some_rows(source: Source, seed: int) -> Block:
-    """A uniform sample of the rows, by a hash of their numbers; memory does not grow with the file."""
-    parts: list[tuple[Block, np.ndarray]] = []
-    for block in source.blocks():
-        keys = mixed((block.first_row + np.arange(block.n_rows)).astype(np.uint64), np.uint64(seed))
-        parts.append((block, keys))
-        every = np.concatenate([each for _, each in parts])
-        if len(every) > MAX_ROWS:
-            limit = np.partition(every, MAX_ROWS - 1)[MAX_ROWS - 1]
-            parts = [(taken(b, np.flatnonzero(k <= limit)), k[k <= limit]) for b, k in parts]
-    return join([block for block, _ in parts if block.n_rows])
 
 
 def _column(name: str, old: Any, new: Any) -> tuple[ColumnDrift, float]:

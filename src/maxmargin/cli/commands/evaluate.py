@@ -49,6 +49,9 @@ def evaluate(
     label: Renaming = None,
     unknown_labels: UnknownLabels = "error",
     cost: Cost = None,
+    columns: Annotated[
+        bool, Parameter(help="Also report which columns matter.", show_default=False, negative=())
+    ] = False,
     training: Annotated[
         Path | None, Parameter(help="The training file: which columns have moved since?")
     ] = None,
@@ -61,10 +64,10 @@ def evaluate(
     95 % confidence, for rows that were not used in training.
     """
     from ... import io
+    from ...evaluation import column_importance, stored_decision
     from ...evaluation import evaluate as judge
-    from ...evaluation import stored_decision
     from ...training import is_training_file
-    from ..frame import drift_parts, parts_of
+    from ..frame import column_parts, drift_parts, parts_of
 
     fitted = io.load(model)
     record = io.read_record(model)
@@ -88,13 +91,16 @@ def evaluate(
         )
     for note in found.notes:
         show.remark(note)
+    names = renamed(label or (), [str(name) for name in fitted.classes_])
+    matter = column_importance(fitted, source, labels=names) if columns else None
     promise, moved = None, None
     if not seen:
         old = None if training is None else reading.open_for(training, fitted, record)
         promise, moved = since_training(fitted, record, found, source, old, show)
-    document = {"promise": promise and asdict(promise), "drift": moved and asdict(moved)}
+    document = {"columns": matter and asdict(matter)} if columns else {}
+    document |= {"promise": promise and asdict(promise), "drift": moved and asdict(moved)}
     document = {"model": model, "data": data, **found.as_dict(), **document}
-    show.answer(document, *parts_of(found), *(drift_parts(moved) if moved else ()))
+    show.answer(document, *parts_of(found), *column_parts(matter), *(drift_parts(moved) if moved else ()))
 
 
 def since_training(

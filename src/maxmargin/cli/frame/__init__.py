@@ -2,6 +2,7 @@
 
 from . import texts
 from .app import run
+from .column_texts import column_parts
 from .drift_texts import drift_parts
 from .messages import EXIT_FAILED, EXIT_OK, Interrupted, UsageError, check_out, worded
 from .output import Show, facts, standard_output, table
@@ -21,6 +22,7 @@ __all__ = [
     "bar",
     "between",
     "check_out",
+    "column_parts",
     "drift_parts",
     "facts",
     "number",

@@ -9,11 +9,13 @@ from typing import Any
 from sklearn.pipeline import Pipeline
 
 from ...evaluation import (
+    Columns,
     Drift,
     Evaluation,
     Mistake,
     Promise,
     classifier_of,
+    column_importance,
     drift,
     evaluate,
     prepared,
@@ -65,6 +67,8 @@ class ModelReport:
         Whether the accuracy is what validation promised.
     drift : Drift or None
         How the rows differ from the training rows, if these are known and the promise is not kept.
+    columns : Columns or None
+        Which columns matter, for models of tables.
     commands : tuple of str
         The command that made this page, if one did.
     fingerprint : str or None
@@ -98,6 +102,7 @@ class ModelReport:
     promises: Promises
     promise: Promise | None = None
     drift: Drift | None = None
+    columns: Columns | None = None
     commands: tuple[str, ...] = ()
     fingerprint: str | None = None
 
@@ -183,6 +188,7 @@ def build(
         ),
         promise=promise,
         drift=None if old is None or seen else drift(old, source),
+        columns=column_importance(model, source, labels=judged.get("labels")),
         commands=() if command is None else (command,),
         fingerprint=record.get("fingerprint"),
     )

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from importlib.resources import files
 
 from ..content import ModelReport
+from .columns import columns_section
 from .drift import drift_section
 from .machinery import gap_section, model_section, path_section, promise_section, reproduce_section
 from .markup import Child, document, node
@@ -26,6 +27,7 @@ SECTIONS: tuple[tuple[str, str, Callable[[ModelReport], list[Child]]], ...] = (
     ("thresholds", "Thresholds", threshold_section),
     ("calibration", "Calibration", calibration_section),
     ("mistakes", "Most confident mistakes", mistake_section),
+    ("columns", "Which columns matter", columns_section),
     ("influence", "Influential training rows", influence_section),
     ("path", "Accuracy by number of support vectors", path_section),
     ("gap", "Duality gap", gap_section),
