@@ -1,4 +1,6 @@
 // Bindings of sums over rows and of the linear solvers' native steps.
+#include <nanobind/stl/pair.h>
+
 #include <stdexcept>
 #include <string>
 
@@ -145,11 +147,11 @@ void bind_linear(nb::module_& m) {
     bind_searches(m);
     bind_lasso(m);
     m.def(
-        "dual_cd_epoch",
+        "dual_cd_epochs",
         [](const Matrix& X, Index index, In<double, 1> y, In<double, 1> upper, In<double, 1> ridge,
            In<double, 1> sqnorm, double bias_weight, Out<double, 1> a, Out<double, 1> w, Out<double, 1> bias,
            Out<std::int64_t, 1> order, Out<std::int64_t, 1> n_active, Out<double, 1> violation,
-           std::uint64_t seed, std::uint64_t epoch, Cancel cancel) {
+           std::uint64_t seed, std::uint64_t epoch, std::uint64_t n_epochs, double enough, Cancel cancel) {
             const std::size_t n = index.shape(0);
             need_rows(X, index);
             need(y.shape(0) == n && upper.shape(0) == n && ridge.shape(0) == n && sqnorm.shape(0) == n &&
@@ -163,12 +165,14 @@ void bind_linear(nb::module_& m) {
             const DualIterate iterate{a.data(),     w.data(),        bias.data(),
                                       order.data(), n_active.data(), violation.data()};
             nb::gil_scoped_release released;
-            X.visit([&](const auto& rows) {
-                dual_cd_epoch(rows, problem, iterate, Rng(seed, epoch), python_poll(cancel));
+            const DualProgress done = X.visit([&](const auto& rows) {
+                return dual_cd_epochs(rows, problem, iterate, n, seed, epoch, n_epochs, enough,
+                                      python_poll(cancel));
             });
+            return std::make_pair(done.n_epochs, done.gap);
         },
         "X"_a, "index"_a.noconvert(), "y"_a.noconvert(), "upper"_a.noconvert(), "ridge"_a.noconvert(),
         "sqnorm"_a.noconvert(), "bias_weight"_a, "a"_a.noconvert(), "w"_a.noconvert(), "bias"_a.noconvert(),
         "order"_a.noconvert(), "n_active"_a.noconvert(), "violation"_a.noconvert(), "seed"_a, "epoch"_a,
-        "cancel"_a.noconvert());
+        "n_epochs"_a, "enough"_a, "cancel"_a.noconvert());
 }

@@ -15,7 +15,7 @@ namespace maxmargin {
 template <class Rows>
 void hash_rows(const Rows& X, std::uint64_t* out, int n_threads, const Poll& poll) {
     const std::size_t size = 1024;
-    Pool::instance().run((X.n_rows + size - 1) / size, n_threads,
+    Pool::instance().run((X.n_rows + size - 1) / size, threads_for(X.n_values(), n_threads),
                          [&](std::size_t block) {
                              for (std::size_t i = block * size; i < std::min(X.n_rows, (block + 1) * size);
                                   ++i) {

@@ -21,7 +21,7 @@ template <class Rows>
 void rows_dot(const Rows& X, const std::int64_t* index, std::size_t n, const double* W, std::size_t n_vectors,
               double* out, int n_threads, const Poll& poll) {
     const std::size_t size = 256;
-    Pool::instance().run((n + size - 1) / size, n_threads,
+    Pool::instance().run((n + size - 1) / size, threads_for(X.n_values() * n_vectors, n_threads),
                          [&](std::size_t block) {
                              const std::size_t end = std::min(n, (block + 1) * size);
                              for (std::size_t i = block * size; i < end; ++i) {
@@ -41,7 +41,7 @@ void rows_sum(const Rows& X, const std::int64_t* index, std::size_t n, const dou
     const std::size_t size = block_size(n, 1024), n_blocks = (n + size - 1) / size, d = X.n_cols;
     std::vector<double> partial(n_blocks * d, 0.0);
     Pool::instance().run(
-        n_blocks, n_threads,
+        n_blocks, threads_for(X.n_values(), n_threads),
         [&](std::size_t block) {
             const std::size_t end = std::min(n, (block + 1) * size);
             for (std::size_t i = block * size; i < end; ++i) {
@@ -61,7 +61,7 @@ template <class Rows>
 void rows_sqnorm(const Rows& X, const std::int64_t* index, std::size_t n, double* out, int n_threads,
                  const Poll& poll) {
     const std::size_t size = 4096;
-    Pool::instance().run((n + size - 1) / size, n_threads,
+    Pool::instance().run((n + size - 1) / size, threads_for(X.n_values(), n_threads),
                          [&](std::size_t block) {
                              const std::size_t end = std::min(n, (block + 1) * size);
                              for (std::size_t i = block * size; i < end; ++i) {

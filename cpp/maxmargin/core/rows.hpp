@@ -21,12 +21,20 @@ void prefetch(const T* first, std::size_t n) {
 #endif
 }
 
+// The threads for one pass over some values: waking another takes longer than reading a few of them.
+inline constexpr std::size_t MIN_SHARED_VALUES = std::size_t(1) << 17;
+
+inline int threads_for(std::size_t n_values, int n_threads) {
+    return n_values < MIN_SHARED_VALUES ? 1 : n_threads;
+}
+
 template <class T>
 struct DenseRows {
     using value_type = T;
     const T* data;
     std::size_t n_rows, n_cols;
 
+    std::size_t n_values() const { return n_rows * n_cols; }
     const T* row(std::size_t i) const { return data + i * n_cols; }
     std::span<const T> values(std::size_t i) const { return {row(i), n_cols}; }
     void prefetch(std::size_t i) const { maxmargin::prefetch(row(i), n_cols); }
@@ -50,6 +58,7 @@ struct CsrRows {
     const Index *indices, *indptr;
     std::size_t n_rows, n_cols;
 
+    std::size_t n_values() const { return std::size_t(indptr[n_rows]); }
     std::span<const T> values(std::size_t i) const {
         return {data + indptr[i], std::size_t(indptr[i + 1] - indptr[i])};
     }

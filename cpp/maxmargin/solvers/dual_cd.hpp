@@ -39,6 +39,13 @@ inline std::int64_t compact(std::int64_t* order, std::size_t n) {
 // random order for convergence (blocks visited one by one are not), several times as fast to read.
 inline constexpr std::size_t SAMPLES_PER_BLOCK = 8, BLOCKS_PER_GROUP = 32;
 
+// What a sample adds to the duality gap: c loss(m) + c conjugate(-a / c) + a m, for its gradient in the dual.
+// The hinge has an upper bound c, the squared hinge a ridge 1 / c.
+inline double gap_of_sample(double gradient, double a, double upper, double ridge) {
+    if (ridge == 0.0) return gradient * (gradient < 0.0 ? a - upper : a);
+    return gradient < ridge * a ? 0.5 * gradient * gradient / ridge : a * (gradient - 0.5 * ridge * a);
+}
+
 // One epoch over the active samples of
 //
 //   min_a  1/2 ||w||^2 + rho/2 (sum_i a_i y_i)^2 + centre sum_i a_i y_i + 1/2 sum_i ridge_i a_i^2 - sum_i a_i
@@ -49,13 +56,13 @@ inline constexpr std::size_t SAMPLES_PER_BLOCK = 8, BLOCKS_PER_GROUP = 32;
 //
 // In:   y in {-1, +1}; a feasible; w and bias as above
 // Out:  a, w, bias, updated in place; order shrunk; violation of this epoch. Blocks of neighbouring samples
-//       come in random order.
+//       come in random order. The result estimates the duality gap from the margins at each visit.
 template <class Rows>
-void dual_cd_epoch(const Rows& X, const DualProblem& problem, DualIterate it, Rng rng, const Poll& poll) {
+double dual_cd_epoch(const Rows& X, const DualProblem& problem, DualIterate it, Rng rng, const Poll& poll) {
     const double inf = std::numeric_limits<double>::infinity();
     const double most = it.violation[0] > 0 ? it.violation[0] : inf;
     const double least = it.violation[1] < 0 ? it.violation[1] : -inf;
-    double largest = -inf, smallest = inf;
+    double largest = -inf, smallest = inf, gap = 0.0;
     const std::size_t n = std::size_t(*it.n_active);
     std::vector<std::size_t> blocks((n + SAMPLES_PER_BLOCK - 1) / SAMPLES_PER_BLOCK);
     std::iota(blocks.begin(), blocks.end(), std::size_t(0));
@@ -75,6 +82,7 @@ void dual_cd_epoch(const Rows& X, const DualProblem& problem, DualIterate it, Rn
         largest = std::max(largest, projected);
         smallest = std::min(smallest, projected);
         if (projected == 0.0) return;
+        gap += gap_of_sample(gradient, old, upper, problem.ridge[i]);
         const double curvature = problem.sqnorm[i] + problem.bias_weight + problem.ridge[i];
         const double moved = curvature > 0.0 ? old - gradient / curvature : upper;
         const double now = std::clamp(moved, 0.0, upper);
@@ -92,11 +100,37 @@ void dual_cd_epoch(const Rows& X, const DualProblem& problem, DualIterate it, Rn
                  s < std::min(n, (blocks[b] + 1) * SAMPLES_PER_BLOCK); ++s)
                 group.push_back(it.order + s);
         shuffle(group.data(), group.size(), rng);
-        for (std::int64_t* entry : group) visit(*entry);
+        for (std::size_t s = 0; s < group.size(); ++s) {
+            if (s + ROWS_PREFETCHED < group.size())
+                X.prefetch(std::size_t(problem.index[*group[s + ROWS_PREFETCHED]]));
+            visit(*group[s]);
+        }
     }
     *it.n_active = compact(it.order, n);
     it.violation[0] = largest;
     it.violation[1] = smallest;
+    return gap;
+}
+
+struct DualProgress {
+    std::uint64_t n_epochs;
+    double gap;  // relative, estimated in the last epoch
+};
+
+// Epochs first, first + 1, ..., at most n_epochs of them, until the estimated relative gap is small enough.
+template <class Rows>
+DualProgress dual_cd_epochs(const Rows& X, const DualProblem& problem, DualIterate it, std::size_t n,
+                            std::uint64_t seed, std::uint64_t first, std::uint64_t n_epochs, double enough,
+                            const Poll& poll) {
+    DualProgress progress{0, std::numeric_limits<double>::infinity()};
+    while (progress.n_epochs < n_epochs && !(progress.gap <= enough)) {
+        const double gap = dual_cd_epoch(X, problem, it, Rng(seed, first + progress.n_epochs++), poll);
+        double dual = 0.0;
+        for (std::size_t i = 0; i < n; ++i) dual += it.a[i] * (1.0 - 0.5 * problem.ridge[i] * it.a[i]);
+        dual -= 0.5 * simd().f64.sqnorm(it.w, X.n_cols);
+        progress.gap = dual > 0.0 ? gap / (dual + gap) : 1.0;
+    }
+    return progress;
 }
 
 }  // namespace maxmargin

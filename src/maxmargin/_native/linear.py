@@ -19,7 +19,7 @@ __all__ = [
     "SMALL_STALLED",
     "SmallReports",
     "best_intercept",
-    "dual_cd_epoch",
+    "dual_cd_epochs",
     "lasso_epochs",
     "loss_conjugate",
     "loss_slope",
@@ -117,9 +117,15 @@ def _round(iteration: Any) -> tuple[Any, ...]:
     return problem.y, problem.cost, state.anchor, state.sharpness, iteration.hinge
 
 
-def dual_cd_epoch(problem: Any, descent: Any, state: Any, cancel: NDArray[Any]) -> None:
-    """One epoch of dual coordinate descent on a ``MarginProblem``; ``state`` is changed in place."""
-    _core.dual_cd_epoch(
+def dual_cd_epochs(
+    problem: Any, descent: Any, state: Any, limits: tuple[int, float], cancel: NDArray[Any]
+) -> tuple[int, float]:
+    """Epochs of dual coordinate descent on a ``MarginProblem``; ``state`` is changed in place.
+
+    ``limits`` are a number of epochs and an estimated relative gap, whichever is reached first; both are
+    returned.
+    """
+    n_epochs, gap = _core.dual_cd_epochs(
         as_matrix(problem.rows.X),
         problem.rows.index,
         problem.y,
@@ -135,8 +141,10 @@ def dual_cd_epoch(problem: Any, descent: Any, state: Any, cancel: NDArray[Any]) 
         state.violation,
         state.seed,
         state.epoch,
+        *limits,
         cancel,
     )
+    return int(n_epochs), float(gap)
 
 
 def lasso_epochs(

@@ -18,6 +18,7 @@ from .rows import Rows
 
 FAR_SPREADS = 1e3  # a feature with a mean of more standard deviations than this is far
 CONSTANT_SPREAD = 1e-14  # a smaller spread, relative to the mean, is rounding
+FEW_ROWS = 16  # enough to see that sparse rows have no feature in common
 SPREAD_SAMPLE_ROWS = 256  # rows from which the spread is estimated
 
 
@@ -26,6 +27,8 @@ def near_origin(rows: Rows, weight: np.ndarray) -> Rows:
 
     ``moved_by`` of the result is what was subtracted, and its ``given_intercept`` undoes the move.
     """
+    if is_sparse(rows.X) and not _has_full_feature(rows):
+        return rows
     sample = rows.X[rows.index[:SPREAD_SAMPLE_ROWS]]
     far = far_features(sample) if sample.shape[0] else np.zeros(0, dtype=np.intp)
     if not len(far):
@@ -33,6 +36,17 @@ def near_origin(rows: Rows, weight: np.ndarray) -> Rows:
     by = np.zeros(rows.n_features)
     by[far] = rows.mean(weight)[far]
     return _moved_sparse(rows, by) if is_sparse(rows.X) else rows.moved(by)
+
+
+def _has_full_feature(rows: Rows) -> bool:
+    """Whether the first few sparse rows all store some feature, as they do one that is far."""
+    X, common = rows.X, None
+    for i in rows.index[:FEW_ROWS]:
+        stored = X.indices[X.indptr[i] : X.indptr[i + 1]]
+        common = stored if common is None else np.intersect1d(common, stored, assume_unique=True)
+        if not len(common):
+            return False
+    return True
 
 
 def far_features(sample: Any) -> np.ndarray:

@@ -38,11 +38,11 @@ def validate_rows(estimator: Any, X: Any, **options: Any) -> Any:
     Without y, ``reset=False`` compares X with the rows of the fit.
     """
     if _is_plain(X, options) and not hasattr(estimator, "feature_names_in_"):
-        if "y" in options and len(options["y"]) == len(X):
+        if "y" in options and len(options["y"]) == X.shape[0]:
             estimator.n_features_in_ = X.shape[1]
-            return X, options["y"]
+            return as_rows(X, checked=True), options["y"]
         if "y" not in options and getattr(estimator, "n_features_in_", None) == X.shape[1]:
-            return X
+            return as_rows(X, checked=True)
     found = validate_data(estimator, checked_input(X), **LAYOUT, **options)
     if "y" not in options:
         return as_rows(found, checked=True)
@@ -50,15 +50,19 @@ def validate_rows(estimator: Any, X: Any, **options: Any) -> Any:
 
 
 def _is_plain(X: Any, options: dict[str, Any]) -> bool:
-    """Whether scikit-learn would return these very arrays: finite floats, and labels of integers."""
+    """Whether scikit-learn would return these very numbers: finite floats, and labels of integers."""
     y = options.get("y")
     if set(options) != {"y"} and options != {"reset": False}:
         return False
     if y is not None and not (type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "iub"):
         return False
+    if "y" in options and y is None:
+        return False
+    if is_sparse(X) and X.format == "csr" and X.dtype in (np.float64, np.float32) and min(X.shape) > 0:
+        check_structure(X)
+        return X.data.size <= MAX_ENTRIES_OF_PLAIN_ROWS and bool(np.isfinite(X.data).all())
     return bool(
-        (y is not None or "y" not in options)
-        and type(X) is np.ndarray
+        type(X) is np.ndarray
         and X.ndim == 2
         and X.dtype in (np.float64, np.float32)
         and X.flags.c_contiguous

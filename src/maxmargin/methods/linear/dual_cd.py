@@ -8,6 +8,10 @@ f(b) the optimum for a fixed b, p the penalty of b, and s = sum_i a_i y_i = -f'(
 
 and every few epochs the centre moves to b. A large rho couples all coordinates, and descent is slow; with a
 small one the centre needs many moves. So rho follows the residual s - p b from one move to the next.
+
+A certificate reads all rows, an epoch only those that may still move. So an epoch estimates the gap from the
+margins that it sees, and a certificate follows when the estimate, corrected by what the last certificate
+showed, is at most tol.
 """
 
 from __future__ import annotations
@@ -17,11 +21,12 @@ from dataclasses import replace
 import numpy as np
 
 from ... import _native
-from ...solving import FLOAT_EPS, Callback, Certificate, SolverResult, State, Stop, drive
+from ...solving import FLOAT_EPS, Callback, Certificate, SolverResult, State, Stop, drive, relative_gap
 from .problem import MarginProblem
 
 EPOCHS_PER_MOVE = 4  # between two moves of the centre
-EPOCHS_PER_CERTIFICATE = 8  # the epochs so far, divided by this, may pass without a certificate
+MAX_UNCERTIFIED_SHARE = 0.5  # of the epochs so far: so many more may pass without a certificate
+MAX_CORRECTION = 100.0  # of the estimated gap, when a certificate shows that it is too small
 FIRST_RHO, MIN_RHO, MAX_RHO = 0.01, 1e-5, 1.0  # rho, relative to the mean squared norm
 RHO_GROWTH, RHO_DECAY = 4.0, 0.5
 SLOW_SHARE = 0.5  # rho grows if a move leaves more than this share of a residual that matters
@@ -60,6 +65,8 @@ def _start(problem: MarginProblem, seed: int) -> State:
         seed=seed,
         epoch=0,
         certified_epoch=0,
+        estimate=np.inf,
+        correction=1.0,
     )
 
 
@@ -102,7 +109,7 @@ class DualDescent:
         return float(self.state.rho / (1.0 + self.problem.intercept_penalty * self.state.rho))
 
     def step(self) -> None:
-        """One epoch over the active samples; after a certificate, with a new active set and centre."""
+        """Epochs until the centre moves or a certificate is due."""
         state = self.state
         moved = 0.0
         if state.epoch and state.epoch % EPOCHS_PER_MOVE == 0:
@@ -110,14 +117,19 @@ class DualDescent:
         if self.margins is not None:
             self._activate(self.margins + self.problem.y * moved)
             self.margins = None
-        _native.dual_cd_epoch(self.problem, self, state, self.stop.cancel)
-        state.epoch += 1
+        most = EPOCHS_PER_MOVE - state.epoch % EPOCHS_PER_MOVE
+        limits = max(1, min(most, self.stop.max_iter - state.n_iter)), self.stop.tol / state.correction
+        n, state.estimate = _native.dual_cd_epochs(self.problem, self, state, limits, self.stop.cancel)
+        state.epoch += n
+        state.n_iter += n - 1  # the loop counts one
 
     def certificate_is_due(self) -> bool:
-        """Where the centre moves, unless the last certificate is recent; it costs about an epoch."""
+        """If the estimated gap is small enough, or many epochs have passed."""
         state = self.state
-        enough = state.epoch >= (1.0 + 1.0 / EPOCHS_PER_CERTIFICATE) * state.certified_epoch
-        return bool(enough and state.epoch % EPOCHS_PER_MOVE == 0)
+        if state.correction * state.estimate <= self.stop.tol:
+            return True
+        late = (1.0 + MAX_UNCERTIFIED_SHARE) * state.certified_epoch
+        return bool(state.epoch % EPOCHS_PER_MOVE == 0 and state.epoch >= late)
 
     def certify(self) -> Certificate:
         """Bounds at the current iterate, from freshly computed margins."""
@@ -126,7 +138,10 @@ class DualDescent:
         scores = problem.rows.dot(state.w) if state.epoch else np.zeros_like(problem.y)
         self.margins = problem.y * (scores + state.bias[0])
         shares = np.minimum(state.a / problem.cost, 1.0) if self.ridge[0] == 0.0 else state.a / problem.cost
-        return problem.certificate(state.w, float(state.bias[0]), self.margins, shares, state.w)
+        found = problem.certificate(state.w, float(state.bias[0]), self.margins, shares, state.w)
+        gap = relative_gap(found.primal, found.dual)
+        state.correction = min(max(gap / max(state.estimate, FLOAT_EPS), 1.0), MAX_CORRECTION)
+        return found
 
     def _move_centre(self) -> float:
         """Move the centre to b, with a new rho; returns how far b itself moves then."""

@@ -180,7 +180,7 @@ class LinearSVC(CodedClassifier):
         if self.fit_intercept and not self.penalize_intercept:
             data = replace(data, rows=near_origin(data.rows, data.weight))
         if self.solver_ == "dual-cd":  # once for all columns
-            data = replace(data, rows=data.rows.compacted().with_norms())
+            data = replace(data, rows=data.rows.compacted())
         if self.solver_ == "newton" and is_small(data):
             loss = loss_from_name(self.loss).name
             fit = SmallFit(data, self.C * data.weight, self.code_, loss, self._intercept())

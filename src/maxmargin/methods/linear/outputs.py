@@ -12,8 +12,6 @@ from ...codes import Code
 from ...data import Rows
 from ...solving import SolverResult
 
-MAX_ENTRIES_AT_ONCE = 1 << 20  # targets of all rows in all columns
-
 
 def linear_outputs(X: Any, coef: np.ndarray, intercept: np.ndarray, n_jobs: int | None) -> np.ndarray:
     """``X coef' + intercept``, (n_samples, n_columns), for ``coef`` of shape (n_columns, n_features)."""
@@ -23,12 +21,8 @@ def linear_outputs(X: Any, coef: np.ndarray, intercept: np.ndarray, n_jobs: int 
 
 def count_support(results: Sequence[SolverResult], code: Code, labels: np.ndarray) -> int:
     """The number of rows with a dual coefficient in some column."""
-    if len(labels) * code.n_columns <= MAX_ENTRIES_AT_ONCE:
-        _, which = np.nonzero(code.matrix.T[:, labels])
-        dual_coef = np.concatenate([result.dual_coef for result in results])
-        return len(np.unique(which[dual_coef != 0.0]))
     support = np.zeros(len(labels), dtype=bool)
     for column, result in enumerate(results):
         which, _ = code.column(labels, column)
         support[which] |= result.dual_coef != 0.0
-    return int(support.sum())
+    return int(np.count_nonzero(support))
