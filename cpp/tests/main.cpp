@@ -8,6 +8,7 @@ void test_linear();
 void test_backfit();
 void test_smo();
 void test_kernel_rows();
+void test_block_steps();
 void test_topk_projection();
 void test_text();
 
@@ -19,6 +20,7 @@ int main() {
     test_backfit();
     test_smo();
     test_kernel_rows();
+    test_block_steps();
     test_topk_projection();
     test_text();
     if (n_failed == 0) std::puts("all passed");

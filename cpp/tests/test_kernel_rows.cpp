@@ -9,6 +9,7 @@
 #include "maxmargin/kernels/kernel_rows.hpp"
 #include "maxmargin/solvers/polish.hpp"
 #include "maxmargin/solvers/working_set.hpp"
+#include "naive_cholesky.hpp"
 
 using namespace maxmargin;
 
@@ -132,7 +133,7 @@ void test_all() {
 }  // namespace
 
 void test_kernel_rows() {
-    blas().dgesv = naive_gesv;
+    blas().dgesv = naive_gesv, blas().dpotrf = naive_potrf, blas().dpotrs = naive_potrs;
     test_all<float>();
     test_all<double>();
 }

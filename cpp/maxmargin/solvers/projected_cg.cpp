@@ -7,6 +7,8 @@
 #include <numeric>
 #include <vector>
 
+#include "maxmargin/solvers/boxed_sum.hpp"
+
 namespace maxmargin {
 namespace {
 
@@ -136,28 +138,10 @@ class Face {
         return false;
     }
 
-    double clipped(std::size_t i, double shift) const {
-        return std::clamp(block_.a[i] + length_ * p_[i] - shift, block_.lower[i], block_.upper[i]);
-    }
-
     // target = a + length p projected onto the bounds and the sum of a; change = target - a.
     void project() {
-        double sum = 0.0, low = 0.0, high = 0.0;
-        for (const std::size_t i : free_) {
-            sum += block_.a[i];
-            low = std::min(low, length_ * p_[i]), high = std::max(high, length_ * p_[i]);
-        }
-        double shift = 0.0;
-        for (int turn = 0; turn < MAX_BISECTIONS && high > low; ++turn) {
-            double excess = -sum;
-            for (const std::size_t i : free_) excess += clipped(i, shift);
-            if (std::abs(excess) <= 1e-12 * std::abs(sum)) break;
-            (excess > 0.0 ? low : high) = shift;
-            shift = 0.5 * (low + high);
-        }
         target_.assign(block_.a, block_.a + block_.n);
-        for (const std::size_t i : free_) target_[i] = clipped(i, shift);
-        settle(sum);
+        BoxedSamples{block_.lower, block_.upper, free_}.project(block_.a, length_, p_.data(), target_.data());
         clipping_ = false;
         for (std::size_t i = 0; i < block_.n; ++i) {
             change_[i] = target_[i] - block_.a[i];
@@ -166,21 +150,7 @@ class Face {
         }
     }
 
-    // Makes the targets sum to `sum` despite rounding, by the first sample with enough room.
-    void settle(double sum) {
-        double rest = -sum;
-        for (const std::size_t i : free_) rest += target_[i];
-        for (const std::size_t i : free_) {
-            const double next = target_[i] - rest;
-            if (target_[i] > block_.lower[i] && target_[i] < block_.upper[i] && next > block_.lower[i] &&
-                next < block_.upper[i]) {
-                target_[i] = next;
-                return;
-            }
-        }
-    }
-
-    static constexpr int MAX_SHORTER_STEPS = 6, MAX_BISECTIONS = 60;
+    static constexpr int MAX_SHORTER_STEPS = 6;
     static constexpr double MIN_GAIN_TO_FREE =
         0.3;  // of a sample at a bound, relative to the others' residuals
 

@@ -8,8 +8,7 @@
 #include <numeric>
 #include <utility>
 
-#include "maxmargin/solvers/smo.hpp"
-
+#include "maxmargin/solvers/face_newton.hpp"
 namespace maxmargin {
 namespace {
 
@@ -71,20 +70,66 @@ struct Block {
     }
 };
 
-// Optimises pairs until the tolerance or the deadline, which is checked between slices.
+// Optimises pairs until the tolerance or the deadline, which is checked between slices. Where pairs take many
+// steps, a larger violation is left, because the next block will differ, and Newton steps on the free samples
+// come between the pairs: after as many pairs as take three times as long, and more rarely where pairs gain
+// more.
 template <class T>
-void solve_block(Block& block, const T* K, double tolerance, Deadline deadline, const Poll& poll) {
-    constexpr std::size_t STEPS_PER_SAMPLE = 100, VALUES_PER_SLICE = 8'000'000;
-    const std::size_t q = block.size();
-    const SmoBlock<T> task{K, q, block.a.data(), block.g.data(), block.lower.data(), block.upper.data()};
-    for (std::size_t steps = 0; steps < STEPS_PER_SAMPLE * q && Clock::now() < deadline;) {
-        const std::size_t slice =
-            std::clamp<std::size_t>(VALUES_PER_SLICE / q, 1, STEPS_PER_SAMPLE * q - steps);
-        const SmoEnd part = smo_block(task, tolerance, slice, poll);
-        steps += part.steps;
-        if (part.steps < slice || part.stalled) break;
+class BlockSolver {
+  public:
+    BlockSolver(Block& block, const T* K, const Poll& poll)
+        : block_(block),
+          poll_(poll),
+          q_(block.size()),
+          task_{K, q_, block.a.data(), block.g.data(), block.lower.data(), block.upper.data()},
+          newton_(task_),
+          a_(block.a),
+          g_(block.g),
+          next_newton_(pause()) {}
+
+    void solve(double tolerance, Deadline deadline) {
+        const std::size_t max_steps = MAX_STEPS_PER_SAMPLE * q_, patience = PATIENCE_PER_SAMPLE * q_;
+        for (std::size_t steps = 0; steps < max_steps && Clock::now() < deadline;) {
+            const bool patient = steps < patience;
+            const std::size_t end = std::min({max_steps, next_newton_, patient ? patience : max_steps});
+            const std::size_t slice = std::clamp<std::size_t>(VALUES_PER_SLICE / q_, 1, end - steps);
+            const SmoEnd part =
+                smo_block(task_, (patient ? 1.0 : IMPATIENT_FACTOR) * tolerance, slice, poll_);
+            steps += part.steps;
+            if (part.steps < slice || part.stalled) return;
+            if (steps >= next_newton_) newton_step(steps);
+        }
     }
-}
+
+  private:
+    void newton_step(std::size_t steps) {
+        double by_pairs = 0.0;
+        for (std::size_t k = 0; k < q_; ++k) by_pairs += 0.5 * (block_.a[k] - a_[k]) * (block_.g[k] + g_[k]);
+        newton_.choose();
+        wait_ = newton_.step() < by_pairs ? 2.0 * wait_ : std::max(1.0, 0.5 * wait_);
+        a_ = block_.a, g_ = block_.g;
+        next_newton_ = steps + std::size_t(wait_ * double(pause()));
+    }
+
+    // The number of pairs between Newton steps: three times as many as take the time of one.
+    std::size_t pause() {
+        const double m = double(newton_.choose());
+        return std::size_t(std::max(double(MIN_PAUSE_PER_SAMPLE * q_), 0.05 * m * m * m / double(q_)));
+    }
+
+    static constexpr std::size_t MAX_STEPS_PER_SAMPLE = 100, VALUES_PER_SLICE = 8'000'000;
+    static constexpr std::size_t PATIENCE_PER_SAMPLE = 5, MIN_PAUSE_PER_SAMPLE = 5;
+    static constexpr double IMPATIENT_FACTOR = 15.0;  // by which the tolerance grows
+
+    Block& block_;
+    const Poll& poll_;
+    std::size_t q_;
+    SmoBlock<T> task_;
+    FaceNewton<T> newton_;
+    std::vector<double> a_, g_;  // after the last Newton step
+    double wait_ = 1.0;
+    std::size_t next_newton_;
+};
 
 // Applies the solution of a block to the dual value and the path length; false if nothing moved.
 bool note_changes(const Samples& s, Block& block, RoundsEnd& end) {
@@ -122,7 +167,7 @@ RoundsEnd rounds(const Samples& samples, const WorkingRows<T>& working, const Ro
         end.asked += q;
         gather_rows<T>(working.rows, slots, block.positions, {K, q}, nullptr, n_threads, poll);
         for (std::size_t k = 0; k < q; ++k) K[k * q + k] += T(s.ridge(std::size_t(block.positions[k])));
-        solve_block(block, K, rules.inner * seen.violation, deadline, poll);
+        BlockSolver<T>(block, K, poll).solve(rules.inner * seen.violation, deadline);
         if (!note_changes(s, block, end)) {
             end.stalled = true;
             break;

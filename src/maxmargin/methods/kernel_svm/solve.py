@@ -12,6 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ... import _native
 from ...data import check_kernel_sums
 from ...solving import (
     Callback,
@@ -58,7 +59,8 @@ def solved(solve: Solve, stop: Stop, callback: Callback | None = None) -> Solver
 
     If the kernel proves indefinite, the solution is returned without bounds.
     """
-    status, history = drive(solve.state, solve.step, solve.certify, stop, callback, solve.due)
+    with _native.one_blas_thread():  # Newton steps have the same bits for any number of threads
+        status, history = drive(solve.state, solve.step, solve.certify, stop, callback, solve.due)
     sets, state = solve.sets, solve.state
     if status is Status.TIME_LIMIT:  # a step may have been cut
         sets.put_back()
