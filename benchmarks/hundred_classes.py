@@ -23,6 +23,7 @@ from small_tables import leaves, many_classes, nearly_separable
 
 from maxmargin import KernelSVC, io
 
+TITLE = "Many classes"
 SPEED_RATIO, SIZE_RATIO = 1.5, 1.5
 N_PREDICTED = 200
 CASES = {  # what makes the rows and labels, and C
@@ -34,7 +35,7 @@ CASES = {  # what makes the rows and labels, and C
 QUICK = {"30 classes x 6 rows, 8 features": (lambda: many_classes(30, 6, 8), 1.0)}
 
 
-def measure(method, name):
+def measure_one(method, name):
     """Print the seconds, processor seconds, sizes and dual objective of one fit."""
     make, C = (CASES | QUICK)[name]
     X, y = make()
@@ -58,7 +59,7 @@ def measure(method, name):
     print(json.dumps(found | {"pickle": n_pickle, "file": n_file, "dual": float(dual)}))
 
 
-def cell(method, name):
+def in_process(method, name):
     command = [sys.executable, __file__, method, name]
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=os.environ)
     return json.loads(done.stdout.splitlines()[-1])
@@ -69,7 +70,7 @@ def medians(name, repeats):
     runs = {"maxmargin": [], "scikit-learn": []}
     for _ in range(repeats):
         for method, found in runs.items():
-            found.append(cell(method, name))
+            found.append(in_process(method, name))
     return [
         {key: float(np.median([one[key] for one in found])) for key in found[0]} for found in runs.values()
     ]
@@ -100,13 +101,20 @@ def lines_of(name, repeats):
     return tell(lines)
 
 
-def run(repeats, quick):
-    names = QUICK if quick else [name for name, (make, _) in CASES.items() if make() is not None]
-    return [line for name in names for line in lines_of(name, 1 if quick else min(repeats, 3))]
+def cells(suite):
+    if suite == "quick":
+        return list(QUICK)
+    there = [name for name, (make, _) in CASES.items() if "leaves" not in name or leaves() is not None]
+    return there if suite == "bench" else []
+
+
+def measure(cell, quick):
+    return {"rows": lines_of(cell, 1 if quick else 3)}
+
+
+def rows(records):
+    return [line for record in records.values() for line in record["rows"]]
 
 
 if __name__ == "__main__":
-    if len(sys.argv) == 3:
-        measure(*sys.argv[1:])
-    else:
-        run(3, quick=False)
+    measure_one(*sys.argv[1:])

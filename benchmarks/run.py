@@ -3,9 +3,12 @@
     python benchmarks/run.py --suite bench --minutes 90 --output benchmarks/results
 
 Records are stored one by one in ``build/bench/<commit>``. A run that was stopped is resumed by the same
-command; a new commit starts anew. A cell that raises, crashes or exceeds its time is recorded as failed, and
-the run continues. Each benchmark has a process of its own. ``--suite quick`` tries every benchmark on small
-inputs, in this process and without storing anything, and fails with the first one that does.
+command; a new commit starts anew. Benchmarks take turns: in the first round each starts cells for an equal
+share of the time, in order of importance, and later rounds are longer, so a short run has something of every
+table. A cell that raises, crashes or exceeds its time is recorded as failed, and the run continues; no cell
+takes more than a sixth of the run. Each benchmark has a process of its own. ``--suite quick`` tries every
+benchmark on small inputs, in this process and without storing anything, and fails with the first one that
+does.
 """
 
 import argparse
@@ -27,6 +30,9 @@ ROOT = Path(__file__).parents[1]
 RECORDS = ROOT / "build" / "bench"
 SUITES = ("bench", "hard", "large")
 POLL_SECONDS = 0.2
+MIN_TURN_SECONDS, TURN_GROWTH = 20.0, 3.0  # of a benchmark, and from one round to the next
+MAX_CELL_SHARE, MIN_CELL_LIMIT_SECONDS = 1 / 6, 120.0  # of the minutes of a run, for one cell
+GRACE_SECONDS = 60.0  # for the cell that is running when the time is up
 
 
 def remaining(store, benchmark, suite):
@@ -61,38 +67,50 @@ def stopped(process):
         process.wait()
 
 
-def watched(store, benchmark, process):
+def cell_limit(benchmark, options):
+    """Seconds after which a cell is stopped."""
+    most = max(MIN_CELL_LIMIT_SECONDS, 60 * options.minutes * MAX_CELL_SHARE)
+    return min(benchmark.limit_seconds, most)
+
+
+def watched(store, benchmark, process, options):
     """Wait for a worker; the message if it had to be ended or ended by itself in the middle of a cell."""
+    limit = cell_limit(benchmark, options)
     while process.poll() is None:
         time.sleep(POLL_SECONDS)
         cell = store.running(benchmark.name)
-        if cell and time.time() - cell["started"] > benchmark.limit_seconds:
+        if cell and time.time() - cell["started"] > limit:
             stopped(process)
-            return f"over {benchmark.limit_seconds:.0f} s"
+            return f"over {limit:.0f} s"
+        if time.time() > options.until + GRACE_SECONDS:
+            stopped(process)
     return f"its process ended with status {process.returncode}"
 
 
-def measure(store, benchmark, options):
-    """Measure the missing cells of a benchmark in a process of its own, or in several if one ends early."""
+def measure(store, benchmark, options, until):
+    """Measure missing cells of a benchmark in a process of its own, or in several if one ends early."""
     command = [sys.executable, __file__, "--worker", benchmark.name, "--suite", options.suite]
     command += [
         "--repeats",
         str(options.repeats),
         "--until",
-        str(options.until),
+        str(until),
         "--records",
         str(store.folder),
     ]
-    while remaining(store, benchmark, options.suite) and time.time() < options.until:
+    while remaining(store, benchmark, options.suite) and time.time() < until:
         store.forget(benchmark.name, ("running",))
-        process = subprocess.Popen(command, start_new_session=True)
+        env = os.environ | {"BENCH_CELL_SECONDS": str(cell_limit(benchmark, options))}
+        process = subprocess.Popen(command, start_new_session=True, env=env)
         try:
-            message = watched(store, benchmark, process)
+            message = watched(store, benchmark, process, options)
         except KeyboardInterrupt:
             stopped(process)
             store.forget(benchmark.name, ("running",))
             raise
-        if cell := store.running(benchmark.name):
+        if time.time() > options.until + GRACE_SECONDS:
+            store.forget(benchmark.name, ("running",))  # left for the next run
+        elif cell := store.running(benchmark.name):
             store.finish(benchmark.name, cell["cell"], failure=message)
         elif process.returncode:
             for cell in remaining(store, benchmark, options.suite):
@@ -110,8 +128,20 @@ def write(store, header, benchmarks, options):
     return f"{met_of(rows)} targets met", left
 
 
+def turns(store, benchmarks, options):
+    """Benchmarks with cells to measure, and until when each may start some: round by round."""
+    share = 60 * options.minutes / max(1, sum(bool(b.cells(options.suite)) for b in benchmarks))
+    turn = max(MIN_TURN_SECONDS, share)
+    while todo := [b for b in benchmarks if remaining(store, b, options.suite)]:
+        for benchmark in todo:
+            if time.time() > options.until:
+                return
+            yield benchmark, min(options.until, time.time() + turn)
+        turn *= TURN_GROWTH
+
+
 def full(options):
-    """Measure what is missing, the most important tables first, and write the page after each table."""
+    """Measure what is missing, the most important tables first, and write the page after each turn."""
     commit = measured_commit() or "unknown"
     if changed := uncommitted_changes():
         if options.output.resolve().is_relative_to(ROOT / "benchmarks"):
@@ -124,17 +154,15 @@ def full(options):
         for benchmark in benchmarks:
             store.forget(benchmark.name, ("failed",))
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # stopped like Ctrl-C: the worker is ended, too
-    start, outcome = time.time(), ""
+    start = time.time()
     try:
-        for benchmark in benchmarks:
+        for benchmark, until in turns(store, benchmarks, options):
             todo = remaining(store, benchmark, options.suite)
-            if not todo or time.time() > options.until:
-                continue
             if (measured_commit() or "unknown") != commit.removesuffix(" with changes"):
                 sys.exit("the commit has changed; run again to start anew")
             print(f"[{(time.time() - start) / 60:5.1f} min] {benchmark.name}: {len(todo)} cells", flush=True)
-            measure(store, benchmark, options)
-            outcome, _ = write(store, header, benchmarks, options)
+            measure(store, benchmark, options, until)
+            write(store, header, benchmarks, options)
     except KeyboardInterrupt:
         print("stopped; the same command resumes here", file=sys.stderr)
     outcome, left = write(store, header, benchmarks, options)

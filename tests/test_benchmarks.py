@@ -1,10 +1,12 @@
 """The benchmark runner: records that survive an interruption, failures that do not end a run, one commit."""
 
+import importlib
 import json
 import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -135,6 +137,24 @@ def test_a_cell_over_its_limit_is_stopped(project):
     run(project)
     assert "| raises | over 2 s |" in page(project)
     assert measured(project)[-1] == "last"
+
+
+def test_benchmarks_take_turns_that_grow(monkeypatch):
+    run_module = importlib.import_module("run")
+    cells = {"first": ["a", "b", "c"], "second": ["d"], "third": []}
+    clock = [0.0]
+    monkeypatch.setattr(run_module.time, "time", lambda: clock[0])
+    done = set()
+    store = SimpleNamespace(status=lambda name, cell: "done" if (name, cell) in done else "missing")
+    benchmarks = [SimpleNamespace(name=name, cells=lambda _, of=of: of) for name, of in cells.items()]
+    options = SimpleNamespace(suite="bench", minutes=2.0, until=120.0)
+    seen = []
+    for benchmark, until in run_module.turns(store, benchmarks, options):
+        seen.append((benchmark.name, until - clock[0]))
+        cell = next(c for c in cells[benchmark.name] if (benchmark.name, c) not in done)
+        done.add((benchmark.name, cell))
+        clock[0] += 50.0
+    assert seen == [("first", 60.0), ("second", 60.0), ("first", 20.0)]  # the last ends with the run
 
 
 def test_the_readme_has_the_table_of_the_stored_records():
