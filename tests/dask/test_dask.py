@@ -13,9 +13,9 @@ from dask.delayed import delayed
 from distributed import Client, LocalCluster
 from sklearn.base import clone
 
-from maxmargin import SparseKernelClassifier
+from maxmargin import LinearSVC, SparseKernelClassifier
 from maxmargin._native import Cancelled
-from maxmargin.dask import DaskSparseKernelClassifier
+from maxmargin.dask import DaskLinearSVC, DaskSparseKernelClassifier
 from maxmargin.dask import passes as dask_passes
 from maxmargin.dask.passes import DaskPasses
 from maxmargin.io import load, save
@@ -82,6 +82,43 @@ def test_a_fit_has_the_bits_of_the_local_one(client, persisted, tmp_path):
     assert (model.dual_gap_, model.n_passes_) == (twin.dual_gap_, twin.n_passes_)
     there, here = (load(tmp_path / name) for name in ("cluster.mm", "here.mm"))
     assert there.decision_function(rows()[0]).tobytes() == here.decision_function(rows()[0]).tobytes()
+
+
+@pytest.mark.parametrize("loss", ["squared-hinge", "log"])
+def test_a_linear_fit_has_the_bits_of_the_local_one(client, loss, tmp_path):
+    X, y = rows()
+    blocks = [(X[i : i + CHUNK], y[i : i + CHUNK]) for i in range(0, len(y), CHUNK)]
+    given = {"loss": loss, "random_state": 0, "n_jobs": 1}
+    here = LinearSVC(**given).fit_blocks(blocks, sample_rows=500)
+    there = DaskLinearSVC(**given).fit(*collections(), sample_rows=500)
+    save(here, tmp_path / "here.mm")
+    save(there.to_local(), tmp_path / "there.mm")
+    assert type(there.to_local()) is LinearSVC
+    assert there.coef_.tobytes() == here.coef_.tobytes()
+    assert (there.dual_gap_, there.n_passes_) == (here.dual_gap_, here.n_passes_)
+    loaded = load(tmp_path / "there.mm")
+    np.testing.assert_array_equal(loaded.decision_function(X), here.decision_function(X))
+    lazy = there.decision_function(collections()[0])
+    np.testing.assert_array_equal(lazy.compute(), here.decision_function(X))
+    assert hasattr(there, "predict_proba") == (loss == "log")
+    assert there.score(*collections()) == here.score(*rows())
+
+
+def test_the_linear_default_is_the_squared_hinge_and_the_hinge_is_refused(client):
+    assert DaskLinearSVC().loss == "squared-hinge"
+    assert clone(DaskLinearSVC(2.0)).C == 2.0
+    with pytest.raises(ValueError, match="Use loss='squared-hinge'"):
+        DaskLinearSVC(loss="hinge").fit(*collections())
+
+
+def test_ctrl_c_leaves_no_task_behind(client, monkeypatch):
+    def interrupt(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(dask_passes, "wait", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        passes_over(client, 40).run(waits, None)
+    until_no_task_is_left(client)
 
 
 def test_predictions_are_lazy_and_those_of_the_local_model(client):
@@ -174,7 +211,10 @@ def test_a_pass_that_is_cut_leaves_no_task_behind(client):
     deadline.cut()
     with pytest.raises(Cancelled):
         passes_over(client, 40, deadline).run(waits, None)
+    until_no_task_is_left(client)
 
+
+def until_no_task_is_left(client):
     def tasks(dask_scheduler):
         return [str(key) for key in dask_scheduler.tasks if "maxmargin-block" in str(key)]
 

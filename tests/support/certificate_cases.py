@@ -132,6 +132,7 @@ CERTIFIED = {
             for loss, solvers in {
                 "hinge": ["newton", "dual-cd"],
                 "squared-hinge": ["newton", "dual-cd", "truncated-newton"],
+                "log": ["newton", "truncated-newton"],
             }.items()
         )
     ),

@@ -97,7 +97,11 @@ def linear_svc(model, data):
         penalty = (array(w) @ array(w) + (number(b) ** 2 if intercept == "penalised" else 0)) / 2
         primal = penalty + cost @ problems.losses(_loss(model), y * f)
         Phi = problems.shifted(X) if intercept == "free" else array(X)
-        yield primal, problems.margin_bound(Phi, y, cost, _loss(model), intercept), _tiny(cost, _loss(model))
+        if _loss(model) == "log":
+            bound = problems.log_bound(Phi, y, cost, intercept)
+        else:
+            bound = problems.margin_bound(Phi, y, cost, _loss(model), intercept)
+        yield primal, bound, _tiny(cost, _loss(model))
 
 
 def _tiny(cost, loss):

@@ -331,31 +331,52 @@ def hinge_program_bound(Phi, labels, cost, n_classes=None, intercept=True):
     return best
 
 
-def smooth_minimum(Phi, y, cost, loss, alpha, n_steps=200):
-    """The least ``alpha/2 ||v||^2 + sum_i cost_i loss(y_i <v, phi_i>)``, log or squared."""
+def log_bound(X, y, cost, intercept):
+    """Of ``1/2 ||w||^2 + p/2 b^2 + sum_i cost_i log(1 + exp(-y_i (<w, x_i> + b)))``."""
+    Phi = X if intercept == "none" else np.column_stack([X, zeros(len(X)) + 1])
+    return smooth_minimum(Phi, y, cost, "log", 1.0, free=intercept == "free")
+
+
+@np.errstate(over="ignore")
+def smooth_minimum(Phi, y, cost, loss, alpha, n_steps=200, free=False):
+    """The least ``alpha/2 ||v||^2 + sum_i cost_i loss(y_i <v, phi_i>)``, log or squared.
+
+    With ``free`` the last feature is 1, and its coefficient is not penalised.
+    """
     y, cost, v = array(y), array(cost), zeros(Phi.shape[1])
+    ridge = zeros(Phi.shape[1]) + number(alpha)
+    if free:
+        ridge[-1] = number(0)
 
     def value(v):
-        return number(alpha) * v @ v / 2 + cost @ losses(loss, y * (Phi @ v))
+        return (ridge * v) @ v / 2 + cost @ losses(loss, y * (Phi @ v))
+
+    def scaled(p):
+        if not free:
+            return p
+        up, down = (cost * p)[y > 0].sum(), (cost * p)[y < 0].sum()
+        return np.where(y > 0, p * min(1, down / up), p * min(1, up / down))
+
+    def conjugate(p):
+        if loss == "log":
+            return p * log(np.maximum(p, number(10) ** -4900)) + (1 - p) * log1p(-p)
+        return -p + p * p / 2
 
     best = -number(np.inf)
     for _ in range(n_steps):
         m = y * (Phi @ v)
         if loss == "log":
             p = 1 / (1 + exp(m))
-            conjugate, curvature = (
-                p * log(np.maximum(p, number(10) ** -4900)) + (1 - p) * log1p(-p),
-                p * (1 - p),
-            )
+            curvature = p * (1 - p)
         else:
             p, curvature = 1 - m, zeros(len(m)) + 1
-            conjugate = -p + p * p / 2
-        g = Phi.T @ (cost * y * p)
-        best = max(best, -(cost @ conjugate) - g @ g / (2 * number(alpha)))
-        gradient = number(alpha) * v - g
+        feasible = scaled(p)
+        g = (Phi.T @ (cost * y * feasible))[ridge > 0]
+        best = max(best, -(cost @ conjugate(feasible)) - g @ g / (2 * number(alpha)))
+        gradient = ridge * v - Phi.T @ (cost * y * p)
         if gradient @ gradient <= eps() * number(alpha) * value(v):
             break
-        H = (Phi.T * (cost * curvature)) @ Phi + number(alpha) * eye(len(v))
+        H = (Phi.T * (cost * curvature)) @ Phi + np.diag(ridge)
         step, t = -lu_solver(H)(gradient), number(1)
         while value(v + t * step) > value(v) and t > 1e-12:
             t /= 2

@@ -18,6 +18,7 @@ WORK = ("seconds", "kernel_values", "hit_rate")  # what was done for it, not wha
 CASES: dict[str, Any] = {
     "linear-newton": lambda: mm.LinearSVC(C=3.0, solver="newton", tol=1e-3),
     "linear-dual-cd": lambda: mm.LinearSVC(solver="dual-cd", tol=1e-3, decoder="weighted"),
+    "linear-log": lambda: mm.LinearSVC(loss="log", tol=1e-8),
     "linear-truncated": lambda: mm.LinearSVC(loss="squared-hinge", solver="truncated-newton", tol=1e-8),
     "kernel": lambda: mm.KernelSVC(C=10.0, code="one-vs-one", tol=1e-6),
     "kernel-learns": lambda: mm.KernelSVC(C=10.0, decoder="probabilistic", tol=1e-6, cache_mb=1.0),

@@ -11,6 +11,7 @@ ESTIMATORS = [
     maxmargin.LinearSVC(tol=1e-8, loss="squared-hinge", code="one-vs-one"),
     maxmargin.LinearSVC(tol=1e-8, solver="dual-cd", max_iter=20_000),
     maxmargin.LinearSVC(tol=1e-8, loss="squared-hinge", solver="truncated-newton"),
+    maxmargin.LinearSVC(tol=1e-8, loss="log"),
     maxmargin.LinearSVC(tol=1e-8, code="sparse-random", random_state=0),
     maxmargin.LeastSquaresClassifier(tol=1e-8),
     maxmargin.LeastSquaresClassifier(tol=1e-8, penalty=None, code="one-vs-one"),

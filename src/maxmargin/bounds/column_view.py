@@ -288,7 +288,7 @@ def loss_of(model: Any) -> str | None:
     """The loss, where the problem is that of an SVM in the kernel's own space."""
     if isinstance(model, LagrangianSVC):
         return None if model.space_ == "eigen" else "squared-hinge"
-    loss = LOSSES[model.loss] if isinstance(model, KernelSVC | LinearSVC) else None
+    loss = LOSSES.get(model.loss) if isinstance(model, KernelSVC | LinearSVC) else None
     return None if loss == "ramp" else loss  # a stationary point, and not the optimum of one problem
 
 

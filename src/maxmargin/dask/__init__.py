@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from .._lazy import lazy
 
 if TYPE_CHECKING:
-    from .estimators import DaskSparseKernelClassifier
+    from .estimators import DaskLinearSVC, DaskSparseKernelClassifier
 
-__all__ = ["DaskSparseKernelClassifier"]
+__all__ = ["DaskLinearSVC", "DaskSparseKernelClassifier"]
 
-_imported = lazy(__name__, {"estimators": ["DaskSparseKernelClassifier"]})
+_imported = lazy(__name__, {"estimators": ["DaskLinearSVC", "DaskSparseKernelClassifier"]})
 
 
 def __getattr__(name: str) -> Any:

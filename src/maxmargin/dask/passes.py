@@ -34,10 +34,19 @@ class DaskPasses:
     blocks : sequence of Delayed
         Each becomes a ``RowBlock``.
     deadline : Deadline
+    progress : callable, optional
+        Called with the number of passes and of blocks, when a pass begins (0 blocks) and when it ends.
     """
 
-    def __init__(self, client: Client, blocks: Sequence[Any], deadline: Deadline) -> None:
+    def __init__(
+        self,
+        client: Client,
+        blocks: Sequence[Any],
+        deadline: Deadline,
+        progress: Callable[[int, int], object] | None = None,
+    ) -> None:
         self.client, self.blocks, self.deadline = client, list(blocks), deadline
+        self.progress = progress or (lambda n_passes, n_blocks: None)
         self.n_passes = 0
         self._problem: tuple[Any, Any] = (None, None)  # the last one, and the task whose result it is
         check_versions(client)
@@ -45,6 +54,7 @@ class DaskPasses:
     def run(self, function: Callable[[RowBlock, Any], Any], task: Any) -> Any:
         """The sum over all blocks of ``function(block, task)``."""
         self.n_passes += 1
+        self.progress(self.n_passes, 0)
         name = uuid.uuid4().hex
         shared, small = self._shared(task)
         small = delayed(small, pure=False)
@@ -59,7 +69,13 @@ class DaskPasses:
         while len(parts) > 1:  # the tree of ``methods.blocks.Tree``
             pairs = [parts[i : i + 2] for i in range(0, len(parts), 2)]
             parts = [delayed(_plus, pure=False)(*pair) if len(pair) == 2 else pair[0] for pair in pairs]
-        return self._result(self.client.compute(parts[0]))
+        try:
+            total = self.client.compute(parts[0])
+        except (OSError, TimeoutError, RuntimeError) as error:  # a client whose scheduler has gone
+            raise self._gone() from error
+        found = self._result(total)
+        self.progress(self.n_passes, len(self.blocks))
+        return found
 
     def _shared(self, task: Any) -> tuple[Any, Any]:
         """The task's problem as the result of one Dask task, and the rest of it."""
@@ -83,12 +99,15 @@ class DaskPasses:
         except KilledWorker as error:
             raise RuntimeError(self._killed(error)) from error
         except CancelledError as error:
-            raise ConnectionError(
-                f"the Dask scheduler at {self._address()} has gone or has dropped the fit; connect again."
-            ) from error
+            raise self._gone() from error
         except BaseException:
             self.client.cancel([total], force=True)
             raise
+
+    def _gone(self) -> ConnectionError:
+        return ConnectionError(
+            f"the Dask scheduler at {self._address()} has gone or has dropped the fit; connect again."
+        )
 
     def _address(self) -> str:
         scheduler = self.client.scheduler
@@ -114,7 +133,11 @@ def _depends(block: Any, key: str) -> bool:
 
 def check_versions(client: Client) -> None:
     """Raise if a worker has another version of the package: the bits, or even the sums, would differ."""
-    for worker, version in client.run(_version).items():
+    try:
+        found = client.run(_version, on_error="ignore")  # workers on their way out or in do not answer
+    except OSError as error:
+        raise ConnectionError(f"the Dask cluster does not answer ({error}); connect again.") from error
+    for worker, version in found.items():
         if version != __version__:
             raise RuntimeError(
                 f"the worker {worker} has maxmargin {version}, and the client {__version__}; install the "

@@ -20,6 +20,7 @@ from .registry import (
     decoder_from_name,
     gives_probabilities,
     predicted_classes,
+    scores_are_outputs,
 )
 from .weighted import LinearProgramDecoder, WeightedDecoder
 
@@ -47,4 +48,5 @@ __all__ = [
     "gives_probabilities",
     "has_all_pairs",
     "predicted_classes",
+    "scores_are_outputs",
 ]

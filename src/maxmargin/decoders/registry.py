@@ -60,6 +60,11 @@ def gives_probabilities(decoder: Any) -> bool:
     return hasattr(known, "probabilities")
 
 
+def scores_are_outputs(code: Code, decoder: Decoder) -> bool:
+    """Whether each score of a class is the output of one column, or two classes have one column."""
+    return code.n_columns == 1 or (code.name == "one-vs-rest" and decoder.name == "margins")
+
+
 def decoder_from_name(decoder: str | Decoder, code: Code) -> Decoder:
     """The decoder of that name; a ``Decoder`` is returned as it is.
 

@@ -26,7 +26,7 @@ def open_like_training(
 
     Parameters
     ----------
-    path : str or path
+    path : str or path, or a list of them
     model : Pipeline
         Whose first step is a fitted ``TablePreparation``.
     record : mapping, optional
@@ -54,7 +54,8 @@ def open_like_training(
     'kind'
     """
     data = dict(record or {}).get("data") or {}
-    options = _of_training(Path(path), data) | dict(given or {})
+    first = path[0] if isinstance(path, list | tuple) else path
+    options = _of_training(Path(first), data) | dict(given or {})
     left_out = [options.pop(name, ()) for name in ("drop", "ids")]
     source = _opened(path, model, data, options, with_target)
     if not any(left_out):

@@ -157,7 +157,9 @@ def test_auto_looks_at_cost_and_tol_where_both_sides_of_sparse_rows_are_large(C,
 
 def test_truncated_newton_is_not_for_the_hinge():
     X, y = TWO_CLASS["iris"]()
-    with pytest.raises(ValueError, match=r"loss='squared-hinge'; got loss='hinge'. Use solver='auto'"):
+    with pytest.raises(
+        ValueError, match=r"loss='squared-hinge' or 'log'; got loss='hinge'. Use solver='auto'"
+    ):
         LinearSVC(solver="truncated-newton").fit(X, y)
 
 
@@ -201,7 +203,7 @@ def test_huge_and_tiny_scales_converge_or_warn_with_the_gap():
 
 BAD_PARAMETERS = {
     "C": (-1.0, r"C must be a finite number > 0; got -1\.0"),
-    "loss": ("hinje", r"loss must be one of \['hinge', 'squared-hinge'.*got 'hinje'"),
+    "loss": ("hinje", r"loss must be one of \['hinge', 'log'.*got 'hinje'"),
     "fit_intercept": ("yes", "fit_intercept must be True or False; got 'yes'"),
     "penalize_intercept": (2, "penalize_intercept must be True or False; got 2"),
     "code": (

@@ -290,7 +290,9 @@ def test_truncated_newton_goes_on_bit_for_bit_and_with_any_threads():
 
 def test_truncated_newton_refuses_the_hinge():
     X, y, cost = noisy(0)
-    with pytest.raises(ValueError, match=r"'squared-hinge'; got 'hinge'. Use solver='newton' or 'dual-cd'"):
+    with pytest.raises(
+        ValueError, match=r"'squared-hinge' or 'log'; got 'hinge'. Use solver='newton' or 'dual-cd'"
+    ):
         truncated_newton(problem_of(X, y, cost, "hinge", "free"), stop=Stop())
 
 

@@ -147,7 +147,7 @@ ESTIMATORS: dict[str, StoredClass] = {
     ),
     "LinearSVC": StoredClass(
         fitted={**CODED, **LINEAR, "solver_": Word(), "n_support_": Whole()},
-        optional=SOMETIMES,
+        optional={**SOMETIMES, **BLOCKS},
         checks=(check_outputs,),
     ),
     "LeastSquaresClassifier": StoredClass(

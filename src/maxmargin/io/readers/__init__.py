@@ -3,6 +3,7 @@
 from .chosen import chosen
 from .errors import DataFormatError
 from .open import DEFAULT_MISSING, open_source
+from .several import SeveralFiles
 from .table import BLOCK_ROWS, Block, Column, Kind, Source, Words, join, read_all
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "Column",
     "DataFormatError",
     "Kind",
+    "SeveralFiles",
     "Source",
     "Words",
     "chosen",

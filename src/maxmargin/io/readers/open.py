@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
+from glob import has_magic
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ _LIBSVM_LINE = re.compile(rb"^\s*[^\s:,;]+(\s+[0-9]+:[^\s:]+)+\s*(#.*)?$", re.MU
 
 
 def open_source(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     *,
     target: str | int | None = None,
     format: str | None = None,  # noqa: A002
@@ -55,8 +56,10 @@ def open_source(
 
     Parameters
     ----------
-    path : str or path
-        The file. Text may be compressed by gzip or bzip2.
+    path : str or path, or a list of them
+        The file. Text may be compressed by gzip or bzip2. Several files with the same columns, given as a
+        list or as a pattern such as "rows/*.parquet", are read one after the other: a column that is
+        categorical in one of them is categorical in all, and sparse rows are as wide as the widest.
     target : str or int, optional
         The target column (CSV, Parquet), by name or by position: from 0, or from the end if negative. For
         npz, the name of its array. In LIBSVM text it is the first entry of a row. None: there is no target
@@ -112,7 +115,12 @@ def open_source(
     >>> for block in source.blocks():  # doctest: +SKIP
     ...     block.features["age"], block.target
     """
+    options = {name: value for name, value in locals().items() if name != "path"}
     _check_rules(names, missing, delimiter, n_features, drop, ids)
+    if isinstance(path, list | tuple) or (has_magic(str(path)) and not Path(path).exists()):
+        from .several import open_several
+
+        return open_several(path, options)
     where = Path(path)
     file = DataFile(where, Limits(max_row_bytes, max_bytes, max_ratio))
     found = format or _format(file, bool(names or header is not None or delimiter))

@@ -3,16 +3,21 @@
 A pass maps a pure function over the blocks and adds its results in one fixed tree (``passes``), so the bits
 do not depend on who computes what. The first pass draws a sample (``sample``), which gives centres and alpha;
 Newton's method then takes each of its steps by a pass (``newton``), whose sums (``sums``) also are the
-certificate over all rows. ``features`` are those of kernel functions at the centres, or of a linear model.
+certificate over all rows. ``features`` are those of kernel functions at the centres, or of a linear model;
+a plan (``kernel_plan``, ``linear_plan``) says what an estimator takes from the sample and stores in the end.
 """
 
 from .fit import fit_blocks, fit_in_passes, fits_blocks
+from .kernel_plan import KernelPlan
+from .linear_plan import LinearPlan
 from .passes import Passes, ThreadPasses, Tree
 from .rows import BlockSource, GivenBlocks, RowBlock, row_block, source_of
 
 __all__ = [
     "BlockSource",
     "GivenBlocks",
+    "KernelPlan",
+    "LinearPlan",
     "Passes",
     "RowBlock",
     "ThreadPasses",

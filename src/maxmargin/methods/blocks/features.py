@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
+from scipy import sparse
 from scipy.linalg import solve_triangular
 
 from ... import _native
@@ -19,6 +20,8 @@ from .rows import RowBlock
 __all__ = ["BlockFeatures", "KernelFeatures", "LinearFeatures", "check_cancelled"]
 
 ROWS_AT_ONCE = 8192  # whose features are in memory together
+MIN_ROWS_AT_ONCE = 256
+MAX_PART_BYTES = 32 << 20  # of wide rows that are dense
 
 
 def check_cancelled(block: RowBlock) -> None:
@@ -35,8 +38,8 @@ class BlockFeatures(Protocol):
         """The length of phi(x)."""
         ...
 
-    def parts(self, block: RowBlock, double: bool) -> Iterator[tuple[slice, np.ndarray]]:
-        """The features of some rows at a time, in their precision or in double."""
+    def parts(self, block: RowBlock, double: bool, dense: bool = True) -> Iterator[tuple[slice, Any]]:
+        """The features of some rows at a time, in their precision or in double; CSR unless ``dense``."""
         ...
 
 
@@ -72,8 +75,8 @@ class KernelFeatures:
         """``L^{-T}``."""
         return np.linalg.inv(self.factor).T
 
-    def parts(self, block: RowBlock, double: bool) -> Iterator[tuple[slice, np.ndarray]]:
-        """The features of some rows at a time, in their precision or in double."""
+    def parts(self, block: RowBlock, double: bool, dense: bool = True) -> Iterator[tuple[slice, np.ndarray]]:
+        """The features of some rows at a time, in their precision or in double; always dense."""
         centres = self.centres.astype(np.float64) if double else self.centres
         right = self.inverse.astype(centres.dtype)
         memory = np.empty((min(ROWS_AT_ONCE, len(block)), self.n_features), dtype=centres.dtype)
@@ -103,23 +106,37 @@ class KernelFeatures:
 
 @dataclass(frozen=True)
 class LinearFeatures:
-    """``phi(x) = x``, followed by a 1 if there is an intercept."""
+    """``phi(x) = x - centre``, followed by a 1 if there is an intercept; sparse rows have no centre."""
 
     n_columns: int
     intercept: bool
+    centre: np.ndarray | None = None  # in the precision of the rows, so that all passes see one problem
 
     @property
     def n_features(self) -> int:
         """The number of columns, and one more for an intercept."""
         return self.n_columns + self.intercept
 
-    def parts(self, block: RowBlock, double: bool) -> Iterator[tuple[slice, np.ndarray]]:
+    def parts(self, block: RowBlock, double: bool, dense: bool = True) -> Iterator[tuple[slice, Any]]:
         """The rows, some at a time."""
-        dtype = np.float64 if double else block.X.dtype
-        memory = np.ones((min(ROWS_AT_ONCE, len(block)), self.n_features), dtype=dtype)
-        for rows in row_blocks(len(block), ROWS_AT_ONCE):
+        dtype = np.dtype(np.float64 if double else block.X.dtype)
+        if _native.is_sparse(block.X) and not dense:
+            yield from self._sparse_parts(block, dtype)
+            return
+        at_once = max(MIN_ROWS_AT_ONCE, min(ROWS_AT_ONCE, MAX_PART_BYTES // (8 * self.n_features)))
+        memory = np.ones((min(at_once, len(block)), self.n_features), dtype=dtype)
+        for rows in row_blocks(len(block), at_once):
             check_cancelled(block)
             some = block.X[rows]
             phi = memory[: some.shape[0]]
             phi[:, : self.n_columns] = some.toarray() if _native.is_sparse(some) else some
+            if self.centre is not None:
+                phi[:, : self.n_columns] -= self.centre
             yield rows, phi
+
+    def _sparse_parts(self, block: RowBlock, dtype: Any) -> Iterator[tuple[slice, Any]]:
+        for rows in row_blocks(len(block), ROWS_AT_ONCE):
+            check_cancelled(block)
+            some = block.X[rows].astype(dtype, copy=False)
+            ones = np.ones((some.shape[0], 1), dtype=dtype)
+            yield rows, sparse.hstack([some, ones], format="csr") if self.intercept else some

@@ -2,7 +2,8 @@
 
 All columns move together, each by its own step. A pass also computes the losses along the steps that led to
 its point, so a column whose full step fails the line search takes the best shorter one, at the cost of one
-more pass. Where the Hessians would take too much memory, conjugate gradients need a pass for each product.
+more pass. Where the Hessians would take too much memory, conjugate gradients need a pass for each product;
+the Hessian of a sample of the rows is their preconditioner.
 
 Rows in float32 have features in float32. The point that ends the solve is certified by a pass in double; if
 its gap is too large there, the solve continues in double.
@@ -26,6 +27,8 @@ from ...solving import (
     relative_gap,
 )
 from .passes import Passes
+from .preconditioner import Preconditioner
+from .rows import RowBlock
 from .sums import BlockProblem, NewtonSums, NewtonTask, ProductTask, newton_sums, product_sums
 
 __all__ = ["BlockNewton", "Point", "solve_blocks"]
@@ -38,7 +41,8 @@ SAME_ROWS = 1e-9  # share of the weight that rounding may change from pass to pa
 MAX_HESSIAN_BYTES = 96 << 20  # of all columns; each pass holds some copies of it
 MAX_SINGLE_CONDITION = 1e4  # of a Hessian plus alpha that is summed in float32
 MAX_PRODUCTS = 30  # passes of conjugate gradients for one step
-RESIDUAL_SHARE = 0.1  # of the gradient, at which conjugate gradients end
+RESIDUAL_SHARE = 0.3  # of the gradient, at which conjugate gradients end
+GAP_SHARE = 0.3  # of the tolerated gap: a residual that would leave less ends them too
 
 
 @dataclass(frozen=True)
@@ -93,24 +97,28 @@ def solve_blocks(
     problem: BlockProblem,
     V: np.ndarray,
     *,
-    single: bool,
+    sample: RowBlock,
     stop: Stop,
     callback: Callback | None = None,
-) -> SolverResult:
-    """Minimise from V to ``stop.tol``; ``single`` says that rows are in float32. ``coef`` is V."""
-    solve = BlockNewton(passes, problem, V, single, stop)
+) -> tuple[SolverResult, Point | None]:
+    """Minimise from V to ``stop.tol``; ``sample`` stands for all rows. ``coef`` is V.
+
+    The point is that of the last pass, None if the time was up before it had one.
+    """
+    solve = BlockNewton(passes, problem, V, sample, stop)
     status, history = drive(solve.state, solve.step, solve.certify, stop, callback)
-    return SolverResult(solve.state.V.copy(), 0.0, status, history)
+    return SolverResult(solve.state.V.copy(), 0.0, status, history), solve.point
 
 
 class BlockNewton:
     """The solve: ``state`` is what a checkpoint stores, ``point`` what the last pass found there."""
 
     def __init__(
-        self, passes: Passes, problem: BlockProblem, V: np.ndarray, single: bool, stop: Stop
+        self, passes: Passes, problem: BlockProblem, V: np.ndarray, sample: RowBlock, stop: Stop
     ) -> None:
-        self.passes, self.problem, self.stop, self.single = passes, problem, stop, single
-        self.state = stop.resumed(None) or State(V=np.array(V, dtype=np.float64), double=not single)
+        self.passes, self.problem, self.stop, self.sample = passes, problem, stop, sample
+        self.single = sample.X.dtype == np.float32
+        self.state = stop.resumed(None) or State(V=np.array(V, dtype=np.float64), double=not self.single)
         self.by_products = 8 * V.size * len(V) > MAX_HESSIAN_BYTES
         self.point: Point | None = None
 
@@ -125,15 +133,23 @@ class BlockNewton:
     def certify(self) -> Certificate:
         """Bounds at the present point; in double if they could end the solve."""
         point, state = self.at_point(), self.state
-        if not state.double and self._relative_gap(point) <= self.stop.tol:
+        if not state.double and self._is_settled(point):
             state.double, state.best_dual = True, -np.inf  # earlier bounds are as rounded as these
             point = self.point = self._pass(state.V)
         return Certificate(
-            float(point.primal.sum()), float(point.dual.sum()), provisional=self.single and not state.double
+            float(point.primal.sum()),
+            float(point.dual.sum()),
+            provisional=(self.single and not state.double) or not self._is_settled(point),
         )
 
-    def _relative_gap(self, point: Point) -> float:
-        return relative_gap(float(point.primal.sum()), float(point.dual.sum()))
+    def _is_settled(self, point: Point) -> bool:
+        """Whether the gap is within the tolerance, that of the sum or that of each column."""
+        primal, dual = point.primal, point.dual
+        if self.problem.by_column:
+            return all(relative_gap(p, d) <= self.stop.tol for p, d in zip(primal, dual))
+        return (
+            relative_gap(float(primal.sum()), max(float(dual.sum()), self.state.best_dual)) <= self.stop.tol
+        )
 
     # ---- steps ----
 
@@ -157,9 +173,14 @@ class BlockNewton:
     def _unsettled(self, point: Point) -> np.ndarray:
         """The columns whose gap is not yet a small part of what all of them together may have."""
         gaps = point.gaps
-        enough = SETTLED_SHARE * self.stop.tol * abs(float(point.primal.sum())) / len(gaps)
+        enough = SETTLED_SHARE * self.stop.tol * self._part_of_each(point)
         found = np.flatnonzero(gaps > enough)
         return found if len(found) else np.array([int(np.argmax(gaps))])
+
+    def _part_of_each(self, point: Point) -> np.ndarray:
+        """The objective that the tolerance of each column is relative to."""
+        primal = np.abs(point.primal)
+        return primal if self.problem.by_column else np.full_like(primal, primal.mean())
 
     def _line_search(self, point: Point, found: Point, step: np.ndarray) -> np.ndarray:
         """The share of its step that each column takes."""
@@ -185,9 +206,10 @@ class BlockNewton:
             double_hessians=self.state.double or scale > MAX_SINGLE_CONDITION * self.problem.alpha,
         )
         sums = self.passes.run(newton_sums, task)
-        if not np.allclose(sums.costs, 1.0, rtol=0.0, atol=SAME_ROWS):
+        found = sums.costs / self.problem.total_costs
+        if not np.allclose(found, 1.0, rtol=0.0, atol=SAME_ROWS):
             raise ValueError(
-                f"a pass over the blocks found {sums.costs.min():.6g} times the weight of rows that the "
+                f"a pass over the blocks found {found.min():.6g} times the weight of rows that the "
                 "first pass found; the source must have the same rows each time it is read."
             )
         return Point(self.problem, V, sums, self.state.double)
@@ -224,11 +246,14 @@ class BlockNewton:
 
     def _by_products(self, point: Point, G: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """Conjugate gradients on ``(H + alpha I) d = -g`` in all columns at once."""
+        near = Preconditioner(self.problem, point.V, self.sample)
         D, R = np.zeros_like(G), -G
-        S, rho = R.copy(), np.square(R).sum(axis=0)
+        S = near(R)
+        rho = (R * S).sum(axis=0)
         enough = RESIDUAL_SHARE**2 * rho
-        for _ in range(MAX_PRODUCTS):
-            if (rho <= enough).all() or self.stop.deadline.passed():
+        for n_products in range(MAX_PRODUCTS):
+            done = (rho <= enough) | self._leaves_no_gap(point, R, columns)
+            if (n_products and done.all()) or self.stop.deadline.passed():
                 break
             whole = np.zeros_like(point.V)
             whole[:, columns] = S
@@ -238,9 +263,22 @@ class BlockNewton:
             rate = _ratio(rho, (S * Q).sum(axis=0))
             D += rate * S
             R -= rate * Q
-            rho, before = np.square(R).sum(axis=0), rho
-            S = R + _ratio(rho, before) * S
+            Z = near(R)
+            rho, before = (R * Z).sum(axis=0), rho
+            S = Z + _ratio(rho, before) * S
         return D
+
+    def _leaves_no_gap(self, point: Point, R: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """Whether a gradient R would leave a small part of the tolerated gap: it is ||R||^2 / (2 alpha).
+
+        A free intercept costs in proportion to the imbalance that its entry of R is.
+        """
+        share = GAP_SHARE * self.stop.tol
+        limit = 2.0 * self.problem.alpha * share * self._part_of_each(point)[columns]
+        small = np.square(self.problem.penalised(R)).sum(axis=0) <= limit
+        if self.problem.free_intercept:
+            small &= np.abs(R[-1]) <= share * point.sums.slopes[:, columns].min(axis=0)
+        return np.asarray(small)
 
 
 def _ratio(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -71,12 +71,14 @@ class Passes(Protocol):
 class ThreadPasses:
     """Passes over a source that this process reads, with threads that work on a block each.
 
-    At most two blocks more than there are threads are in memory. ``n_passes`` counts.
+    At most two blocks more than there are threads are in memory. ``n_passes`` counts; ``progress`` is called
+    with it and with the number of blocks read.
     """
 
     source: BlockSource
     n_threads: int
     deadline: Deadline
+    progress: Callable[[int, int], object] | None = None
     n_passes: int = 0
 
     def run(self, function: Callable[[RowBlock, Any], S], task: Any) -> S:
@@ -90,6 +92,8 @@ class ThreadPasses:
             try:
                 for number, block in enumerate(self.source.blocks()):
                     self._check()
+                    if self.progress is not None:
+                        self.progress(self.n_passes, number + 1)
                     block = replace(block, cancel=self.deadline.flag)
                     waiting[pool.submit(function, block, task)] = number
                     if len(waiting) > self.n_threads:

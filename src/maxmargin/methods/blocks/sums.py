@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..._native import is_sparse
 from ...codes import Code
 from ...data import label_numbers
 from ...losses import SmoothLoss
@@ -26,6 +27,7 @@ __all__ = [
     "ProductSums",
     "ProductTask",
     "newton_sums",
+    "pooled_hessian",
     "product_sums",
 ]
 
@@ -53,6 +55,8 @@ class BlockProblem:
     loss: SmoothLoss
     alpha: float
     free_intercept: bool = False
+    total_costs: np.ndarray | float = 1.0  # of all rows in each column
+    by_column: bool = False  # whether each column has to reach the tolerance, or all together
 
     def penalty(self, V: np.ndarray) -> np.ndarray:
         """``alpha/2 ||v||^2`` of each column."""
@@ -87,20 +91,21 @@ class NewtonTask:
 class NewtonSums:
     """Sums over rows; those of g and u, and of what is a function of u, are apart for targets +1 and -1."""
 
-    costs: np.ndarray  # c, 1 for each column if the rows are those of the first pass
+    costs: np.ndarray  # c, ``total_costs`` if the rows are those of the first pass, (n_columns,)
     losses: np.ndarray  # (n_columns,)
     along: np.ndarray  # losses along the step, (n_shares, n_columns)
     gradients: np.ndarray  # g, (2, n_features, n_columns)
     slopes: np.ndarray  # c u, (2, n_columns)
     squares: np.ndarray  # c u^2, (2, n_columns)
     entropies: np.ndarray  # -c loss*(-u) = c (loss(m) + u m), (2, n_columns)
+    n_active: np.ndarray  # rows with a slope in some column, (1,)
     hessians: np.ndarray  # (n, n_features, n_features) of the columns asked for
 
     @classmethod
     def zero(cls, task: NewtonTask) -> NewtonSums:
         """The sums over no rows."""
         p, T = task.V.shape
-        sizes = [(T,), (T,), (len(task.shares), T), (2, p, T), (2, T), (2, T), (2, T)]
+        sizes = [(T,), (T,), (len(task.shares), T), (2, p, T), (2, T), (2, T), (2, T), (1,)]
         sizes.append((len(task.with_hessians), p, p))
         return cls(*(np.zeros(size) for size in sizes))
 
@@ -121,7 +126,8 @@ def newton_sums(block: RowBlock, task: NewtonTask) -> NewtonSums:
     loss: SmoothLoss = problem.loss
     targets, costs = problem.columns(block)
     sums.costs += costs.sum(axis=0)
-    for rows, phi in problem.features.parts(block, task.double):
+    dense = len(task.with_hessians) > 0
+    for rows, phi in problem.features.parts(block, task.double, dense):
         y, c = targets[rows], costs[rows]
         f = (phi @ task.V.astype(phi.dtype)).astype(np.float64)
         if task.step is not None and task.shares:
@@ -130,6 +136,7 @@ def newton_sums(block: RowBlock, task: NewtonTask) -> NewtonSums:
                 sums.along[k] += (c * loss.value(y * (f - (1.0 - share) * df))).sum(axis=0)
         value, u = loss.value(y * f), -loss.slope(y * f)
         sums.losses += (c * value).sum(axis=0)
+        sums.n_active += np.count_nonzero((c * u).any(axis=1))
         for sign, side in enumerate((y > 0.0, y < 0.0)):
             own = np.where(side, c * u, 0.0)
             sums.slopes[sign] += own.sum(axis=0)
@@ -185,9 +192,26 @@ def product_sums(block: RowBlock, task: ProductTask) -> ProductSums:
     problem, total = task.problem, np.zeros(task.V.shape)
     loss = problem.loss
     targets, costs = problem.columns(block)
-    for rows, phi in problem.features.parts(block, task.double):
+    for rows, phi in problem.features.parts(block, task.double, dense=False):
         y = targets[rows]
         f = (phi @ task.V.astype(phi.dtype)).astype(np.float64)
         d = (phi @ task.directions.astype(phi.dtype)).astype(np.float64)
         total += phi.T @ (costs[rows] * loss.curvature(y * f) * d).astype(phi.dtype)
     return ProductSums(total)
+
+
+def pooled_hessian(block: RowBlock, problem: BlockProblem, V: np.ndarray, diagonal: bool) -> np.ndarray:
+    """The mean over the columns of the Hessians at V, over the rows of a block; or its diagonal."""
+    p = problem.features.n_features
+    total = np.zeros(p) if diagonal else np.zeros((p, p))
+    targets, costs = problem.columns(block)
+    for rows, phi in problem.features.parts(block, double=False, dense=not diagonal):
+        y = targets[rows]
+        f = (phi @ V.astype(phi.dtype)).astype(np.float64)
+        curvature = (costs[rows] * problem.loss.curvature(y * f)).mean(axis=1).astype(phi.dtype)
+        if diagonal:
+            total += (phi.power(2) if is_sparse(phi) else np.square(phi)).T @ curvature
+        else:
+            part = phi * np.sqrt(curvature)[:, None]
+            total += part.T @ part
+    return total

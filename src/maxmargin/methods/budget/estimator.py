@@ -11,10 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 from ...base import KernelClassifier, learn_batch, with_callbacks
 from ...calibration import CalibratedScores, log_odds_to_probabilities
 from ...data import WeightedRows, check_number
-from ...decoders import decision_values, gives_probabilities
+from ...decoders import decision_values, gives_probabilities, scores_are_outputs
 from ...losses import loss_from_name
 from ...solving import Callback, SolverResult, Stop
-from ..blocks import fit_blocks
+from ..blocks import KernelPlan, fit_blocks
 from .fit import BudgetFit, fit_batch, fit_rows
 from .parameters import check_budget_parameters, has_probabilities
 from .path import path_table, smallest_good_budget
@@ -155,7 +155,7 @@ class SparseKernelClassifier(KernelClassifier):
     (60, True, True)
     """
 
-    fit_blocks = fit_blocks
+    fit_blocks, _block_plan = fit_blocks, KernelPlan()
     _remedy_for_overflow = "raise alpha"
     _remedy_for_divergence = "raise alpha, set back_fit='n/B', or set refit='newton'"
 
@@ -310,10 +310,7 @@ class SparseKernelClassifier(KernelClassifier):
 
     def _direct_probabilities(self) -> bool:
         """Whether the scores are log odds: the log loss, and each score the output of one column."""
-        code, log = self.code_, loss_from_name(self.loss).name == "log"
-        return log and (
-            code.n_columns == 1 or (code.name == "one-vs-rest" and self.decoder_.name == "margins")
-        )
+        return loss_from_name(self.loss).name == "log" and scores_are_outputs(self.code_, self.decoder_)
 
     @available_if(has_probabilities)  # type: ignore[untyped-decorator]
     @np.errstate(under="ignore")

@@ -7,9 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
 from ..._native import is_sparse
 from ...base import CodedClassifier
+from ...calibration import log_odds_to_probabilities
 from ...data import (
     WeightedRows,
     check_choice,
@@ -19,14 +22,30 @@ from ...data import (
     check_scale,
     near_origin,
 )
+from ...decoders import gives_probabilities, scores_are_outputs
 from ...losses import loss_from_name
 from ...solving import Callback, SolverResult, Stop
+from ..blocks import LinearPlan, fit_blocks
 from .dual_cd import dual_cd
+from .log_newton import log_newton
 from .newton import newton
 from .outputs import count_support, linear_outputs
 from .problem import Intercept, MarginProblem
 from .small import SmallFit, is_small
 from .truncated_newton import truncated_newton
+
+
+def has_probabilities(model: Any) -> bool:
+    """Whether a model has probabilities, or will have them once fitted; raises with a remedy if not."""
+    if gives_probabilities(getattr(model, "decoder_", model.decoder)):
+        return True
+    if model._direct_probabilities() if hasattr(model, "status_") else model._is_log():
+        return True
+    raise AttributeError(
+        "LinearSVC has predict_proba with loss='log' and one-vs-rest, or with a decoder that gives "
+        f"probabilities, 'probabilistic' or 'coupling'; got loss={model.loss!r}, decoder={model.decoder!r}."
+    )
+
 
 SOLVERS = ("auto", "newton", "dual-cd", "truncated-newton")
 MAX_NEWTON_ORDER = 2000  # order of the largest Newton system that solver="auto" accepts
@@ -52,7 +71,9 @@ class LinearSVC(CodedClassifier):
     ----------
     C : float, default=1.0
         Cost of the losses against the norm.
-    loss : {"hinge", "squared-hinge"}, default="hinge"
+    loss : {"hinge", "squared-hinge", "log"}, default="hinge"
+        "log" is ``log(1 + exp(-m))``, which makes this logistic regression: scikit-learn's
+        ``LogisticRegression(C=c)`` is ``C=c`` here. It comes with ``predict_proba``.
     fit_intercept : bool, default=True
     penalize_intercept : bool, default=False
     code : str or Code, default="one-vs-rest"
@@ -64,11 +85,11 @@ class LinearSVC(CodedClassifier):
         Factors applied to the sample weights.
     solver : {"auto", "newton", "dual-cd", "truncated-newton"}, default="auto"
         "newton" takes few steps, each with a factorisation of order min(n_samples, n_features). "dual-cd"
-        takes many cheap epochs and copies the rows. "truncated-newton", for the squared hinge only, needs
-        nothing but products with the rows. "auto" chooses "newton" up to order 2000 (wide data with the
-        squared hinge: 500 rows). Beyond that it chooses "truncated-newton" for sparse data with at least as
-        many rows as features and a large C or a ``tol`` of at most 1e-5, and "dual-cd" otherwise.
-        ``solver_`` is the one that was used.
+        takes many cheap epochs and copies the rows; it has no log loss. "truncated-newton", for the squared
+        hinge and the log loss, needs nothing but products with the rows. "auto" chooses "newton" up to order
+        2000 (wide data with the squared hinge: 500 rows). Beyond that it chooses "truncated-newton" for the
+        log loss, and for sparse data with at least as many rows as features and a large C or a ``tol`` of at
+        most 1e-5, and "dual-cd" otherwise. ``solver_`` is the one that was used.
     tol : float, default=1e-4
         Bound on the relative duality gap ``(primal - dual) / max(|primal|, |dual|)``.
     max_iter : int, default=1000
@@ -94,7 +115,9 @@ class LinearSVC(CodedClassifier):
         Why the fit stopped: "converged", or the worst status of a column.
     n_iter_ : int
     n_support_ : int
-        Distinct rows with a dual coefficient in some column.
+        Distinct rows with a dual coefficient in some column; after ``fit_blocks`` all such rows.
+    n_passes_, n_rows_ : int
+        After ``fit_blocks``: passes over the source, and its rows.
     history_ : list of tuple of Check
         The certificates of each column.
     solver_ : str
@@ -111,6 +134,8 @@ class LinearSVC(CodedClassifier):
     >>> bool(model.dual_gap_ <= 1e-4)
     True
     """
+
+    fit_blocks, _block_plan = fit_blocks, LinearPlan()
 
     def __init__(
         self,
@@ -145,14 +170,19 @@ class LinearSVC(CodedClassifier):
 
     def _check_parameters(self) -> None:
         check_number("C", self.C, above=0.0)
-        check_choice("loss", self.loss, ("hinge", "squared-hinge", "squared_hinge"))
+        check_choice("loss", self.loss, ("hinge", "squared-hinge", "log", "squared_hinge", "log_loss"))
         check_flag("fit_intercept", self.fit_intercept)
         check_flag("penalize_intercept", self.penalize_intercept)
         check_choice("solver", self.solver, SOLVERS)
         if self.solver == "truncated-newton" and self.loss == "hinge":
             raise ValueError(
-                "solver='truncated-newton' needs a loss with a curvature, loss='squared-hinge'; got "
+                "solver='truncated-newton' needs a loss with a curvature, loss='squared-hinge' or 'log'; got "
                 "loss='hinge'. Use solver='auto', 'newton' or 'dual-cd'."
+            )
+        if self.solver == "dual-cd" and self._is_log():
+            raise ValueError(
+                "solver='dual-cd' needs loss='hinge' or 'squared-hinge'; got loss='log'. Use solver='auto', "
+                "'newton' or 'truncated-newton'."
             )
         self._check_stopping()
 
@@ -166,6 +196,8 @@ class LinearSVC(CodedClassifier):
         n, d = len(data.rows), data.rows.n_features
         if self.loss == "hinge":
             return "newton" if min(n, d) <= MAX_NEWTON_ORDER else "dual-cd"
+        if self._is_log():
+            return "newton" if min(n, d) <= MAX_NEWTON_ORDER else "truncated-newton"
         if d <= min(n, MAX_NEWTON_ORDER) or n <= MAX_WIDE_NEWTON_ROWS:
             return "newton"
         hard = (
@@ -181,7 +213,7 @@ class LinearSVC(CodedClassifier):
             data = replace(data, rows=near_origin(data.rows, data.weight))
         if self.solver_ == "dual-cd":  # once for all columns
             data = replace(data, rows=data.rows.compacted())
-        if self.solver_ == "newton" and is_small(data):
+        if self.solver_ == "newton" and not self._is_log() and is_small(data):
             loss = loss_from_name(self.loss).name
             fit = SmallFit(data, self.C * data.weight, self.code_, loss, self._intercept())
             return fit.solve(stop, callback, n_threads)
@@ -194,10 +226,38 @@ class LinearSVC(CodedClassifier):
             data.rows, targets, self.C * data.weight, loss_from_name(self.loss), self._intercept()
         )
         if self.solver_ == "newton":
-            return newton(problem, stop=stop, callback=callback)
+            return (log_newton if self._is_log() else newton)(problem, stop=stop, callback=callback)
         if self.solver_ == "truncated-newton":
             return truncated_newton(problem, stop=stop, callback=callback)
         return dual_cd(problem, stop=stop, seed=self._seed + column, callback=callback)
+
+    def _is_log(self) -> bool:
+        return loss_from_name(self.loss).name == "log"
+
+    def _direct_probabilities(self) -> bool:
+        """Whether the scores are log odds: the log loss, and each score the output of one column."""
+        return self._is_log() and scores_are_outputs(self.code_, self.decoder_)
+
+    @available_if(has_probabilities)  # type: ignore[untyped-decorator]
+    @np.errstate(under="ignore")
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probabilities of the classes, whose argmax is ``predict``'s answer.
+
+        With the log loss and one-vs-rest they are ``1 / (1 + exp(-f))``, divided by their sum for several
+        classes. Otherwise a decoder must give them: "probabilistic" or "coupling".
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        check_is_fitted(self)
+        if gives_probabilities(self.decoder_):
+            return super().predict_proba(X)
+        return log_odds_to_probabilities(self.decision_function(X))
 
     def _intercept(self) -> Intercept:
         if not self.fit_intercept:

@@ -58,13 +58,15 @@ def newton(
     state: State | None = None,
     callback: Callback | None = None,
     direction: Direction = exact_direction,
+    iterate: type[NewtonIteration] | None = None,
 ) -> SolverResult:
-    """Minimise a ``MarginProblem`` with the hinge or the squared hinge to ``stop.tol``."""
+    """Minimise a ``MarginProblem`` to ``stop.tol``: hinge and squared hinge, other losses by ``iterate``."""
+    iterate = iterate or NewtonIteration
     with one_blas_thread():
-        state = stop.resumed(state) or _start(problem, stop, direction)
+        state = stop.resumed(state) or _start(problem, stop, direction, iterate)
         iteration = None
         with until_cut(stop.deadline):
-            iteration = NewtonIteration(problem, state, direction)
+            iteration = iterate(problem, state, direction)
         if iteration is None:
             return unsolved(state.w, float(state.b[0]))
         status, history = drive(
@@ -89,7 +91,7 @@ def start_at(problem: MarginProblem, w: np.ndarray, b: float) -> State:
     )
 
 
-def _start(problem: MarginProblem, stop: Stop, direction: Direction) -> State:
+def _start(problem: MarginProblem, stop: Stop, direction: Direction, iterate: type[NewtonIteration]) -> State:
     """A start at zero or, with many rows, at the solution for a random sample of them."""
     n, d = len(problem.y), problem.rows.n_features
     state = start_at(problem, np.zeros(d), 0.0)
@@ -98,9 +100,9 @@ def _start(problem: MarginProblem, stop: Stop, direction: Direction) -> State:
     if not few:
         rough = Stop(tol=0.01, max_iter=stop.max_iter // 2, deadline=stop.deadline)
         sample = problem.first(n_sample)
-        started = _start(sample, rough, direction)
+        started = _start(sample, rough, direction, iterate)
         with until_cut(stop.deadline):
-            iteration = NewtonIteration(sample, started, direction)
+            iteration = iterate(sample, started, direction)
             drive(iteration.state, iteration.step, lambda: iteration.certify(rough.tol), rough)
         state.w[:], state.b[:], state.sharpness = started.w, started.b, SHARPNESS_AFTER_SAMPLE
         state.n_iter, state.seconds = started.n_iter, started.seconds
@@ -112,6 +114,11 @@ def _start(problem: MarginProblem, stop: Stop, direction: Direction) -> State:
 
 class NewtonIteration:
     """One Newton step at a time on the current round's piecewise quadratic function."""
+
+    @property
+    def max_share(self) -> float | None:
+        """The largest share of a sample, if there is one."""
+        return 1.0 if self.hinge else None
 
     def __init__(self, problem: MarginProblem, state: State, direction: Direction) -> None:
         self.problem, self.state, self.direction = problem, state, direction
@@ -151,7 +158,7 @@ class NewtonIteration:
         total = float(curvature.sum())
         if total > 0.0:
             finer = self.problem.y * curvature / self.problem.cost * (self._imbalance() / total)
-            self.shares = np.clip(self.shares - finer, 0.0, 1.0 if self.hinge else None)
+            self.shares = np.clip(self.shares - finer, 0.0, self.max_share)
 
     def _shares(self, shortfall: np.ndarray) -> np.ndarray:
         if self.hinge:
@@ -214,11 +221,10 @@ class NewtonIteration:
         p, p_b = self.direction(self)
         along = problem.rows.dot(p) + p_b
         penalty = problem.intercept_penalty
-        t = _native.step_length(
-            self,
+        t = self._step_length(
             along,
-            linear=float(state.w @ p + penalty * state.b[0] * p_b),
-            quadratic=float(p @ p + penalty * p_b * p_b),
+            float(state.w @ p + penalty * state.b[0] * p_b),
+            float(p @ p + penalty * p_b * p_b),
         )
         state.w += t * p
         state.b += t * p_b
@@ -226,6 +232,10 @@ class NewtonIteration:
         before = self.gradient
         self._settle()
         return not self.hinge and t < FLOAT_EPS and np.array_equal(before, self.gradient)
+
+    def _step_length(self, along: np.ndarray, linear: float, quadratic: float) -> float:
+        """The best t where outputs change by ``t along``, the penalty by ``linear t + quadratic t^2/2``."""
+        return float(_native.step_length(self, along, linear=linear, quadratic=quadratic))
 
     def _round_is_solved(self) -> bool:
         gradient_sq = self.gradient @ self.gradient + self.problem.intercept_penalty * self.gradient_b**2

@@ -124,9 +124,9 @@ class MarginProblem:
         they are few, what they lack is computed without one.
         """
         primal, hinge = self.primal(w, b, margins), self.loss.name == "hinge"
-        near = np.flatnonzero(margins < 1.0 + error)
-        slopes = self.cost[near] if hinge else self.cost[near] * (1.0 + error - margins[near])
-        rounding = error * float(slopes.sum())
+        steepest = -self.loss.slope(margins - error)  # slopes only fall towards smaller margins
+        near = np.flatnonzero(steepest)
+        rounding = error * float(self.cost @ steepest)
         unseen = max(MAX_UNSEEN_ROUNDING * primal, MAX_ROUNDING_IN_GAP * (primal - dual))
         if not hinge or rounding <= unseen or len(near) > MAX_EXACT_ROWS:
             return primal, rounding

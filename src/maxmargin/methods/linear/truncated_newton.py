@@ -1,9 +1,9 @@
-"""The squared hinge by truncated Newton steps: products with the violated rows, and no matrix.
+"""Smooth losses by truncated Newton steps: products with the rows that have a curvature, and no matrix.
 
-    min_{w,b}  1/2 ||w||^2 + p/2 b^2 + 1/2 sum_i c_i max(0, 1 - y_i (<w, x_i> + b))^2
+    min_{w,b}  1/2 ||w||^2 + p/2 b^2 + sum_i c_i loss(y_i (<w, x_i> + b))
 
 The iteration is that of `newton.py`, with its exact intercept and its search along the step. The direction
-comes from conjugate gradients on (I + X'KX) q = -gradient, K the costs of rows with a loss and 0 for others.
+comes from conjugate gradients on (I + X'KX) q = -gradient, K the curvatures of the rows' losses.
 The matrix is at least I, so half the squared residual bounds how far the quadratic is above its minimum.
 Conjugate gradients stop once that is a small share of the quadratic's value, and the share shrinks near the
 optimum (as in Dembo, Eisenstat and Steihaug 1982, with the duality gap instead of the gradient's norm). A
@@ -18,6 +18,7 @@ import numpy as np
 from ..._native import is_sparse
 from ...data import Rows
 from ...solving import Callback, SolverResult, State, Stop
+from .log_newton import LogIteration
 from .newton import NewtonIteration, newton
 from .problem import MarginProblem
 
@@ -30,14 +31,15 @@ ROWS_PER_BLOCK = 4096
 def truncated_newton(
     problem: MarginProblem, *, stop: Stop, state: State | None = None, callback: Callback | None = None
 ) -> SolverResult:
-    """Minimise a ``MarginProblem`` with the squared hinge to ``stop.tol``."""
-    if problem.loss.name != "squared-hinge":
+    """Minimise a ``MarginProblem`` with the squared hinge or the log loss to ``stop.tol``."""
+    if problem.loss.name not in ("squared-hinge", "log"):
         raise ValueError(
-            "solver 'truncated-newton' needs a loss with a curvature, 'squared-hinge'; got "
+            "solver 'truncated-newton' needs a loss with a curvature, 'squared-hinge' or 'log'; got "
             f"{problem.loss.name!r}. Use solver='newton' or 'dual-cd'."
         )
     direction = TruncatedDirection(feature_squares(problem.rows, problem.cost), RESIDUAL_PER_TOL * stop.tol)
-    return newton(problem, stop=stop, state=state, callback=callback, direction=direction)
+    iterate = LogIteration if problem.loss.name == "log" else NewtonIteration
+    return newton(problem, stop=stop, state=state, callback=callback, direction=direction, iterate=iterate)
 
 
 def feature_squares(rows: Rows, weight: np.ndarray) -> np.ndarray:
