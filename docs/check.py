@@ -1,4 +1,4 @@
-"""The built site: internal links lead somewhere, nothing is loaded from elsewhere, the search knows the pages.
+"""The built site: internal links lead somewhere, nothing is loaded from elsewhere, the search works.
 
 python docs/check.py build/docs/html
 """

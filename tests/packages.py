@@ -74,7 +74,7 @@ def try_wheel(wheel: Path, folder: Path) -> None:
         run([str(folder / "empty" / "bin" / name), *arguments], env=environment, cwd=folder)
     print(f"wheel      {megabytes(wheel):6.2f} MB  {wheel.name}")
     print(
-        f"installed  {megabytes(package):6.2f} MB  in {seconds:.0f} s, with what it needs; no compiler on the path"
+        f"installed  {megabytes(package):6.2f} MB  in {seconds:.0f} s with what it needs, without a compiler"
     )
     print(f"README     {len(tried)} commands and programs ran from the installed wheel")
 
