@@ -64,7 +64,7 @@ def test_the_answer_for_people_has_accuracy_first(model, tmp_path, capsys):
     assert ["<=5", *map(str, document["confusion"][0])] in rows
     assert [">5", *map(str, document["confusion"][1])] in rows
     worst = document["mistakes"][0]
-    assert any(row[:3] == [str(worst["row"]), worst["label"], worst["predicted"]] for row in rows)
+    assert any(row[:3] == [str(worst["row"] + 1), worst["label"], worst["predicted"]] for row in rows)
     assert (code, err) == (0, "")
 
 

@@ -142,12 +142,13 @@ def test_rows_in_memory_give_the_same(many):
     assert a == b
 
 
-def test_mistakes_are_those_with_the_largest_margins(many):
+def test_mistakes_are_those_with_the_largest_probabilities(many):
     model, X, y = many
     found, S = evaluate(model, MemorySource(X, y), batch=70), model.decision_function(X)
     true = np.searchsorted(model.classes_, y)
     margins = S.max(axis=1) - S[np.arange(len(y)), true]
-    order = np.argsort(-margins, kind="stable")[:20]
+    wrong = np.flatnonzero(model.predict(X) != y)
+    order = wrong[np.lexsort((-margins[wrong], -model.predict_proba(X[wrong]).max(axis=1)))][:20]
     assert [m.row for m in found.mistakes] == order.tolist()
     assert [m.label for m in found.mistakes] == y[order].tolist()
     assert [m.predicted for m in found.mistakes] == model.predict(X[order]).tolist()

@@ -9,7 +9,7 @@ VOID = {"meta", "br", "hr", "img", "link", "input"}
 ALLOWED = {
     *("html", "head", "meta", "title", "style", "body", "header", "nav", "main", "section", "footer"),
     *("h1", "h2", "h3", "p", "a", "b", "i", "em", "span", "bdi", "code", "pre", "var", "sub", "sup"),
-    *("ul", "ol", "li", "dl", "dt", "dd", "div", "figure", "figcaption"),
+    *("ul", "ol", "li", "dl", "dt", "dd", "div", "figure", "figcaption", "details", "summary"),
     *("table", "caption", "thead", "tbody", "tr", "th", "td"),
     *("svg", "desc", "line", "polyline", "circle", "rect", "text"),
 }

@@ -254,12 +254,17 @@ def _refuse_other_rows(model: Any, X: Any, data: WeightedRows) -> None:
 
 def kernel_of(model: Any) -> Kernel:
     """The kernel whose space f lives in."""
-    return Linear() if hasattr(model, "coef_") else model.kernel_
+    return Linear() if _is_linear(model) else model.kernel_
+
+
+def _is_linear(model: Any) -> bool:
+    """Whether the model has weights of columns and no support vectors."""
+    return hasattr(model, "coef_") and not hasattr(model, "dual_coef_")
 
 
 def column_norms(model: Any, X: Any) -> FloatArray:
     """``||f_t||`` of each column, NaN where its square is negative."""
-    if hasattr(model, "coef_"):
+    if _is_linear(model):
         return np.linalg.norm(_differences(model, model.coef_), axis=1)
     if not model.n_support_:
         return np.zeros(model.code_.n_columns)

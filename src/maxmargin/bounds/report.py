@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -78,6 +79,25 @@ class Report:
         lines += [f"not {', '.join(names)}: {reason}" for reason, names in reasons.items()]
         notes = dict.fromkeys(note for entry in shown for note in entry.notes)
         return "\n".join(lines + [f"note: {note}" for note in notes])
+
+    def _repr_html_(self) -> str:
+        """A table for notebooks."""
+        head = "".join(f"<th>{name}</th>" for name in ("", "value", "informative", "of", "remarks"))
+        rows = [_cells(entry) for entry in self.entries.values()]
+        body = "".join(
+            "<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in row) + "</tr>" for row in rows
+        )
+        caption = escape(str(self).split("\n", 1)[0])
+        return f"<table><caption>{caption}</caption><tr>{head}</tr>{body}</table>"
+
+
+def _cells(entry: Entry) -> tuple[str, ...]:
+    """A line of the table."""
+    if isinstance(entry, Inapplicable):
+        return entry.name, "", "does not apply", "", entry.reason
+    sign = "≤" if isinstance(entry, Bound) else "≈"
+    flag = "" if "Rademacher" in entry.of else "no" if entry.vacuous else "yes"
+    return entry.name, f"{sign} {entry.value:.4f}", flag, entry.of, "; ".join(entry.notes)
 
 
 def _line(entry: Bound | Estimate) -> str:

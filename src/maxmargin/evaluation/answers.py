@@ -132,7 +132,7 @@ class Mistake:
 
 @dataclass
 class MistakeTally:
-    """The ``most`` mistakes with the largest margins, the first of equal ones."""
+    """The ``most`` confident mistakes: the largest probabilities or, without these, margins."""
 
     names: list[str]
     most: int = 20
@@ -142,10 +142,18 @@ class MistakeTally:
         """Look at some rows; those whose label is no class (-1) are passed over."""
         wrong = np.flatnonzero((labels >= 0) & (labels != told.predicted))
         margins = told.scores[wrong, told.predicted[wrong]] - told.scores[wrong, labels[wrong]]
-        for place in np.argsort(-margins, kind="stable")[: self.most]:
+        sure_of = margins
+        if told.probabilities is not None:
+            sure_of = told.probabilities[wrong, told.predicted[wrong]]
+        for place in np.lexsort((-margins, -sure_of))[: self.most]:
             row = wrong[place]
             number = told.predicted[row]
             sure = None if told.probabilities is None else float(told.probabilities[row, number])
             names = self.names[labels[row]], self.names[number]
             self.kept.append(Mistake(first_row + int(row), *names, float(margins[place]), sure))
-        self.kept = sorted(self.kept, key=lambda m: (-m.margin, m.row))[: self.most]
+        self.kept = sorted(self.kept, key=_confidence)[: self.most]
+
+
+def _confidence(mistake: Mistake) -> tuple[float, float, int]:
+    """The most confident first; the first of equal ones."""
+    return -(mistake.probability or 0.0), -mistake.margin, mistake.row

@@ -71,7 +71,7 @@ class Evaluation:
     ranking : Ranking or None
         For two classes that both occur.
     mistakes : list of Mistake
-        Those with the largest margins.
+        The most confident: those with the largest probabilities or, without these, margins.
     curves : ThresholdCurves or None
         ROC and precision-recall curves, for two classes that both occur.
     costs : CostStudy or None

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 from .._lazy import lazy
 
 if TYPE_CHECKING:
+    from .costs import cost_from_text
     from .from_file import train
     from .held_out import HeldOut, mixed
-    from .models import DEFAULT_MODEL, MODELS, cost_from_text, named_estimator, parameters_from_text
+    from .models import DEFAULT_MODEL, MODELS, named_estimator, parameters_from_text
     from .record import digest_of, is_training_file, plain
 
 __all__ = [
@@ -33,8 +34,9 @@ __all__ = [
 __getattr__ = lazy(
     __name__,
     {
+        "costs": ["cost_from_text"],
         "held_out": ["HeldOut", "mixed"],
-        "models": ["DEFAULT_MODEL", "MODELS", "cost_from_text", "named_estimator", "parameters_from_text"],
+        "models": ["DEFAULT_MODEL", "MODELS", "named_estimator", "parameters_from_text"],
         "record": ["digest_of", "is_training_file", "plain"],
         "from_file": ["train"],
     },

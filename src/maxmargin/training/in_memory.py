@@ -16,7 +16,15 @@ from ..metrics import Costs
 from ..table import TablePreparation
 from .gather import Gathered, KeptRows
 from .held_out import HeldOut
-from .leaks import MIN_COPIES, MIN_DISTINCT, copied_rows, id_columns, target_copies, warn_of_leaks
+from .leaks import (
+    MIN_COPIES,
+    MIN_DISTINCT,
+    MIN_SHARE_OF_COPIES,
+    copied_rows,
+    id_columns,
+    target_copies,
+    warn_of_leaks,
+)
 from .models import ModelKind
 from .progress import Reporter
 from .split import Split
@@ -110,7 +118,7 @@ class Training:
         """Held-out rows that are copies of training rows, and the accuracy on the others."""
         copies, distinct = copied_rows(X, held_out)
         share = float(copies.mean())
-        if share < MIN_COPIES or distinct < MIN_DISTINCT:
+        if copies.sum() < MIN_COPIES or share < MIN_SHARE_OF_COPIES or distinct < MIN_DISTINCT:
             return {}
         others = HeldOutTally(estimator)
         if not copies.all():

@@ -19,7 +19,7 @@ from .gather import KeptRows
 __all__ = ["LeakWarning", "copied_rows", "id_columns", "target_copies", "warn_of_leaks"]
 
 MIN_ROWS = 50
-MIN_COPIES = 0.01  # of the held-out rows, from which on there is a warning
+MIN_COPIES, MIN_SHARE_OF_COPIES = 10, 0.05  # held-out rows from which on there is a warning
 MIN_DISTINCT = 0.3  # of all rows: a table with fewer different rows has copies by its nature
 MAX_ROWS_CHECKED = 5_000
 MAX_COLUMNS_CHECKED = 10

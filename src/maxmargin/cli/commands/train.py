@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from ...training import DEFAULT_MODEL, MODELS, cost_from_text, parameters_from_text
+from ...training import DEFAULT_MODEL, MODELS, parameters_from_text
 from ..frame import Interrupted, Reading, Show, TrainingProgress, UsageError, bar, check_out, worded
 from ..frame import texts as summary
 
@@ -141,7 +141,7 @@ def train(
 def _trained(
     source: Source, options: ModelOptions, resources: ResourceOptions, checkpoint: Path, show: Show
 ) -> Any:
-    from ...training import train
+    from ...training import cost_from_text, train
 
     parameters = options.parameters()
     _look_for_unfinished(checkpoint, resources, show)

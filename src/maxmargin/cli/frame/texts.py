@@ -116,7 +116,11 @@ def rows_text(data: Record) -> str | None:
 
 def classes_text(counts: Mapping[str, int]) -> str:
     """How many classes, and which."""
-    shown = [f"{short(name)} {count:,}" for name, count in list(counts.items())[:MAX_CLASSES_LISTED]]
+    from ...metrics import natural_order
+
+    names = list(counts)
+    first = [names[k] for k in natural_order(names)[:MAX_CLASSES_LISTED]]
+    shown = [f"{short(name)} {counts[name]:,}" for name in first]
     return f"{len(counts)}: {', '.join(shown)}{', ...' if len(counts) > MAX_CLASSES_LISTED else ''}"
 
 
@@ -191,7 +195,9 @@ def _facts(found: Evaluation) -> dict[str, object]:
 
 
 def _classes(found: Evaluation) -> Table:
-    rows, title = found.per_class, "Classes"
+    from ...metrics import natural_order
+
+    rows, title = [found.per_class[k] for k in natural_order(found.classes)], "Classes"
     if len(rows) > MAX_CLASS_ROWS:
         rows = sorted(rows, key=lambda row: -1.0 if math.isnan(row.f1) else row.f1)[:MAX_CLASS_ROWS]
         title = f"Classes: the {MAX_CLASS_ROWS} of {len(found.per_class)} with the lowest F1"
@@ -215,10 +221,13 @@ def _classes(found: Evaluation) -> Table:
 
 
 def _confusions(found: Evaluation) -> Table | str:
+    from ...metrics import natural_order
+
     names = found.classes
     if len(names) <= MAX_CONFUSION_CLASSES:
-        names = [short(name) for name in names]
-        rows = [[name, *counts] for name, counts in zip(names, found.confusion.tolist())]
+        order = natural_order(names)
+        names = [short(names[k]) for k in order]
+        rows = [[name, *counts] for name, counts in zip(names, found.confusion[order][:, order].tolist())]
         return table(
             "Confusion matrix: true classes in rows, predicted classes in columns", ["", *names], rows
         )
@@ -243,8 +252,14 @@ def _reliability(p: Calibration) -> Table:
 
 def _mistakes(found: Evaluation) -> Table:
     rows = [
-        (f"{m.row:,}", short(m.label), short(m.predicted), number(m.margin, ".3f"), percent(m.probability))
+        (
+            f"{m.row + 1:,}",
+            short(m.label),
+            short(m.predicted),
+            number(m.margin, ".3f"),
+            percent(m.probability),
+        )
         for m in found.mistakes[:MAX_MISTAKES_SHOWN]
     ]
-    columns = ("row (from 0)", "true", "predicted", "margin", "probability")
-    return table("Mistakes with the largest margins", columns, rows, words=3)
+    columns = ("row (from 1)", "true", "predicted", "margin", "probability")
+    return table("Most confident mistakes", columns, rows, words=3)

@@ -36,6 +36,7 @@ from ...solving import (
     without_bound_words,
 )
 from .columns import SvmColumn, SvmColumns
+from .linear_weights import linear_weights
 from .out_of_fold import outputs_without_folds
 from .pairs import PairProblem, PairResults, pairs_of, solve_pairs
 from .path import svm_path
@@ -371,6 +372,8 @@ class KernelSVC(KernelClassifier):
         self.intercept_ = results.intercept
         self._groups = np.searchsorted(data.labels[support], np.arange(self.code_.n_classes + 1))
         self._group_columns = None
+
+    coef_ = property(linear_weights)
 
     @property
     def dual_coef_(self) -> np.ndarray:

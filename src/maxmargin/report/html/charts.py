@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .markup import Element, node
-from .text import number, percent, power, shortened, width
+from .text import fitting, number, percent, percent_ticks, power, shortened, width
 
 WIDTH, HEIGHT = 400, 260
 LEFT, RIGHT, TOP, BOTTOM = 50, 14, 26, 42
@@ -90,22 +90,28 @@ def label(text: str, x: float, y: float, anchor: str = "start", **attributes: ob
 def frame(x: Scale, y: Scale, across: Axis, up: Axis) -> list[Element]:
     """Grid, ticks and names of both axes."""
     parts = []
-    for value, text in y.ticks(6):
+    for value, text in _ticks(y, up):
         at = y(value)
-        text = percent(value, 0 if round(100 * value, 6).is_integer() else 1) if up.share else text
         parts.append(node("line", x1=x.start, x2=x.end, y1=at, y2=at, class_="grid"))
         parts.append(label(text, x.start - 6, at + 4, "end", class_="tick"))
-    for value, text in x.ticks(6):
+    for value, text in _ticks(x, across):
         if across.whole and value != round(value):
             continue
         at = x(value)
-        text = percent(value, 0) if across.share else text
         parts.append(node("line", x1=at, x2=at, y1=y.start, y2=y.start + 4, class_="axis"))
         parts.append(label(text, at, y.start + 17, "middle", class_="tick"))
     parts.append(node("line", x1=x.start, x2=x.end, y1=y.start, y2=y.start, class_="axis"))
     parts.append(label(up.label, 2, 13, class_="axis-name"))
-    parts.append(label(across.label, x.end, y.start + 34, "end", class_="axis-name"))
+    parts.append(label(fitting(across.label, 330), x.end, y.start + 34, "end", class_="axis-name"))
     return parts
+
+
+def _ticks(scale: Scale, axis: Axis) -> list[tuple[float, str]]:
+    ticks = scale.ticks(6)
+    if not axis.share:
+        return ticks
+    values = [value for value, _ in ticks]
+    return list(zip(values, percent_ticks(values)))
 
 
 def line_chart(
@@ -138,7 +144,7 @@ def line_chart(
     for i, line in enumerate(named if rows else []):
         left, down = LEFT + 115 * (i % 3), HEIGHT + 8 + 18 * (i // 3)
         parts.append(node("line", x1=left, x2=left + 18, y1=down, y2=down, class_=f"line {styles[id(line)]}"))
-        parts.append(label(shortened(line.name, 13)[0], left + 24, down + 4, class_="tick"))
+        parts.append(label(fitting(line.name, 86), left + 24, down + 4, class_="tick"))
     return chart(name, title, description, WIDTH, HEIGHT + 18 * rows, *parts)
 
 
@@ -177,10 +183,11 @@ def interval_chart(name: str, title: str, description: str, rows: Sequence[Inter
     low = min((row.low for row in rows), default=0.0)
     x = Scale(max(0.0, math.floor(10 * (low - 0.02)) / 10), 1.0, left, WIDTH - 66)
     parts = []
-    for value, _ in x.ticks(5):
+    marks = [value for value, _ in x.ticks(5)]
+    for value, text in zip(marks, percent_ticks(marks)):
         at = x(value)
         parts.append(node("line", x1=at, x2=at, y1=6, y2=bottom, class_="grid"))
-        parts.append(label(percent(value, 0), at, bottom + 16, "middle", class_="tick"))
+        parts.append(label(text, at, bottom + 16, "middle", class_="tick"))
     for i, (row, word) in enumerate(zip(rows, words)):
         at = 10 + step * (i + 0.5)
         limits = f"{percent(row.low)} to {percent(row.high)}"

@@ -95,7 +95,7 @@ def cards(report: ModelReport) -> Element:
     for promise in report.promises.told:
         if promise.name == "hold-out":
             sure = percent(1 - (promise.delta or 0), 0)
-            words = f"upper bound on the error on new rows, with {sure} confidence"
+            words = f"for new rows like these: one-sided binomial interval (Clopper-Pearson), {sure}"
             found.append(("error at most", percent(promise.value), words))
     return node(
         "ul",

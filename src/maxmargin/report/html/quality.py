@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...metrics import natural_order
 from ..content import ModelReport
 from .charts import Bin, Interval, heat_map, interval_chart, reliability_diagram
 from .markup import Child, Element, datum, figure, node, table
@@ -70,7 +71,7 @@ def _per_class(report: ModelReport) -> list[Child]:
     order = sorted(classes, key=lambda c: (c.recall if c.support else 2.0, c.label))
     some = f" The {MAX_CLASSES} of {len(classes):,} classes with the lowest recall are shown."
     some = some if len(classes) > MAX_CLASSES else ""
-    shown = order[:MAX_CLASSES] if some else classes
+    shown = order[:MAX_CLASSES] if some else [classes[k] for k in natural_order([c.label for c in classes])]
     drawn = [c for c in shown if c.support]
     marks = [Interval(c.label, c.recall, *c.recall_interval, f", {c.support:,} rows") for c in drawn]
     drawing = interval_chart(
@@ -106,12 +107,13 @@ def confusion_section(report: ModelReport) -> list[Child]:
     """The matrix, or its part with most mistakes, and the pairs that are confused most."""
     e = report.evaluation
     counts, names = np.asarray(e.confusion), e.classes
-    which = np.arange(len(names))
+    which = np.array(natural_order(names))
     some = ""
     if len(names) > MAX_CONFUSION_CLASSES:
         off = counts - np.diag(np.diagonal(counts))
         wrong = off.sum(axis=0) + off.sum(axis=1)
-        which = np.sort(np.argsort(-wrong, kind="stable")[:CLASSES_OF_PARTIAL_MATRIX])
+        most = set(np.argsort(-wrong, kind="stable")[:CLASSES_OF_PARTIAL_MATRIX].tolist())
+        which = np.array([k for k in which.tolist() if k in most])
         some = f" The {CLASSES_OF_PARTIAL_MATRIX} of {len(names):,} classes with most mistakes are shown."
     drawing = heat_map(
         "confusion",
@@ -122,8 +124,8 @@ def confusion_section(report: ModelReport) -> list[Child]:
         counts[np.ix_(which, which)].tolist(),
     )
     words = (
-        "Rows: true class; columns: predicted class. Blue is right, orange is wrong; darker cells hold "
-        f"a larger share of their row.{some}"
+        "Rows: true class; columns: predicted class. Blue is right, orange is wrong; a stronger "
+        f"colour is a larger share of their row.{some}"
     )
     drawn = figure(drawing, "Confusion matrix", words, natural=True)
     parts: list[Child] = [node("p", "How often each class is predicted as each other class.")]

@@ -6,10 +6,13 @@ from typing import Any
 
 from ..content import ModelReport
 from .markup import Child, Element, datum, node, shown, table, values_list
+from .pixels import images_of
 from .text import number, percent
 
-MAX_COLUMNS = 8  # of a table; rows with more values are lists
-MAX_LISTED = 16  # values of a list; where there are more, zeros are left out
+MAX_COLUMNS = 8  # of a table; of more, those that matter are shown
+MAX_COLUMNS_THAT_MATTER = 6
+MAX_LISTED = 8  # values of a sparse row that are not folded away
+MAX_FOLDED = 60
 
 
 def influence_section(report: ModelReport) -> list[Child]:
@@ -49,7 +52,9 @@ def _support(report: ModelReport) -> list[Child]:
             "A new row is compared with the support vectors; the more similar, the larger the vote of each."
             f"{weight} The values are those of {what}.",
         ),
-        _rows_table(head, rows, f"{some}; size is the norm of a support vector's coefficients", {0, 2}),
+        _rows_table(
+            report, head, rows, f"{some}; size is the norm of a support vector's coefficients", {0, 2}
+        ),
     ]
 
 
@@ -101,27 +106,60 @@ def mistake_section(report: ModelReport) -> list[Child]:
             "changed its meaning, or the row is unusual. The margin is how much higher the predicted "
             "class scored than the true class.",
         ),
-        _rows_table(head, rows, caption, {0, 3, 4}),
+        _rows_table(report, head, rows, caption, {0, 3, 4}),
     ]
 
 
 def _rows_table(
-    head: list[str], rows: list[tuple[list[Child], dict[str, Any]]], caption: str, numbers: set[int]
+    report: ModelReport,
+    head: list[str],
+    rows: list[tuple[list[Child], dict[str, Any]]],
+    caption: str,
+    numbers: set[int],
 ) -> Element:
-    """Rows of data after some cells of ours: as columns of their own, or as a list where there are many."""
-    names = list(dict.fromkeys(name for _, values in rows for name in values))
+    """Rows of data after some cells of ours: the columns that matter; the others fold away."""
     numbers = {j for j in numbers if j < len(head)}
-    if len(names) > MAX_COLUMNS:
-        many = len(names) > MAX_LISTED
-        told = [{name: v for name, v in values.items() if not many or v != 0} for _, values in rows]
-        listed = [[*cells, values_list(values, MAX_LISTED)] for (cells, _), values in zip(rows, told)]
-        return table(
-            [*head, "values, without zeros" if many else "values"],
-            listed,
-            caption=caption,
-            numbers=sorted(numbers),
-        )
-    is_number = [all(isinstance(v.get(name, 0.0), float | int | None) for _, v in rows) for name in names]
-    numbers |= {len(head) + j for j, yes in enumerate(is_number) if yes}
-    body = [[*cells, *(datum(shown(values.get(name)), 28) for name in names)] for cells, values in rows]
-    return table([*head, *names], body, caption=caption, numbers=sorted(numbers))
+    data = [values for _, values in rows]
+    n_features = report.data.n_features
+    names = list(dict.fromkeys(name for values in data for name in values))
+    if (images := images_of(data, n_features, head[0])) is not None:
+        drawn = [[*cells, image] for (cells, _), image in zip(rows, images)]
+        return table([*head, "image"], drawn, caption=caption, numbers=sorted(numbers))
+    if len(names) > MAX_COLUMNS and any(len(values) < n_features for values in data):  # sparse rows
+        told = [{name: v for name, v in values.items() if v != 0} for values in data]
+        listed = [[*cells, _folded(values, MAX_LISTED)] for (cells, _), values in zip(rows, told)]
+        return table([*head, "values, without zeros"], listed, caption=caption, numbers=sorted(numbers))
+    shown_names = _that_matter(report, names)
+    numbers |= {len(head) + j for j, name in enumerate(shown_names) if _are_numbers(data, name)}
+    body: list[list[Child]] = []
+    for cells, values in rows:
+        rest = {name: value for name, value in values.items() if name not in shown_names}
+        own = [datum(shown(values.get(name)), 28) for name in shown_names]
+        body.append([*cells, *own, *([_folded(rest, 0)] if len(shown_names) < len(names) else [])])
+    more = ["other columns"] if len(shown_names) < len(names) else []
+    return table([*head, *shown_names, *more], body, caption=caption, numbers=sorted(numbers))
+
+
+def _that_matter(report: ModelReport, names: list[str]) -> list[str]:
+    """Columns of their own in a table: all, or of many the most important, in the order of the file."""
+    if len(names) <= MAX_COLUMNS:
+        return names
+    ranked = [c.name for c in report.columns.columns] if report.columns is not None else []
+    first = [name for name in ranked if name in names][:MAX_COLUMNS_THAT_MATTER]
+    kept = set(first or names[:MAX_COLUMNS_THAT_MATTER])
+    return [name for name in names if name in kept]
+
+
+def _are_numbers(data: list[dict[str, Any]], name: str) -> bool:
+    return all(isinstance(values.get(name, 0.0), float | int | None) for values in data)
+
+
+def _folded(values: dict[str, Any], n_open: int) -> Element:
+    """The first values, and the others behind a word to click on."""
+    items = list(values.items())
+    first, rest = dict(items[:n_open]), dict(items[n_open:])
+    parts: list[Child] = [values_list(first, n_open)] if first else []
+    if rest:
+        fold = node("details", node("summary", f"{len(rest):,} more"), values_list(rest, MAX_FOLDED))
+        parts.append(fold)
+    return node("div", parts)

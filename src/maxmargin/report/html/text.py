@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 from unicodedata import category, east_asian_width
 
@@ -74,6 +75,14 @@ def percent(share: Any, decimals: int = 1) -> str:
     return _minus(text) + "\u00a0%"
 
 
+def percent_ticks(values: Sequence[float]) -> list[str]:
+    """Shares on an axis, all with as many decimals as the finest of them needs."""
+    for decimals in range(4):
+        if all(abs(100.0 * v - round(100.0 * v, decimals)) < 1e-6 for v in values):
+            break
+    return [_minus(f"{100.0 * v:.{decimals}f}") + "\u00a0%" for v in values]
+
+
 def seconds(value: Any) -> str:
     """A length of time in the unit that suits it."""
     if value is None or not math.isfinite(value):
@@ -95,6 +104,14 @@ def count(n: int, one: str, many: str | None = None) -> str:
 def width(text: str) -> float:
     """About how many units 12-unit type takes: enough for the widest of the system's fonts."""
     return sum(13.0 if east_asian_width(c) in "WF" else 10.5 if c in WIDE else 7.4 for c in text)
+
+
+def fitting(text: str, units: float) -> str:
+    """The text, or as much of its beginning as fits into so many units of width."""
+    shown = shortened(text)[0]
+    while width(shown) > units and len(shown) > 1:
+        shown = shown[:-2].rstrip("…") + "…" if len(shown) > 2 else shown[:1]
+    return shown
 
 
 def _minus(text: str) -> str:

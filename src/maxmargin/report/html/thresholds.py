@@ -111,7 +111,7 @@ def _matrix(costs: CostStudy) -> list[Element]:
     if len(costs.classes) > MAX_COST_CLASSES:
         return []
     rows = [[datum(name), *map(number, row)] for name, row in zip(costs.classes, costs.costs)]
-    caption = "Cost of each prediction: true classes in rows, predicted classes in columns"
+    caption = "Costs, by predicted class"
     return [
         table(["true class", *costs.classes], rows, caption=caption, numbers=range(1, len(costs.classes) + 1))
     ]
