@@ -270,4 +270,29 @@ FOUND = [  # by fuzzing: gaps that were false, or a referee that was
         {"alpha": 10.0, "budget": 2},
         Case(0, 11, 1, 2, 1.0, 1e7, "float32", "dense", 1.0, False),
     ),
+    (
+        "KernelSVC",
+        {"kernel": "linear", "max_iter": 500},
+        Case(1, 6, 1, 2, 1.0, -1e7, "float32", "sparse", 3.0, False),
+    ),
+    (
+        "LaSVM",
+        {"kernel": SUM, "max_iter": 50, "tol": 1e-4},
+        Case(1, 6, 3, 3, 10.0, -1e9, "float32", "dense", 0.0, True),
+    ),
+    (
+        "LagrangianSVC",
+        {"n_components": 20, "solver": "lagrangian", "max_iter": 1000},
+        Case(2663630040, 6, 2, 2, 1.0, -1e6, "float64", "dense", 3.0, False),
+    ),
+    (
+        "LinearProgramSVC",
+        {"C": 1e4, "kernel": "rbf", "features": "eigen", "n_components": 20, "tol": 1e-3},
+        Case(4, 6, 4, 3, 1e4, 0.0, "float32", "sparse", 1.0, True),
+    ),
+    (
+        "LeastSquaresClassifier",
+        {"penalty": None, "fit_intercept": False},
+        Case(8, 8, 4, 3, 1e-4, 1e8, "float32", "dense", 1.0, False),
+    ),
 ]

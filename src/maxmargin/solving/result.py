@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 FLOAT_EPS = float(np.finfo(np.float64).eps)
 GAP_ROUNDING = 1e-12  # a relative gap this small may have the wrong sign
-MAX_NEGATIVE_GAP = 1e-9  # a relative gap further below zero is not rounding: a bound is wrong
+UNCOUNTED_ROUNDING = 5e-8  # of the objective: less is left out of a gap where it is an estimate
+MAX_NEGATIVE_GAP = UNCOUNTED_ROUNDING  # a relative gap further below 0 is not rounding: a bound is wrong
 
 
 class Status(enum.Enum):

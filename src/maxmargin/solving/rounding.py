@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .drive import Certificate
-from .result import FLOAT_EPS
+from .result import FLOAT_EPS, UNCOUNTED_ROUNDING
 
 __all__ = [
     "ERRORS_PER_BOUND",
@@ -32,7 +32,6 @@ __all__ = [
 LINEAR_ROUNDING = 4 * FLOAT_EPS  # error of <w, x> + b, summed in blocks, relative to the size of its terms
 KERNEL_ERRORS = 8.0  # the same for sum_j a_j k(x_j, x), with the errors of kernel values
 ERRORS_PER_BOUND = 2.0  # root mean squares that bound a sum of errors measured on a sample
-UNCOUNTED_ROUNDING = 5e-8  # of the objective: less is left out where it is an estimate
 
 
 @dataclass(frozen=True)

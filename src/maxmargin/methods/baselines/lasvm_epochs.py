@@ -138,7 +138,7 @@ class LasvmEpochs:
             self._go_double()
             return self._in_double(*self._bounds())
         self.b = judged.b
-        return judged.certificate
+        return self._in_double(judged.certificate, g)
 
     def _in_double(self, certificate: Certificate, g: np.ndarray) -> Certificate:
         """The certificate with what rounding in double can do."""

@@ -159,9 +159,18 @@ def _bounds(certificate: Certificate, gap: float, dual_error: float) -> Certific
 
 
 def _lengths(problem: SvmProblem, rows: np.ndarray) -> np.ndarray:
-    """``sqrt(k(x, x))``, or 1 for all rows if the kernel is not positive on them."""
+    """``sqrt(k(x, x))``; rows where it is 0 count as short as others, or as long if the kernel is indefinite.
+
+    It is 1 for all rows if it is not finite, or 0, everywhere.
+    """
     lengths = problem.kernel.lengths(rows)
-    return lengths if np.all(lengths > 0.0) and np.isfinite(lengths).all() else np.ones(len(rows))
+    known = lengths > 0.0
+    if known.all() and np.isfinite(lengths).all():
+        return lengths
+    if not known.any() or not np.isfinite(lengths).all():
+        return np.ones(len(rows))
+    others = lengths[known].min() if problem.kernel.kernel.positive else lengths.max()
+    return np.where(known, lengths, others)
 
 
 def _sample(a: np.ndarray) -> np.ndarray:

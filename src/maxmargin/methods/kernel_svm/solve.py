@@ -3,7 +3,8 @@
 Rows in float32 have kernel values in float32, which makes a fit faster. Each certificate then measures what
 the rounding of kernel values can do (``rounding.py``) and adds it to the gap. If a fit could end but rounding
 might add more than a tenth of ``tol``, the terms that it can change are computed in double. If the gap proves
-too large, the fit goes on in double, from its coefficients and in the same memory.
+too large, the fit goes on in double, from its coefficients and in the same memory. Gradients in double that
+the errors of many steps have moved too far are computed anew in the same way.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from ...solving import (
     State,
     Status,
     Stop,
+    counted_rounding,
     drive,
     rounding_decides,
     with_rounding,
@@ -148,16 +150,31 @@ class Solve:
     def _in_double(self, certificate: Certificate) -> Certificate:
         """The certificate with rounding in double included, where that is not negligible.
 
-        There the errors of many steps may add up as well, so the gradients of a small problem are computed
-        anew.
+        There the errors of many steps may add up as well, so gradients that have drifted are computed anew.
         """
         rounding = self._rounding()
-        counts = with_rounding(certificate, rounding) != certificate
-        if counts and isinstance(self.sets, SmallSets) and not self._is_single():
-            self.sets.refresh()
+        if not self._is_single() and self._refreshed(certificate, rounding):
             certificate, rounding = self.sets.certify(), self._rounding()
         self.hopeless = rounding_decides(certificate, rounding, self.stop.tol)
         return with_rounding(certificate, rounding)
+
+    def _refreshed(self, certificate: Certificate, rounding: float) -> bool:
+        """Compute gradients anew where the errors of many steps matter; False if they do not.
+
+        Those of a small problem cost little. Those of others are compared with the outputs of a sample of
+        rows, once the fit would end.
+        """
+        if isinstance(self.sets, SmallSets):
+            counts = with_rounding(certificate, rounding) != certificate
+            if counts:
+                self.sets.refresh()
+            return counts
+        scale = max(abs(certificate.primal), abs(certificate.dual), certificate.tiny)
+        if certificate.primal - certificate.dual > max(self.stop.tol * scale, rounding):
+            return False
+        point = self._point()
+        drift = point.gap_error + point.dual_error
+        return drift > rounding and counted_rounding(drift, scale) > 0.0 and self._go_double()
 
     def _rounding(self) -> float:
         state, rows = self.state, np.arange(len(self.state.a))[self.sets.fresh()]
@@ -168,7 +185,10 @@ class Solve:
         return RoundedPoint(self.problem, state.a, state.g, self.sets.b, rows)
 
     def _go_double(self) -> bool:
-        """Continue in double, from the current coefficients; False if time runs out before it begins."""
+        """Continue in double, from the current coefficients, with gradients computed anew.
+
+        False if time runs out before it begins.
+        """
         problem, state = self.problem.in_double(), self.state
         support = np.flatnonzero(state.a)
 

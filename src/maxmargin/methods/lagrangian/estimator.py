@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -229,17 +229,23 @@ class LagrangianSVC(KernelClassifier):
         if not isinstance(space, EigenSpace):
             return results
         results = self._with_rounding(space, data, results)
-        open_ = any(r.status is Status.CONVERGED and r.gap > stop.tol for r in results)
-        if not open_ or stop.deadline.passed():
-            return [_judged(result, stop.tol) for result in results]
-        return self._solve_in(self._space(data, in_double=True), data, stop, callback, n_threads)
+        is_open = any(r.status is Status.CONVERGED and r.gap > stop.tol for r in results)
+        if space.is_single and is_open and not stop.deadline.passed():
+            space = cast(EigenSpace, self._space(data, in_double=True))
+            results = self._solve_in(space, data, stop, callback, n_threads)
+            results = self._with_rounding(space, data, results)
+        end = Status.TIME_LIMIT if stop.deadline.passed() else Status.STALLED
+        return [_judged(result, stop.tol, end) for result in results]
 
     def _with_rounding(
         self, space: EigenSpace, data: WeightedRows, results: list[SolverResult]
     ) -> list[SolverResult]:
-        """The results with what rounding of eigen features in float32 can do included in their gaps."""
-        kernel, columns = self._kernel_data(data), range(len(results))
-        return [space.with_rounding(kernel, *self.code_.column(data.labels, t), results[t]) for t in columns]
+        """The results with what rounding of eigen features can do included in their gaps."""
+        kernel, rows = (
+            self._kernel_data(data),
+            [self.code_.column(data.labels, t)[0] for t in range(len(results))],
+        )
+        return [space.with_rounding(kernel, which, result) for which, result in zip(rows, results)]
 
     def _solve_in(
         self,
@@ -327,7 +333,7 @@ class LagrangianSVC(KernelClassifier):
         return linear_outputs(X, self.coef_, self.intercept_, self.n_jobs)
 
 
-def _judged(result: SolverResult, tol: float) -> SolverResult:
-    """The result, which has not converged if its gap is larger than the tolerance with rounding included."""
-    late = result.status is Status.CONVERGED and result.gap > tol
-    return replace(result, status=Status.TIME_LIMIT) if late else result
+def _judged(result: SolverResult, tol: float, end: Status) -> SolverResult:
+    """The result; one whose gap is larger than the tolerance with rounding included has not converged."""
+    is_open = result.status is Status.CONVERGED and result.gap > tol
+    return replace(result, status=end) if is_open else result

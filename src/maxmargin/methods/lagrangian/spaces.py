@@ -20,7 +20,9 @@ from ...solving import (
     SampledErrors,
     SolverResult,
     Stop,
+    counted_rounding,
     is_indefinite,
+    kernel_errors,
     most_important,
     relative_gap,
     without_bound,
@@ -143,26 +145,44 @@ class EigenSpace(LinearSpace):
             return EigenSystem(rows, cost, self.C * self.found.eigenvalues)
         return FeatureSystem(rows, cost)
 
-    def with_rounding(
-        self, kernel: KernelData, which: np.ndarray, y: np.ndarray, result: SolverResult
-    ) -> SolverResult:
+    @property
+    def is_single(self) -> bool:
+        """Whether the features are in float32."""
+        return bool(self.rows.X.dtype == np.float32)
+
+    def with_rounding(self, kernel: KernelData, which: np.ndarray, result: SolverResult) -> SolverResult:
         """The result with what rounding of the features can do included in its gap.
 
-        The features of some rows are computed in double. With u the multipliers, errors e of outputs move the
-        losses by about u'e, and so does the change of ``w = sum_i u_i phi_i`` with half its squared norm.
+        With u the multipliers, errors e of outputs move the losses by about u'e, and so does the change of
+        ``w = sum_i u_i phi_i`` with half its squared norm.
         """
-        if self.rows.X.dtype == np.float64 or not result.coef.any():
+        if not result.coef.any():
             return result
-        u, w, check = _multipliers(result)[:, None], result.coef, result.history[-1]
+        check = result.history[-1]
+        rounding = self._double_rounding(kernel, which, result)
+        if self.is_single:
+            rounding += self._single_rounding(kernel, which, result)
+        rounding = counted_rounding(rounding, max(abs(check.primal), abs(check.dual), check.tiny))
+        history = (*result.history[:-1], replace(check, dual=check.dual - rounding))
+        return replace(result, history=history)
+
+    def _single_rounding(self, kernel: KernelData, which: np.ndarray, result: SolverResult) -> float:
+        """From the features of some rows, computed in double."""
+        u = _multipliers(result)[:, None]
         places = np.linspace(0, len(which) - 1, min(N_SAMPLED_ROWS, len(which))).astype(np.int64)
         exact = kernel.gram(kernel.points(which[places]), self.found.points) @ self.found.projection
         d = exact - self.found.features[which[places]]
-        errors = SampledErrors.of(d, (d @ w)[:, None], np.sign(u[places]), u)
+        errors = SampledErrors.of(d, (d @ result.coef)[:, None], np.sign(u[places]), u)
         losses = errors.value + 0.5 * self.cost[which][u[:, 0] != 0.0].sum() * errors.noise**2
-        half_norm = errors.value + 0.5 * errors.gradient**2
-        rounding = float((losses + half_norm)[0])
-        history = (*result.history[:-1], replace(check, dual=check.dual - rounding))
-        return replace(result, history=history)
+        return float((losses + errors.value + 0.5 * errors.gradient**2)[0])
+
+    def _double_rounding(self, kernel: KernelData, which: np.ndarray, result: SolverResult) -> float:
+        """From the sizes of the terms of ``k(x, landmarks) @ projection``, which can be large and cancel."""
+        u, P = np.abs(_multipliers(result)), self.found.projection
+        lengths, own = kernel.lengths(which), np.sqrt(np.maximum(kernel.diagonal(self.found.points), 0.0))
+        e = kernel_errors(P @ result.coef, own, lengths, result.intercept)
+        g = float(u @ kernel_errors(np.ones(1), np.linalg.norm(own[:, None] * P, keepdims=True)[0], lengths))
+        return float(2.0 * u @ e + 0.5 * self.cost[which][u != 0.0] @ np.square(e[u != 0.0])) + 0.5 * g * g
 
     def kernel_gap(self, kernel: KernelData, which: np.ndarray, y: np.ndarray, result: SolverResult) -> float:
         """The relative gap of the problem with the kernel itself.

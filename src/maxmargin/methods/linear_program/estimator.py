@@ -23,7 +23,7 @@ from ...kernels import Kernel, Linear
 from ...solving import Callback, SolverResult, Stop, solve_columns, unsolved
 from ..eigen_map import EIGEN_METHODS, EigenFeatures, find_eigen_features
 from ..linear import linear_outputs
-from .features import Features, KernelColumns, RawFeatures
+from .features import EigenColumns, Features, KernelColumns, RawFeatures
 from .generation import ProgramResult, WarmSets, WorkingSet, generate, nothing_active
 from .program import HingeProgram, Pairs, TwoClasses, WrongClasses
 
@@ -230,7 +230,7 @@ class LinearProgramSVC(KernelClassifier):
         def solve_column(column: int, stop: Stop, n_inner: int) -> ProgramResult:
             which, pairs = self._column(data, column)
             part = given.take(which, n_inner, stop.cancel)
-            features = self._features(part)
+            features = self._features(part, eigen, data, which)
             program = self._program(features, pairs, part.weight)
             state = last[column].state(program, data.rows.index[which]) if last else None
             return replace(generate(program, stop=stop, state=state, callback=callback), eigen=eigen)
@@ -250,11 +250,17 @@ class LinearProgramSVC(KernelClassifier):
         which, targets = self.code_.column(data.labels, column)
         return which, TwoClasses(targets)
 
-    def _features(self, part: WeightedRows) -> Features:
+    def _features(
+        self, part: WeightedRows, eigen: EigenFeatures | None, data: WeightedRows, which: np.ndarray
+    ) -> Features:
         """The features of a column's rows; kernel values are in double: rounding would change the program."""
-        return (
-            KernelColumns(self._kernel_data(part).in_double()) if self._in_columns else RawFeatures(part.rows)
-        )
+        if self._in_columns:
+            return KernelColumns(self._kernel_data(part).in_double())
+        if eigen is None:
+            return RawFeatures(part.rows)
+        kernel = self._kernel_data(data)
+        own = np.sqrt(np.maximum(kernel.diagonal(eigen.points), 0.0))
+        return EigenColumns(part.rows, eigen.projection, kernel.lengths(which), own)
 
     def _program(self, features: Features, pairs: Pairs, weight: np.ndarray) -> HingeProgram:
         cost = self.C * weight if self.penalty else weight / weight.sum()

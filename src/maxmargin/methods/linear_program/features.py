@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Protocol
 
@@ -12,6 +12,7 @@ from ... import _native
 from ..._native import is_sparse
 from ...data import Rows, check_kernel_sums, sum_of_products
 from ...kernels import KernelData
+from ...solving import kernel_errors
 
 ENTRIES_PER_BLOCK = 1 << 21  # held at a time
 
@@ -56,13 +57,31 @@ class Features(Protocol):
     def own_intercepts(self, W: np.ndarray, b: np.ndarray) -> np.ndarray:
         """The inverse of ``given_intercepts``, up to what several outputs have in common."""
 
+    def output_error(self, W: np.ndarray) -> float:
+        """How far an output is off because the features are; 0 if they are exact."""
+
+    def price_error(self, A: np.ndarray) -> float:
+        """The same for an entry of ``sum(A)``."""
+
 
 def _power_of_two(largest: np.ndarray) -> np.ndarray:
     return np.where(largest > 0.0, np.exp2(np.round(np.log2(np.where(largest > 0.0, largest, 1.0)))), 1.0)
 
 
+class ExactFeatures:
+    """Features without errors of their own."""
+
+    def output_error(self, W: np.ndarray) -> float:
+        """None."""
+        return 0.0
+
+    def price_error(self, A: np.ndarray) -> float:
+        """None."""
+        return 0.0
+
+
 @dataclass(frozen=True)
-class RawFeatures:
+class RawFeatures(ExactFeatures):
     """The columns of X."""
 
     rows: Rows
@@ -127,7 +146,35 @@ class RawFeatures:
 
 
 @dataclass(frozen=True)
-class KernelColumns:
+class EigenColumns(RawFeatures):
+    """Eigen features ``k(x, landmarks) @ projection``, sums whose terms can be large and cancel.
+
+    ``lengths`` and ``landmark_lengths`` are ``sqrt(k(x, x))`` of the rows and of the landmarks.
+    """
+
+    projection: np.ndarray
+    lengths: np.ndarray
+    landmark_lengths: np.ndarray
+
+    def first(self, n: int) -> EigenColumns:
+        """The first ``n`` rows."""
+        return replace(self, rows=self.rows.take(slice(n)), lengths=self.lengths[:n])
+
+    def output_error(self, W: np.ndarray) -> float:
+        """From the sizes of the terms, at the longest row."""
+        longest = self.lengths.max(initial=0.0, keepdims=True)
+        outputs = (self.projection @ W).T
+        return max(float(kernel_errors(a, self.landmark_lengths, longest)[0]) for a in outputs)
+
+    def price_error(self, A: np.ndarray) -> float:
+        """From the sizes of the terms, for the feature with the largest ones."""
+        sizes = np.linalg.norm(self.landmark_lengths[:, None] * self.projection, axis=0)
+        each = kernel_errors(np.ones(1), sizes.max(initial=0.0, keepdims=True), self.lengths)
+        return float((each @ np.abs(A)).max(initial=0.0))
+
+
+@dataclass(frozen=True)
+class KernelColumns(ExactFeatures):
     """``Phi[i, j] = k(x_i, x_j)``: one feature for each sample.
 
     Kernel values are summed in double, and a fit also computes them in double, so that a gap of 1e-6 means

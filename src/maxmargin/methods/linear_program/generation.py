@@ -228,7 +228,7 @@ class ColumnGeneration:
         if factor != 1.0 and program.features.is_moved:
             Z = program.margins(W, program.stored_intercepts(W, b))
         primal = program.primal(W, Z)
-        return primal, counted_rounding(program.rounding(Z, program.margin_error(W, b)), primal)
+        return primal, counted_rounding(program.rounding(W, Z, program.margin_error(W, b)), primal)
 
     def step(self) -> Status | None:
         """Add violated pairs and attractive coefficients, and solve."""

@@ -67,15 +67,16 @@ class HingeProgram:
     def margin_error(self, W: np.ndarray, b: np.ndarray) -> float:
         """The rounding error of a margin at (W, b)."""
         terms = np.square(W * self.features.scale[:, None]).sum(axis=0) + np.square(b)
-        return 0.5 * FLOAT_EPS * float(np.sqrt(terms.max(initial=0.0)))
+        return 0.5 * FLOAT_EPS * float(np.sqrt(terms.max(initial=0.0))) + self.features.output_error(W)
 
-    def rounding(self, Z: np.ndarray, error: float) -> float:
-        """What errors of the margins near 1 can add to the losses.
+    def rounding(self, W: np.ndarray, Z: np.ndarray, error: float) -> float:
+        """What errors of the margins near 1 can add to the losses; errors of features count below 1, too.
 
         Without a penalty it is nothing: larger coefficients cost nothing, and no margin has to be near 1.
         """
         kinks = np.abs(1.0 - Z) <= KINK_ERRORS * error
-        return error * float(self.cost @ kinks.sum(axis=1)) if self.penalised else 0.0
+        below = self.features.output_error(W) * float(self.cost @ ((Z < 1.0) & ~kinks).sum(axis=1))
+        return below + error * float(self.cost @ kinks.sum(axis=1)) if self.penalised else below
 
     def stretch(self, W: np.ndarray, Z: np.ndarray) -> float:
         """A factor of (W, b), 1 but for rounding, that brings margins just below 1 up to 1 where it pays."""
@@ -100,8 +101,12 @@ class HingeProgram:
 
         With a penalty they are scaled until no price exceeds 1. Where the excess is rounding, as it always is
         without a penalty, it is charged to coefficients up to ``BOUND_RADIUS`` times those of ``W`` instead:
-        the larger of both bounds counts.
+        the larger of both bounds counts. Prices that are off by errors of the features can be above 1.
         """
+        error = self.features.price_error(self.pairs.spread(pi))
+        return self._dual(pi, prices, W) - error * float(pi.sum())
+
+    def _dual(self, pi: np.ndarray, prices: np.ndarray, W: np.ndarray) -> float:
         total, scale = float(pi.sum()), self.features.scale[:, None]
         largest = float(np.abs(prices).max(initial=0.0))
         scaled = total / max(1.0, largest) if self.penalised else 0.0
