@@ -43,6 +43,9 @@ class CompiledKernel(Protocol):
         ...
 
 
+MIN_SHARED_PRODUCTS = 1 << 18  # multiply-adds of kernel values below which waking a thread takes longer
+
+
 @dataclass(frozen=True)
 class InnerProduct:
     """``<x, z>``, for products of rows that are not part of a model's kernel."""
@@ -160,6 +163,7 @@ def kernel_matmul(
     if A.ndim != 2 or A.shape[0] != m:
         raise ValueError(f"A must have shape ({m}, c), one row for each row of Z; got {A.shape}.")
     out = as_output(out, (n, A.shape[1]), X.dtype)
+    threads = threads if n * m * X.shape[1] >= MIN_SHARED_PRODUCTS else 1
     with one_blas_thread():
         _core.kernel_matmul(*arguments, A, out, threads, cancel)
     return out
@@ -174,8 +178,9 @@ def kernel_grouped_matmul(
     starts, widths = as_real("starts", A.starts, np.int64), [len(columns) for columns in A.columns]
     if starts[0] != 0 or starts[-1] != m or len(starts) != 1 + len(widths):
         raise ValueError(f"the groups of A must cover {m} rows, one for each row of Z; got {starts}.")
-    shapes = list(zip(np.diff(starts).tolist(), widths))
-    if [block.shape for block in A.blocks] != shapes or min(np.diff(starts), default=0) < 0:
+    ends = starts.tolist()
+    sizes = [end - start for start, end in zip(ends, ends[1:])]
+    if [block.shape for block in A.blocks] != list(zip(sizes, widths)) or min(sizes, default=0) < 0:
         raise ValueError(
             "each block of A must have one row per row of its group and one column per column of its group."
         )
@@ -188,6 +193,7 @@ def kernel_grouped_matmul(
     if columns.size and (columns.min() < 0 or columns.max() >= A.n_columns):
         raise IndexError(f"columns must be within 0..{A.n_columns - 1}.")
     out = np.empty((n, A.n_columns), dtype=X.dtype)
+    threads = threads if n * m * X.shape[1] >= MIN_SHARED_PRODUCTS else 1
     with one_blas_thread():
         _core.kernel_grouped_matmul(*arguments, starts, column_starts, columns, values, out, threads)
     return out

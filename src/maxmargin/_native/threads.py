@@ -63,6 +63,8 @@ def effective_n_threads(n_jobs: Any = None) -> int:
     """
     if n_jobs is None:
         wanted = _available()
+    elif type(n_jobs) is int and 0 < n_jobs <= 4:  # without a question to the system
+        wanted = n_jobs
     elif isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or int(n_jobs) == 0:
         raise ValueError(
             f"n_jobs must be None, a positive integer or a negative one; got {n_jobs!r}. "
