@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -179,7 +180,7 @@ def kernel_grouped_matmul(
     if starts[0] != 0 or starts[-1] != m or len(starts) != 1 + len(widths):
         raise ValueError(f"the groups of A must cover {m} rows, one for each row of Z; got {starts}.")
     ends = starts.tolist()
-    sizes = [end - start for start, end in zip(ends, ends[1:])]
+    sizes = [end - start for start, end in itertools.pairwise(ends)]
     if [block.shape for block in A.blocks] != list(zip(sizes, widths)) or min(sizes, default=0) < 0:
         raise ValueError(
             "each block of A must have one row per row of its group and one column per column of its group."

@@ -10,10 +10,10 @@ from scipy import sparse
 from support.properties import examples
 from support.reference import svm_dual_objective, svm_objective, svm_primal
 
-from maxmargin import LinearSVC
+from maxmargin import LinearSVC, _native
 from maxmargin.data.rows import Rows
 from maxmargin.losses import Hinge, SquaredHinge
-from maxmargin.methods.linear.dual_cd import dual_cd
+from maxmargin.methods.linear.dual_cd import DualDescent, _start, dual_cd
 from maxmargin.methods.linear.newton import newton
 from maxmargin.methods.linear.problem import MarginProblem
 from maxmargin.methods.linear.truncated_newton import feature_squares, truncated_newton
@@ -332,6 +332,37 @@ def test_an_intercept_costs_dual_cd_few_epochs_more(loss, C, scaled):
         assert best * (1 - 1e-6) <= result.objective <= best * (1 + 1.1e-3)
         n_iter[intercept] = result.n_iter
     assert max(n_iter.values()) <= 3 * n_iter["none"] + 40
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared-hinge"])
+def test_epochs_estimate_the_gap_that_a_certificate_shows(loss):
+    X, y = word_counts(1)
+    problem = problem_of(sparse.csr_array(X), y, np.full(len(y), 0.3), loss, "none")
+    seen = []
+    result = dual_cd(
+        problem,
+        stop=Stop(tol=1e-5, max_iter=3000),
+        callback=lambda check, state: seen.append((check.gap, state.estimate)) and False,
+    )
+    assert result.status is Status.CONVERGED
+    assert len(seen) > 3
+    for gap, estimate in seen[2:]:
+        assert gap / 10 <= estimate <= 10 * gap
+
+
+def test_epochs_of_one_call_are_those_of_several():
+    X, y = word_counts(2)
+    problem = problem_of(sparse.csr_array(X), y, np.full(len(y), 0.3), "hinge", "penalised")
+    stop, found = Stop(tol=1e-3, max_iter=100), []
+    for calls in ([4], [1, 1, 1, 1], [3, 1]):
+        descent = DualDescent(problem, _start(problem, 5), stop)
+        for n in calls:
+            done, _ = _native.dual_cd_epochs(descent.problem, descent, descent.state, (n, 0.0), stop.cancel)
+            assert done == n
+            descent.state.epoch += n
+        found.append(descent.state)
+    for name in ("a", "w", "bias", "order", "n_active", "violation"):
+        assert all(np.array_equal(found[0][name], other[name]) for other in found[1:])
 
 
 def test_a_penalised_intercept_converges_to_few_digits_and_to_many():
