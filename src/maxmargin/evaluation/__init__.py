@@ -6,7 +6,7 @@ class as it stands, so no later row can change what an earlier one was.
 """
 
 from .answers import Mistake, classifier_of, prepared
-from .columns import ColumnImportance, Columns, column_importance
+from .columns import ColumnImportance, ColumnStudy, column_importance
 from .compare import ComparedModel, compare
 from .decisions import stored_decision
 from .drift import ColumnDrift, Drift, drift
@@ -16,14 +16,14 @@ from .open_like_training import open_like_training
 from .paths import StudiedPath, budget_path, cost_path
 from .predict import Predicted, predictions
 from .probabilities import Calibration
-from .promise import Promise, promise_of, recorded_training
+from .promise import ValidationPromise, promise_of, recorded_training
 from .thresholds import OperatingPoint, ThresholdCurves
 
 __all__ = [
     "Calibration",
     "ColumnDrift",
     "ColumnImportance",
-    "Columns",
+    "ColumnStudy",
     "ComparedModel",
     "Drift",
     "Effect",
@@ -31,9 +31,9 @@ __all__ = [
     "Mistake",
     "OperatingPoint",
     "Predicted",
-    "Promise",
     "StudiedPath",
     "ThresholdCurves",
+    "ValidationPromise",
     "budget_path",
     "classifier_of",
     "column_importance",

@@ -19,7 +19,7 @@ from .effects import Effect, effect_of
 from .labels import LabelMatch
 from .sampled import sampled_rows
 
-__all__ = ["ColumnImportance", "Columns", "column_importance"]
+__all__ = ["ColumnImportance", "ColumnStudy", "column_importance"]
 
 MIN_ROWS, MAX_ROWS = 200, 2_000
 MAX_KERNEL_VALUES = 2_000_000_000  # between rows and support vectors, in all
@@ -59,8 +59,8 @@ class ColumnImportance:
 
 
 @dataclass(frozen=True)
-class Columns:
-    """The columns of a table, the most important first, and the effects of the first few.
+class ColumnStudy:
+    r"""The columns of a table, the most important first, and the effects of the first few.
 
     Attributes
     ----------
@@ -73,6 +73,19 @@ class Columns:
         Of the table.
     effects : list of Effect
     notes : list of str
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> rows = [f"{k % 10},{k % 7},{'high' if k % 10 > 4 or k % 13 == 0 else 'low'}" for k in range(200)]
+    >>> size = Path("old.csv").write_text("\n".join(["width,noise,kind", *rows]))
+    >>> from maxmargin.io import open_source
+    >>> from maxmargin.training import train
+    >>> source = open_source("old.csv", target="kind")
+    >>> model = train(source, model="linear").model
+    >>> from maxmargin.evaluation import column_importance
+    >>> column_importance(model, source).n_columns
+    2
     """
 
     n_rows: int
@@ -90,8 +103,8 @@ def column_importance(
     labels: Mapping[str, str] | None = None,
     n_repeats: int = N_REPEATS,
     seed: int = 0,
-) -> Columns | None:
-    """The importance of the columns of a table, measured on rows that were not used in training.
+) -> ColumnStudy | None:
+    r"""The importance of the columns of a table, measured on rows that were not used in training.
 
     Parameters
     ----------
@@ -107,8 +120,21 @@ def column_importance(
 
     Returns
     -------
-    Columns or None
+    ColumnStudy or None
         None for other models.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> rows = [f"{k % 10},{k % 7},{'high' if k % 10 > 4 or k % 13 == 0 else 'low'}" for k in range(200)]
+    >>> size = Path("old.csv").write_text("\n".join(["width,noise,kind", *rows]))
+    >>> from maxmargin.io import open_source
+    >>> from maxmargin.training import train
+    >>> source = open_source("old.csv", target="kind")
+    >>> model = train(source, model="linear").model
+    >>> from maxmargin.evaluation import column_importance
+    >>> column_importance(model, source).columns[0].name
+    'width'
     """
     steps = list(model[:-1]) if hasattr(model, "steps") else []
     if len(steps) != 1 or not isinstance(steps[0], TablePreparation) or source.target is None:
@@ -146,7 +172,7 @@ class _Study:
         self.right = answers(self.model, X).predicted == truth
         self.notes: list[str] = []
 
-    def result(self) -> Columns:
+    def result(self) -> ColumnStudy:
         """Everything, the most important columns first."""
         own = self._own()
         present = np.unique(self.source)
@@ -160,7 +186,7 @@ class _Study:
         found.sort(key=lambda column: -(column.drop or 0.0))
         place = {name: j for j, name in enumerate(self.names)}
         effects = [self._effect(place[column.name]) for column in found[:N_EFFECTS]]
-        return Columns(
+        return ColumnStudy(
             len(self.truth),
             float(self.right.mean()),
             found,

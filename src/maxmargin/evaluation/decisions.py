@@ -16,7 +16,7 @@ __all__ = ["DecisionTally", "stored_decision"]
 
 
 def stored_decision(record: Mapping[str, Any] | None, model: Any) -> Decision | None:
-    """The decision that ``train(cost=...)`` has stored in a model's record.
+    r"""The decision that ``train(cost=...)`` has stored in a model's record.
 
     Parameters
     ----------
@@ -27,6 +27,19 @@ def stored_decision(record: Mapping[str, Any] | None, model: Any) -> Decision | 
     Returns
     -------
     Decision or None
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> rows = [f"{k % 10},{k % 7},{'low' if k % 11 < 5 else 'high'}" for k in range(200)]
+    >>> size = Path("old.csv").write_text("\n".join(["width,noise,kind", *rows]))
+    >>> from maxmargin.io import open_source
+    >>> from maxmargin.training import train
+    >>> source = open_source("old.csv", target="kind")
+    >>> trained = train(source, model="linear", cost={"false-negative": 5})
+    >>> from maxmargin.evaluation import stored_decision
+    >>> stored_decision(trained.record, trained.model).on
+    'score'
     """
     stored = (record or {}).get("decision")
     return None if not stored else Decision.from_record(stored, model.classes_)

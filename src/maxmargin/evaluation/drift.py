@@ -50,7 +50,7 @@ class ColumnDrift:
 
 @dataclass(frozen=True)
 class Drift:
-    """The comparison of two files, on up to 5,000 rows of each.
+    r"""The comparison of two files, on up to 5,000 rows of each.
 
     Attributes
     ----------
@@ -65,6 +65,19 @@ class Drift:
         Of a classifier that tells old from new rows, out of fold; 1/2 if they are alike.
     auc_interval : tuple of float
         95 %, by DeLong's variance.
+    notes : list of str
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> for name, shift in (("old.csv", 0), ("new.csv", 3)):
+    ...     rows = [f"{k % 10 + shift},{k % 7},{k % 2}" for k in range(300)]
+    ...     size = Path(name).write_text("\n".join(["width,noise,kind", *rows]))
+    >>> from maxmargin.io import open_source
+    >>> from maxmargin.evaluation import drift
+    >>> found = drift(open_source("old.csv", target="kind"), open_source("new.csv", target="kind"))
+    >>> found.n_moved, found.n_columns
+    (1, 2)
     """
 
     old: str
@@ -85,7 +98,7 @@ class Drift:
 
 
 def drift(old: Source, new: Source, *, seed: int = 0) -> Drift:
-    """Compare the columns of two files.
+    r"""Compare the columns of two files.
 
     Parameters
     ----------
@@ -97,6 +110,18 @@ def drift(old: Source, new: Source, *, seed: int = 0) -> Drift:
     Returns
     -------
     Drift
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> for name, shift in (("old.csv", 0), ("new.csv", 3)):
+    ...     rows = [f"{k % 10 + shift},{k % 7},{k % 2}" for k in range(300)]
+    ...     size = Path(name).write_text("\n".join(["width,noise,kind", *rows]))
+    >>> from maxmargin.io import open_source
+    >>> from maxmargin.evaluation import drift
+    >>> found = drift(open_source("old.csv", target="kind"), open_source("new.csv", target="kind"))
+    >>> [column.name for column in found.columns]
+    ['width']
     """
     first, second = sampled_rows(old, MAX_ROWS, seed), sampled_rows(new, MAX_ROWS, seed + 1)
     notes: list[str] = []

@@ -32,6 +32,8 @@ class Predicted:
         Outputs of ``decision_function``, if asked for.
     probabilities : ndarray or None
         If asked for.
+    carried : mapping of str to ndarray or Words
+        Columns that name the rows.
 
     Examples
     --------

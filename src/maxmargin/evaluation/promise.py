@@ -13,16 +13,32 @@ from ..metrics import Interval, share_interval
 from ..training import is_training_file
 from .open_like_training import open_like_training
 
-__all__ = ["Promise", "promise_of", "recorded_training"]
+__all__ = ["ValidationPromise", "promise_of", "recorded_training"]
 
 SIGNIFICANCE = 0.01
 
 
 @dataclass(frozen=True)
-class Promise:
+class ValidationPromise:
     """Accuracy on new rows beside the one on held-out rows of the training file.
 
-    ``p_value`` is that of Fisher's exact test for equal accuracies; ``kept`` is whether it is at least 1 %.
+    Attributes
+    ----------
+    validation_accuracy, accuracy : float
+        On held-out rows of the training file, and on new rows.
+    validation_interval : tuple of float
+        95 %, by Clopper and Pearson.
+    n_validation, n_rows : int
+    p_value : float
+        Of Fisher's exact test for equal accuracies.
+    kept : bool
+        Whether that is at least 1 %.
+
+    Examples
+    --------
+    >>> from maxmargin.evaluation import promise_of
+    >>> promise_of({"validation": {"n_rows": 100, "n_errors": 2}}, 493, 1000).kept
+    False
     """
 
     validation_accuracy: float
@@ -46,7 +62,7 @@ class Promise:
         )
 
 
-def promise_of(record: Mapping[str, Any] | None, n_errors: int, n_rows: int) -> Promise | None:
+def promise_of(record: Mapping[str, Any] | None, n_errors: int, n_rows: int) -> ValidationPromise | None:
     """Whether the accuracy on new rows is what the validation in a model's record promised.
 
     Parameters
@@ -57,8 +73,14 @@ def promise_of(record: Mapping[str, Any] | None, n_errors: int, n_rows: int) -> 
 
     Returns
     -------
-    Promise or None
+    ValidationPromise or None
         None if nothing was held out.
+
+    Examples
+    --------
+    >>> from maxmargin.evaluation import promise_of
+    >>> promise_of({"validation": {"n_rows": 100, "n_errors": 2}}, 30, 1000).kept
+    True
     """
     held = (record or {}).get("validation") or {}
     n, wrong = held.get("n_rows"), held.get("n_errors")
@@ -70,7 +92,7 @@ def promise_of(record: Mapping[str, Any] | None, n_errors: int, n_rows: int) -> 
     p = float(stats.fisher_exact(counts)[1])
     limits = share_interval(n - wrong, n)
     accuracy = 1.0 - n_errors / n_rows
-    return Promise(1.0 - wrong / n, limits, n, accuracy, n_rows, p, p >= SIGNIFICANCE)
+    return ValidationPromise(1.0 - wrong / n, limits, n, accuracy, n_rows, p, p >= SIGNIFICANCE)
 
 
 def recorded_training(model: Any, record: Mapping[str, Any] | None) -> Source | None:

@@ -36,6 +36,13 @@ class ThresholdCurves:
         From the highest threshold down; up to 200 of them, evenly spaced along the ROC curve.
     at_recall : list of OperatingPoint
         The highest thresholds with a recall of at least 50, 80, 90, 95 and 99 %.
+
+    Examples
+    --------
+    >>> from maxmargin.evaluation import OperatingPoint, ThresholdCurves
+    >>> point = OperatingPoint(threshold=0.3, recall=0.9, precision=0.8, false_positive_rate=0.1)
+    >>> ThresholdCurves("yes", "probability", [point], [point]).at_recall[0].precision
+    0.8
     """
 
     positive: str

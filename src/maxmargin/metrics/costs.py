@@ -25,6 +25,12 @@ class Costs:
     classes : tuple of str
     matrix : tuple of tuple of float
         True classes as rows, predicted ones as columns.
+
+    Examples
+    --------
+    >>> from maxmargin.metrics import Costs
+    >>> Costs.of({"false-positive": 1, "false-negative": 5}, ["no", "yes"]).matrix
+    ((0.0, 1.0), (5.0, 0.0))
     """
 
     classes: tuple[str, ...]
@@ -102,6 +108,25 @@ def best_threshold(values: np.ndarray, is_positive: np.ndarray, costs: Costs) ->
 
     It lies midway between two values, or one beyond all of them; of several that cost the same, the one in
     the middle is taken.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_rows,)
+    is_positive : ndarray of bool of shape (n_rows,)
+    costs : Costs
+        Between two classes.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.metrics import Costs, best_threshold
+    >>> costs = Costs.of({"false-positive": 1, "false-negative": 5}, ["no", "yes"])
+    >>> best_threshold(np.array([0.1, 0.2, 0.4, 0.8]), np.array([False, True, False, True]), costs)
+    0.15000000000000002
     """
     (right_negative, false_positive), (false_negative, right_positive) = costs.matrix
     order = np.argsort(values, kind="stable")
@@ -137,6 +162,15 @@ class Decision:
     on : {"probability", "score", "expected cost"}
     threshold : float or None
         Of the probability, or of the score, of the second of two classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.metrics import Costs, Decision
+    >>> decision = Decision(Costs.of({"false-negative": 5}, ["no", "yes"]), "probability", 0.2)
+    >>> P = np.array([[0.9, 0.1], [0.7, 0.3]])
+    >>> decision.predicted(P, P).tolist()
+    [0, 1]
     """
 
     costs: Costs

@@ -20,7 +20,7 @@ __all__ = ["LeakWarning", "copied_rows", "id_columns", "target_copies", "warn_of
 
 MIN_ROWS = 50
 MIN_COPIES, MIN_SHARE_OF_COPIES = 10, 0.05  # held-out rows from which on there is a warning
-MIN_DISTINCT = 0.3  # of all rows: a table with fewer different rows has copies by its nature
+MIN_DISTINCT = 0.5  # of all rows: a table with fewer different rows has copies by its nature
 MAX_ROWS_CHECKED = 5_000
 MAX_COLUMNS_CHECKED = 10
 ALONE = 0.999  # accuracy of one column from which on it is called a copy of the target

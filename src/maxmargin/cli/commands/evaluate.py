@@ -12,7 +12,7 @@ from cyclopts import Parameter
 from ..frame import Reading, Show, UsageError, bar
 
 if TYPE_CHECKING:
-    from ...evaluation import Drift, Evaluation, Promise
+    from ...evaluation import Drift, Evaluation, ValidationPromise
     from ...io.readers import Source
     from ...metrics import Costs
 
@@ -105,7 +105,7 @@ def evaluate(
 
 def since_training(
     model: Any, record: Any, found: Evaluation, source: Source, training: Source | None, show: Show
-) -> tuple[Promise | None, Drift | None]:
+) -> tuple[ValidationPromise | None, Drift | None]:
     """Whether validation kept its promise; if not, or if the training file was given, which columns moved."""
     from ...evaluation import drift, promise_of, recorded_training
 

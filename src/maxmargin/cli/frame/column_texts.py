@@ -10,14 +10,14 @@ from .output import short, table
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from ...evaluation import Columns
+    from ...evaluation import ColumnStudy
 
 __all__ = ["column_parts"]
 
 MAX_SHOWN = 20
 
 
-def column_parts(found: Columns | None) -> Iterator[Table | str]:
+def column_parts(found: ColumnStudy | None) -> Iterator[Table | str]:
     """What ``evaluate --columns`` prints."""
     if found is None:
         return

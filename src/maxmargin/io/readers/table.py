@@ -96,6 +96,8 @@ class Block:
     first_row : int
         The number of its first row in the file, from 0.
     n_rows : int
+    carried : mapping of str to ndarray or Words
+        Columns that are not features but name the rows.
 
     Examples
     --------

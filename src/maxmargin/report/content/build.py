@@ -9,11 +9,11 @@ from typing import Any
 from sklearn.pipeline import Pipeline
 
 from ...evaluation import (
-    Columns,
+    ColumnStudy,
     Drift,
     Evaluation,
     Mistake,
-    Promise,
+    ValidationPromise,
     classifier_of,
     column_importance,
     drift,
@@ -63,11 +63,11 @@ class ModelReport:
     support : Influence or None
     weights : Weights or None
     promises : Promises
-    promise : Promise or None
+    promise : ValidationPromise or None
         Whether the accuracy is what validation promised.
     drift : Drift or None
         How the rows differ from the training rows, if these are known and the promise is not kept.
-    columns : Columns or None
+    columns : ColumnStudy or None
         Which columns matter, for models of tables.
     commands : tuple of str
         The command that made this page, if one did.
@@ -100,9 +100,9 @@ class ModelReport:
     support: Influence | None
     weights: Weights | None
     promises: Promises
-    promise: Promise | None = None
+    promise: ValidationPromise | None = None
     drift: Drift | None = None
-    columns: Columns | None = None
+    columns: ColumnStudy | None = None
     commands: tuple[str, ...] = ()
     fingerprint: str | None = None
 

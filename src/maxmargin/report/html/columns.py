@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...evaluation import Columns, Effect
+from ...evaluation import ColumnStudy, Effect
 from ..content import ModelReport
 from .charts import Axis, Line, line_chart
 from .markup import Child, Element, datum, figure, node, table
@@ -21,7 +21,7 @@ def columns_section(report: ModelReport) -> list[Child]:
     return [*_importance(c), *_effects(c)]
 
 
-def _importance(c: Columns) -> list[Child]:
+def _importance(c: ColumnStudy) -> list[Child]:
     shown = c.columns[:MAX_SHOWN]
     rows = [
         [
@@ -63,7 +63,7 @@ def _points(value: float | None) -> str:
     return "–" if value is None else f"{100 * value:.1f}".replace("-", "−")
 
 
-def _effects(c: Columns) -> list[Child]:
+def _effects(c: ColumnStudy) -> list[Child]:
     if not c.effects:
         return []
     drawn = [_drawn(k, effect) for k, effect in enumerate(c.effects)]
