@@ -295,4 +295,14 @@ FOUND = [  # by fuzzing: gaps that were false, or a referee that was
         {"penalty": None, "fit_intercept": False},
         Case(8, 8, 4, 3, 1e-4, 1e8, "float32", "dense", 1.0, False),
     ),
+    (
+        "LinearSVC",
+        {"C": 100.0, "fit_intercept": False, "solver": "newton", "tol": 1e-6},
+        Case(498605, 9, 4, 2, 1e4, -1.0, "float64", "dense", 1.0, True),
+    ),
+    (
+        "LinearSVC",
+        {"C": 1e3, "code": "one-vs-one", "solver": "dual-cd", "tol": 1e-6},
+        Case(72993, 9, 3, 3, 1e5, -1e7, "float64", "dense", 3.0, True),
+    ),
 ]

@@ -138,7 +138,8 @@ class DualDescent:
         scores = problem.rows.dot(state.w) if state.epoch else np.zeros_like(problem.y)
         self.margins = problem.y * (scores + state.bias[0])
         shares = np.minimum(state.a / problem.cost, 1.0) if self.ridge[0] == 0.0 else state.a / problem.cost
-        found = problem.certificate(state.w, float(state.bias[0]), self.margins, shares, state.w)
+        best_dual = state.get("best_dual", -np.inf)
+        found = problem.certificate(state.w, float(state.bias[0]), self.margins, shares, state.w, best_dual)
         gap = relative_gap(found.primal, found.dual)
         state.correction = min(max(gap / max(state.estimate, FLOAT_EPS), 1.0), MAX_CORRECTION)
         return found

@@ -204,8 +204,11 @@ class NewtonIteration:
         state = self.state
         feasible = self.problem.balanced(self.shares)
         dual_w = self.dual_w if feasible is self.shares else None
-        bounds = self.problem.certificate(state.w, state.b[0], 1.0 - self.shortfall, feasible, dual_w)
-        if bounds.dual >= state.get("best_dual", -np.inf):
+        best_dual = state.get("best_dual", -np.inf)
+        bounds = self.problem.certificate(
+            state.w, state.b[0], 1.0 - self.shortfall, feasible, dual_w, best_dual
+        )
+        if bounds.dual >= best_dual:
             state.dual_share[:] = feasible
         return bounds
 

@@ -24,7 +24,7 @@ import numpy as np
 from ..._native import is_sparse
 from ...data import Rows, sum_of_products
 from ...losses import Loss
-from ...solving import FLOAT_EPS, LINEAR_ROUNDING, Certificate, linear_size
+from ...solving import FLOAT_EPS, LINEAR_ROUNDING, Certificate, counted_rounding, linear_size
 
 MAX_UNSEEN_ROUNDING = 1e-9  # rounding, relative to the objective, that is worth no second look
 MAX_ROUNDING_IN_GAP = 0.01  # the same, relative to the gap
@@ -100,29 +100,38 @@ class MarginProblem:
         margins: np.ndarray,
         shares: np.ndarray,
         dual_w: np.ndarray | None = None,
+        best_dual: float = -np.inf,
     ) -> Certificate:
-        """Both bounds at a primal and a dual point, for the intercept that the estimator will store."""
-        stored = self.rows.own_intercept(w, self.rows.given_intercept(w, b))
+        """Both bounds at a primal and a dual point, for the intercept that the estimator will store.
+
+        ``best_dual`` is that of earlier points: if it is the better one, rounding counts in the gap to it.
+        """
+        given = self.rows.given_intercept(w, b)
+        stored = self.rows.own_intercept(w, given)
         margins = margins if stored == b else margins + self.y * (stored - b)
         feasible = self.balanced(shares)
         size = linear_size(self.largest_norm, w, b)
         dual = self._dual_of_feasible(feasible, dual_w if feasible is shares else None)
-        primal, rounding = self._rounded_primal(w, stored, margins, LINEAR_ROUNDING * size, dual)
+        nearest = max(dual, best_dual)
+        primal, rounding = self._rounded_primal(w, given, margins, LINEAR_ROUNDING * size, nearest)
+        bound = dual - rounding - self._dual_rounding(feasible, size)
         return Certificate(
             primal=primal,
-            dual=dual - rounding - self._dual_rounding(feasible, size),
+            dual=bound,
             n_support=int(np.count_nonzero(shares)),
             tiny=self.tiny,
+            rounding=counted_rounding(rounding, primal) if best_dual > bound else 0.0,
         )
 
     def _rounded_primal(
-        self, w: np.ndarray, b: float, margins: np.ndarray, error: float, dual: float
+        self, w: np.ndarray, given: float, margins: np.ndarray, error: float, dual: float
     ) -> tuple[float, float]:
-        """The objective, and what errors of the margins can change it by.
+        """The objective, and what errors of the margins can change it by; ``given`` is the stored intercept.
 
         A hinge of rows just at their margins can cost much for a small error: if that shows in the gap, and
         they are few, what they lack is computed without one.
         """
+        b = self.rows.own_intercept(w, given)
         primal, hinge = self.primal(w, b, margins), self.loss.name == "hinge"
         steepest = -self.loss.slope(margins - error)  # slopes only fall towards smaller margins
         near = np.flatnonzero(steepest)
@@ -131,20 +140,24 @@ class MarginProblem:
         if not hinge or rounding <= unseen or len(near) > MAX_EXACT_ROWS:
             return primal, rounding
         penalty = self.primal(w, b, np.ones_like(margins))
-        losses = float(self.cost[near] @ np.maximum(0.0, self._exact_shortfall(near, w, b)))
+        losses = float(self.cost[near] @ np.maximum(0.0, self._exact_shortfall(near, w, given)))
         return penalty + losses, FLOAT_EPS * losses
 
-    def _exact_shortfall(self, which: np.ndarray, w: np.ndarray, b: float) -> np.ndarray:
-        """``1 - margin`` of some rows, rounded once."""
-        X, y = self.rows.X[self.rows.index[which]], self.y[which]
+    def _exact_shortfall(self, which: np.ndarray, w: np.ndarray, given: float) -> np.ndarray:
+        """``1 - margin`` of some rows, for the rows and the intercept as given, rounded once."""
+        X, y, by = self.rows.X[self.rows.index[which]], self.y[which], self.rows.moved_by
+        common, own = np.ones(1), np.array([given])
+        if by is not None:
+            common, own = np.append(by, 1.0), np.append(w, given)
         if not is_sparse(X):
-            X, both = np.column_stack([X, np.ones(len(X))]), np.append(w, b)
-            return np.array([sum_of_products(-sign * row, both, 1.0) for sign, row in zip(y, X)])
+            both = np.concatenate([w, own])
+            rows = (np.concatenate([x, common]) for x in X)
+            return np.array([sum_of_products(-sign * row, both, 1.0) for sign, row in zip(y, rows)])
         ends = zip(X.indptr[:-1], X.indptr[1:])
         stored = [(X.indices[i:j], X.data[i:j].astype(np.float64)) for i, j in ends]
         return np.array(
             [
-                sum_of_products(-sign * np.append(x, 1.0), np.append(w[k], b), 1.0)
+                sum_of_products(-sign * np.append(x, common), np.append(w[k], own), 1.0)
                 for sign, (k, x) in zip(y, stored)
             ]
         )
