@@ -2,12 +2,16 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from support.contract import at_work, learns_out_of_fold, three_classes, watched
 from support.cuts import Cuts
 
 import maxmargin as mm
+from maxmargin._native import Cancelled
+from maxmargin.base import kernel_classifier
 from maxmargin.methods.eigen_map import transformer
+from maxmargin.solving import Deadline
 
 
 @pytest.mark.parametrize("n_before", [1, 3])
@@ -126,3 +130,19 @@ def test_eigen_features_without_time_are_an_error(monkeypatch):
     assert not hasattr(features, "projection_")
     with pytest.raises(ValueError, match="max_seconds must be a finite number > 0"):
         mm.KernelEigenMap(max_seconds=0).fit(X)
+
+
+@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array])
+def test_outputs_within_a_fit_are_cut_and_have_the_same_bits(monkeypatch, layout):
+    X = np.random.default_rng(0).normal(size=(700, 3))
+    X, y = layout(X), (X[:, 0] > 0).astype(int)
+    model = mm.KernelSVC().fit(X, y)
+    expected = model.decision_function(X)
+    monkeypatch.setattr(kernel_classifier, "MAX_VALUES_UNCUT", 1)
+    with Deadline(1000.0) as deadline:
+        assert np.array_equal(model.decision_function(X), expected)
+        deadline.cut()
+        with pytest.raises(Cancelled):
+            model.decision_function(X)
+    with Deadline(np.inf):  # nothing to look at
+        assert np.array_equal(model.decision_function(X), expected)

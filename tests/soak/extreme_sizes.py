@@ -68,7 +68,7 @@ def write(folder: Path, name: str) -> list[str]:
     X = X[:20] if case == "wide" else X
     y = y[: X.shape[0]]
     if path.suffix == ".npz" and sparse.issparse(X):
-        np.savez(path, data=X.data, indices=X.indices, indptr=X.indptr, shape=X.shape, format=b"csr", y=y)
+        np.savez(path, X_data=X.data, X_indices=X.indices, X_indptr=X.indptr, X_shape=X.shape, y=y)
     elif path.suffix == ".npz":
         np.savez(path, X=X, y=y)
     elif path.suffix == ".svm":

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_consistent_length
 
-from .._native import GroupedMatrix, columns_of_groups, effective_n_threads
+from .._native import Cancelled, GroupedMatrix, columns_of_groups, effective_n_threads
 from ..data import WeightedRows, check_label_types, stratified_folds
-from ..kernels import Kernel, KernelData, Precomputed, kernel_from_name, points_of
-from ..solving import SolverResult, unsolved
+from ..kernels import Kernel, KernelData, Precomputed, kernel_from_name, n_points, points_of
+from ..solving import SolverResult, enclosing_deadline, row_blocks, unsolved
 from .classifier import NOT_GIVEN, CodedClassifier
 from .kernel_rows import (
     canonical_rows,
@@ -24,6 +24,9 @@ from .kernel_rows import (
     takes_objects,
 )
 from .suspects import label_suspects
+
+ROWS_TOGETHER = 256  # of a kernel product, so that its parts have the bits of the whole
+MAX_VALUES_UNCUT = 1 << 17  # kernel values, for each of these rows, between two looks at a deadline
 
 
 class KernelClassifier(CodedClassifier):
@@ -183,14 +186,28 @@ class KernelClassifier(CodedClassifier):
             return coef
         return GroupedMatrix.cut(coef, self._groups, self._group_columns)
 
+    def _expansion(self, X: Any) -> np.ndarray:
+        """``K(X, support vectors) @ coefficients``; within a fit, such as a search, until its deadline."""
+        n_jobs, deadline = effective_n_threads(self.n_jobs), enclosing_deadline()
+        if deadline is None:
+            return self.kernel_.matmul(X, self.support_vectors_, self._coefficients(), n_jobs=n_jobs)
+        parts = []
+        for rows in row_blocks(n_points(X), max(MAX_VALUES_UNCUT // self.n_support_, 1) * ROWS_TOGETHER):
+            if deadline.has_cut or deadline.flag[0]:
+                raise Cancelled("cancelled")
+            some = X if n_points(X) == rows.stop - rows.start else X[rows]
+            parts.append(
+                self.kernel_.matmul(some, self.support_vectors_, self._coefficients(), n_jobs=n_jobs)
+            )
+        return np.concatenate(parts)
+
     def _column_outputs(self, X: Any) -> np.ndarray:
         if isinstance(self.kernel_, Precomputed):
             outputs = X[:, self.support_vectors_] @ self._coefficients()
         elif self.n_support_ == 0:
             outputs = np.zeros((X.shape[0], len(self.intercept_)))
         else:
-            n_jobs = effective_n_threads(self.n_jobs)
-            outputs = self.kernel_.matmul(X, self.support_vectors_, self._coefficients(), n_jobs=n_jobs)
+            outputs = self._expansion(X)
         outputs = np.asarray(outputs, dtype=np.float64)
         outputs += self.intercept_
         return outputs

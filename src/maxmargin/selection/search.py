@@ -16,7 +16,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.utils.metaestimators import _safe_split
 
 from ..decoders import predicted_classes
-from ..solving import Deadline, Status
+from ..solving import Deadline, Status, until_cut
 from .grid import Grid, ranks
 from .regularization_path import along, gap_of, start_in_search
 from .splits import Split
@@ -225,8 +225,9 @@ class FittedFolds:
                 begun = time.perf_counter()
                 if begun >= whole.at:  # no time for a score
                     break
-                score = float(self.scorer(model, X_test, y_test, **weighted))
-                rows[k] = score, fit_seconds, time.perf_counter() - begun, gap_of(model)
+                with whole, until_cut(whole):
+                    score = float(self.scorer(model, X_test, y_test, **weighted))
+                    rows[k] = score, fit_seconds, time.perf_counter() - begun, gap_of(model)
         return FoldScores(*rows.T)
 
 

@@ -14,7 +14,7 @@ has no certificate there. Solves that only compute a warm start have no journal.
 """
 
 from .columns import solve_columns
-from .deadline import Deadline, ended_in_time, too_late, until_cut
+from .deadline import Deadline, enclosing_deadline, ended_in_time, too_late, until_cut
 from .divergence import OwnRows, best_point
 from .drive import Callback, Certificate, drive
 from .gap_series import GapSeries, gap_series, largest_gap
@@ -80,6 +80,7 @@ __all__ = [
     "certified",
     "counted_rounding",
     "drive",
+    "enclosing_deadline",
     "ended_in_time",
     "gap_series",
     "is_indefinite",

@@ -23,7 +23,7 @@ import numpy as np
 
 from .._native import Cancelled, started_thread
 
-__all__ = ["Deadline", "ended_in_time", "too_late", "until_cut"]
+__all__ = ["Deadline", "enclosing_deadline", "ended_in_time", "too_late", "until_cut"]
 
 DEFAULT_SECONDS = 3600.0
 CANCELLED, OUT_OF_TIME = 1, 2  # what the byte says: another thread has failed, or the time is up
@@ -113,6 +113,12 @@ class Deadline:
     ) -> None:
         _enclosing.reset(self._token)
         _watcher.remove(self)
+
+
+def enclosing_deadline() -> Deadline | None:
+    """The deadline of the fit that asks, if this thread works for one that is limited."""
+    found = _enclosing.get()
+    return found if found is not None and found.is_limited else None
 
 
 class Watcher:

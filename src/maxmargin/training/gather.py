@@ -177,6 +177,6 @@ def check_classes(found: Gathered, name: str) -> None:
 def _too_many(found: Gathered, name: str) -> str:
     some = ", ".join(repr(label) for label in list(found.counts)[:3])
     return (
-        f"{name}: the target has {len(found.counts)} different labels in {found.n_rows} rows ({some}, ...), "
-        "too many for classes. Is it the right column? Bin numeric targets first."
+        f"{name}: the target has {len(found.counts)} different labels in {sum(found.counts.values())} rows "
+        f"({some}, ...), too many for classes. Is it the right column? Bin numeric targets first."
     )

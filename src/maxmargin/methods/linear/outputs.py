@@ -20,9 +20,10 @@ def linear_outputs(X: Any, coef: np.ndarray, intercept: np.ndarray, n_jobs: int 
 
 
 def count_support(results: Sequence[SolverResult], code: Code, labels: np.ndarray) -> int:
-    """The number of rows with a dual coefficient in some column."""
+    """The number of rows with a dual coefficient in some column; columns without time have none."""
     support = np.zeros(len(labels), dtype=bool)
     for column, result in enumerate(results):
-        which, _ = code.column(labels, column)
-        support[which] |= result.dual_coef != 0.0
+        if result.dual_coef is not None:
+            which, _ = code.column(labels, column)
+            support[which] |= result.dual_coef != 0.0
     return int(np.count_nonzero(support))
