@@ -31,6 +31,7 @@ COMMANDS = {
     "--version": "--version",
     "train": "train {data} --target flower --budget 5 --out {out}/m.mm",
     "train --json": "train {data} --target flower --budget 5 --out {out}/m.mm --json",
+    "train --model auto": "train {data} --target flower --model auto --set max_seconds=600 --out {out}/m.mm",
     "train --stream": "train {data} --target flower --budget 5 --stream --block-rows 30 --out {out}/m.mm",
     "predict": "predict {model} {data}",
     "predict --out": "predict {model} {data} --out {out}/p.csv",

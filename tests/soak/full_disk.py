@@ -24,6 +24,7 @@ from maxmargin import io
 KIBIBYTES = (8, 24, 400)
 COMMANDS = {
     "train": "train {data} --target flower --budget 5 --checkpoint-every 0 --out {disk}/out",
+    "train --model auto": "train {data} --target flower --model auto --checkpoint-every 0 --out {disk}/out",
     "train --stream": "train {data} --target flower --budget 5 --stream --block-rows 30 --out {disk}/out",
     "predict": "predict {model} {data} --scores --probabilities --out {disk}/out",
     "report": "report {model} {data} --out {disk}/out",

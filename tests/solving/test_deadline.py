@@ -201,7 +201,7 @@ def test_a_solve_that_another_thread_cancels_raises():
 
 def test_a_step_without_progress_after_the_deadline_is_not_stalled(clock):
     def step():
-        clock[0] += 10.0
+        clock[0] += 10_000.0
         return True
 
     status, _ = drive(State(), step, lambda: Certificate(primal=1.0), Stop(deadline=Deadline(5.0)))
@@ -223,3 +223,23 @@ def test_columns_without_time_have_zero_coefficients(n_threads):
     assert all(result.status is Status.TIME_LIMIT for result in results)
     with pytest.raises(Cancelled):
         solve_columns(solve, 3, Stop(), n_threads)
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_columns_cut_on_several_threads_are_a_timeout(n_threads):
+    stop = Stop()
+
+    def solve(column, stop, n_inner):
+        stop.deadline.cut()
+        raise Cancelled("cancelled")
+
+    with pytest.raises(TimeoutError, match="raise max_seconds"), ended_in_time(stop.deadline, "a step"):
+        solve_columns(solve, 3, stop, n_threads)
+
+
+def test_work_is_cancelled_after_the_time_is_up_too(clock):
+    late = Deadline(1.0)
+    clock[0] += 10_000.0
+    late.cancel()
+    assert late.flag[0]
+    assert late.has_cut

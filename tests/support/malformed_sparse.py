@@ -182,6 +182,13 @@ def uses() -> dict[str, Callable[[Any, np.ndarray], Any]]:
         "bounds.report": lambda X, y: bounds.report(fitted("KernelSVC"), X, y),
         "explain": lambda X, y: fitted("KernelSVC").explain(X),
         "score": lambda X, y: fitted("PathCV").score(X, y),
+        "fit_blocks": lambda X, y: EVERY["SparseKernelClassifier"]().fit_blocks([(X, y)]),
+        "fit_blocks, a later block": lambda X, y: EVERY["SparseKernelClassifier"]().fit_blocks(
+            [(Z, y), (X, y)]
+        ),
+        "importance": lambda X, y: mm.importance(fitted("KernelSVC"), X),
+        "importance of AutoSVC": lambda X, y: mm.importance(fitted("AutoSVC"), X),
+        "suspects": lambda X, y: mm.KernelSVC(loss="ramp").suspects(X, y),
     }
 
 

@@ -207,19 +207,21 @@ class FittedFolds:
     def _fold(self, g: int, split: Split, which: np.ndarray, seconds: float) -> FoldScores:
         """The scores of one fold, in so many seconds; nan for values that there was no time for."""
         train, test = split
+        values, rows = self.grid.values[which], np.full((len(which), 4), np.nan)
+        whole = Deadline(seconds)
+        if whole.passed():
+            return FoldScores(*rows.T)
         estimator = clone(self.estimator).set_params(**self.grid.at_gamma(g))
         X, y = _safe_split(estimator, self.X, self.y, train)
         X_test, y_test = _safe_split(estimator, self.X, self.y, test, train)
         weight = None if self.weight is None else self.weight[train]
         weighted = {} if self.weight is None else {"sample_weight": self.weight[test]}
-        values, rows = self.grid.values[which], np.full((len(which), 4), np.nan)
         if one_class(y):
             models = iter([(DummyClassifier().fit(np.zeros((len(y), 1)), y), 0.0)] * len(values))
         else:
             name = self.grid.name
             how = start_in_search(estimator, name)
             models = along(estimator, name, values, X, y, weight, how)
-        whole = Deadline(seconds)
         with whole.nested(1.0 - SCORING_TIME_SHARE), suppress(TimeoutError):
             for k, (model, fit_seconds) in enumerate(models):
                 begun = time.perf_counter()

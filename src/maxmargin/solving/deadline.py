@@ -94,8 +94,8 @@ class Deadline:
         return nested
 
     def cancel(self) -> None:
-        """End all work: another thread has failed."""
-        self.flag[0] = CANCELLED
+        """End all work: another thread has failed; if it was cut, the reason stays that the time is up."""
+        self.flag[0] = OUT_OF_TIME if self.has_cut else CANCELLED
 
     def cut(self) -> None:
         """End all work: the time is up."""
