@@ -9,7 +9,8 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import _num_samples, column_or_1d
 
-from ..data import check_folds, check_label_types, given_folds, stratified_folds
+from .._native import is_sparse
+from ..data import check_folds, check_label_types, checked_input, given_folds, stratified_folds
 
 __all__ = ["label_suspects", "out_of_fold_margins"]
 
@@ -28,7 +29,9 @@ def out_of_fold_margins(model: Any, X: Any, y: Any, cv: Any = 5) -> np.ndarray:
     """
     check_folds(cv)
     check_label_types(y)
-    y = column_or_1d(y)
+    X, y = checked_input(X), column_or_1d(y)
+    if is_sparse(X):
+        X = X.tocsr()  # whose rows can be taken
     n = _num_samples(X)
     if len(y) != n:
         raise ValueError(f"y must have a label for each of the {n} rows; got {len(y)}.")
