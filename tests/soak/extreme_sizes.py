@@ -65,8 +65,8 @@ def write(folder: Path, name: str) -> list[str]:
     """A data file, and the arguments that train on it."""
     case, path = name.partition(".")[0].removesuffix("-stream"), folder / name
     X, y = rows(case)
-    X = X[:20] if case == "wide" else X
-    y = y[: X.shape[0]]
+    if case == "wide":
+        X, y = X[:5], y[:5] % 2
     if path.suffix == ".npz" and sparse.issparse(X):
         np.savez(path, X_data=X.data, X_indices=X.indices, X_indptr=X.indptr, X_shape=X.shape, y=y)
     elif path.suffix == ".npz":
