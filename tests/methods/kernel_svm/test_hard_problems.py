@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.svm import SVC
 from support.svc_models import LOSSES, blobs
 
 from maxmargin import KernelSVC
@@ -73,3 +74,33 @@ def test_one_sample_of_a_class(loss, C):
     a = min(C, 2.0) if loss == "hinge" else 2.0 / (1.0 + 2.0 / C)
     np.testing.assert_allclose(pair.dual_coef_, [[-a, a]], rtol=1e-9)
     assert pair.intercept_[0] == pytest.approx(-0.5 * a, abs=1e-9)
+
+
+def noisy_product(n):
+    rng = np.random.default_rng(n)
+    X = rng.normal(size=(n, 3))
+    return X, np.where(X[:, 0] * X[:, 1] + 0.4 * rng.normal(size=n) > 0.0, 1, -1)
+
+
+@pytest.mark.parametrize("gamma", [0.1, 8.0])
+@pytest.mark.parametrize("n", [300, 1100])
+def test_large_C_reaches_the_dual_value_of_libsvm(n, gamma):
+    """Blocks that take many pairs, and Newton steps between these."""
+    X, y = noisy_product(n)
+    peer = SVC(C=1e3, gamma=gamma, tol=1e-4).fit(X, y)
+    a, Z = peer.dual_coef_[0], peer.support_vectors_
+    K = np.exp(-gamma * ((Z[:, None] - Z) ** 2).sum(axis=2))
+    dual = np.abs(a).sum() - 0.5 * a @ K @ a
+    model = KernelSVC(1e3, gamma=gamma, tol=1e-5).fit(X, y)
+    assert model.status_ == "converged"
+    assert model.objective_ >= dual * (1.0 - 1e-9)
+    assert model.objective_ * (1.0 - model.dual_gap_) >= dual * (1.0 - 2e-5)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("gamma", [0.1, 8.0])
+def test_large_C_has_the_same_bits_for_any_number_of_threads(gamma, loss):
+    X, y = noisy_product(1100)
+    one, two = (KernelSVC(1e3, gamma=gamma, loss=loss, n_jobs=n).fit(X, y) for n in (1, 2))
+    assert one.dual_coef_.tobytes() == two.dual_coef_.tobytes()
+    assert one.intercept_.tobytes() == two.intercept_.tobytes()
