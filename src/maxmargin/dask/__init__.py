@@ -9,11 +9,18 @@ from typing import TYPE_CHECKING, Any
 from .._lazy import lazy
 
 if TYPE_CHECKING:
+    from .clients import connected, fit_on_cluster, shared
     from .estimators import DaskLinearSVC, DaskSparseKernelClassifier
 
-__all__ = ["DaskLinearSVC", "DaskSparseKernelClassifier"]
+__all__ = ["DaskLinearSVC", "DaskSparseKernelClassifier", "connected", "fit_on_cluster", "shared"]
 
-_imported = lazy(__name__, {"estimators": ["DaskLinearSVC", "DaskSparseKernelClassifier"]})
+_imported = lazy(
+    __name__,
+    {
+        "clients": ["connected", "fit_on_cluster", "shared"],
+        "estimators": ["DaskLinearSVC", "DaskSparseKernelClassifier"],
+    },
+)
 
 
 def __getattr__(name: str) -> Any:

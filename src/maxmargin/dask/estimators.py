@@ -10,13 +10,10 @@ from dask.delayed import delayed
 from distributed import Client, default_client
 from sklearn.utils.metaestimators import available_if
 
-from ..base import fit_deadline
-from ..checkpoints import fit_record
-from ..methods.blocks import fit_in_passes
 from ..methods.budget import SparseKernelClassifier
 from ..methods.linear import LinearSVC
 from .blocks import blocks_of, is_collection, row_parts
-from .passes import DaskPasses
+from .clients import fit_on_cluster
 
 __all__ = ["DaskLinearSVC", "DaskSparseKernelClassifier"]
 
@@ -53,8 +50,7 @@ class FitsCollections:
         """
         blocks = blocks_of(X, y, sample_weight)
         client = self.client or default_client()
-        with np.errstate(under="ignore"), fit_deadline(self) as deadline, fit_record(self) as record:
-            fit_in_passes(self, DaskPasses(client, blocks, deadline), deadline, record, sample_rows)
+        fit_on_cluster(self, client, blocks, sample_rows=sample_rows)
         if hasattr(X, "columns"):
             self.feature_names_in_ = np.array(X.columns, dtype=object)
         return self

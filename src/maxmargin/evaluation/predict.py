@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from .._native import started_thread
-from ..io.readers import Source
+from ..io.readers import Source, file_parts
 from ..metrics import Decision
 from .answers import answers
 
@@ -63,6 +63,7 @@ def predictions(
     probabilities: bool = False,
     decision: Decision | None = None,
     batch: int = PREDICTED_ROWS,
+    client: Any = None,
 ) -> Iterator[Predicted]:
     r"""Predictions of a fitted pipeline for the rows of a source, in their order.
 
@@ -79,6 +80,8 @@ def predictions(
         How classes are chosen, as :func:`stored_decision` gives it; by default as the model does.
     batch : int, default=16384
         Rows at a time; the predictions do not depend on it.
+    client : distributed.Client, optional
+        Whose workers predict, a whole file at a time.
 
     Yields
     ------
@@ -102,6 +105,10 @@ def predictions(
         raise ValueError(
             f"{type(classifier).__name__} gives no probabilities; ask for scores, or train a model that does."
         )
+    if client is not None:
+        options = {"scores": scores, "probabilities": probabilities, "decision": decision, "batch": batch}
+        yield from _on_cluster(client, model, source, options)
+        return
     for block in ahead(source.blocks(batch)):
         if block.n_rows:
             X = model[:-1].transform(block)
@@ -116,6 +123,24 @@ def predictions(
 def _decided(classifier: Any, X: Any, decision: Decision) -> np.ndarray:
     told = answers(classifier, X)
     return np.asarray(classifier.classes_)[decision.predicted(told.scores, told.probabilities)]
+
+
+def _on_cluster(client: Any, model: Any, source: Source, options: dict[str, Any]) -> Iterator[Predicted]:
+    """The same, by the workers of a Dask client: each file is one task."""
+    everywhere = client.submit(_same, model, pure=False)  # one task's result, not an argument of each
+    waiting = [
+        client.submit(_all_predictions, everywhere, file, options, pure=False) for file in file_parts(source)
+    ]
+    while waiting:  # what is written need not stay on the cluster
+        yield from waiting.pop(0).result()
+
+
+def _same(model: Any) -> Any:
+    return model
+
+
+def _all_predictions(model: Any, file: Source, options: dict[str, Any]) -> list[Predicted]:
+    return list(predictions(model, file, **options))
 
 
 Item = TypeVar("Item")

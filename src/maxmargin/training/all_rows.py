@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import copy
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -29,6 +30,7 @@ class PreparedBlocks:
     preparation: TablePreparation
     request: Request
     part: Part
+    begins: Any = None  # which rows are held out where the source begins, if it is part of another
 
     @property
     def name(self) -> str:
@@ -37,7 +39,7 @@ class PreparedBlocks:
 
     def blocks(self) -> Iterator[RowBlock]:
         """The blocks of one more pass over the file."""
-        held_out = self.request.held_out()
+        held_out = self.request.held_out() if self.begins is None else copy.deepcopy(self.begins)
         for block in self.source.blocks(self.request.block_rows):
             mask = held_out.of_block(*labels_of(block, self.source.name), block)
             some = self._part(block, mask)
@@ -74,7 +76,15 @@ class AllRowsTraining(Training):
         self._set_checkpoint(estimator, phase)
         blocks = PreparedBlocks(self.source, preparation, self.request, part)
         with self.reporter.clock("solver"), self.reporter.watching(estimator, phase):
-            return estimator.fit_blocks(blocks)
+            return estimator.fit_blocks(blocks, progress=self._progress(phase))
+
+    def _progress(self, phase: str) -> Callable[[int, int], None]:
+        """What a pass reports: its number, and how many blocks it has."""
+
+        def tell(n_passes: int, n_blocks: int) -> None:
+            self.reporter.say(phase, n_blocks, passes=n_passes)
+
+        return tell
 
     def _validated(self, estimator: Any, preparation: TablePreparation, n_rows: int) -> dict[str, Any] | None:
         tally, n_passed = HeldOutTally(estimator, self.request.cost), 0

@@ -70,6 +70,8 @@ def train(
     cost: Mapping[str, Any] | None = None,
     group: str | None = None,
     time: str | None = None,
+    client: Any = None,
+    persist: bool = False,
     callback: Callable[[Progress], object] | None = None,
 ) -> Trained:
     r"""Train a classifier on a data file.
@@ -120,6 +122,11 @@ def train(
         A column that is not a feature: rows with the same value are held out together.
     time : str, optional
         A column of numbers or dates that is not a feature: the latest rows are held out.
+    client : distributed.Client, optional
+        Fit to all rows in passes on its workers, each of which reads whole files; with the blocks of one
+        machine, and the same bits. For models that have ``fit_blocks``.
+    persist : bool, default=False
+        Whether the workers keep the prepared rows in memory, instead of reading the files in every pass.
     callback : callable, optional
         Called with a :class:`Progress` during training.
 
@@ -164,6 +171,8 @@ def train(
     request = replace(request, split=split)
     reporter = Reporter(callback)
     way = _streamed if stream else _gathered
+    if client is not None:
+        way = _cluster_way(request, client, persist, stream or sample)
     with reporter.clock("total"), digest_of(source.name) as digest:
         data, preparation, outcome = way(request, reporter, source, digest)
         data = data | digest()
@@ -187,6 +196,34 @@ def _gathered(
         return data, preparation, Training(request, reporter).run(found, preparation)
     data |= {"n_rows_kept": found.n_rows, "share_kept": 1.0}
     return data, preparation, AllRowsTraining(request, reporter, source).run(found, preparation)
+
+
+def _cluster_way(request: Request, client: Any, persist: bool, other_way: bool) -> Any:
+    """The training on a client's workers; refused are models that cannot be fitted in passes."""
+    if request.kind.name == AUTO_MODEL:
+        request = replace(request, kind=model_kind(MODEL_WITHOUT_ROWS_IN_MEMORY))
+    if other_way or not fits_blocks(request.estimator()):
+        raise ValueError(
+            f"a cluster fits models in passes over all rows; {request.kind.name!r} with these parameters, a "
+            "sample and a stream are not. Use sparse-kernel, or linear with loss=squared-hinge or log."
+        )
+
+    def run(
+        request: Request, reporter: Reporter, source: Source, digest: Digest
+    ) -> tuple[dict[str, Any], TablePreparation, Outcome]:
+        from .on_cluster import ClusterTraining
+
+        if request.kind.name == AUTO_MODEL:
+            request = replace(request, kind=model_kind(MODEL_WITHOUT_ROWS_IN_MEMORY))
+        preparation = TablePreparation()
+        found = Gathering(request.held_out(), preparation, None, request.seed, reporter).read(source)
+        request.check_costs(found)
+        warn_of_written_numbers(preparation, getattr(source, "declared", ()))
+        data = data_record(source, found, preparation) | {"n_rows_kept": found.n_rows, "share_kept": 1.0}
+        training = ClusterTraining(request, reporter, source, client, persist)
+        return data, preparation, training.run(found, preparation)
+
+    return run
 
 
 def _streamed(

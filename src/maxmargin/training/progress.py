@@ -17,6 +17,7 @@ class Progress:
     done: int  # rows read or validated, choices tried, support vectors or iterations of a fit
     total: int | None = None
     gap: float | None = None  # relative duality gap, of a fit
+    passes: int | None = None  # the number of a pass over all rows, of which ``done`` blocks are read
 
 
 class Reporter:
@@ -26,10 +27,17 @@ class Reporter:
         self.callback = callback
         self.seconds: dict[str, float] = {}
 
-    def say(self, phase: str, done: int, total: int | None = None, gap: float | None = None) -> None:
+    def say(
+        self,
+        phase: str,
+        done: int,
+        total: int | None = None,
+        gap: float | None = None,
+        passes: int | None = None,
+    ) -> None:
         """Call the callback, if there is one."""
         if self.callback is not None:
-            self.callback(Progress(phase, done, total, gap))
+            self.callback(Progress(phase, done, total, gap, passes))
 
     @contextmanager
     def clock(self, work: str) -> Iterator[None]:

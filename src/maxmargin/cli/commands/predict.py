@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from ..frame import Bar, Reading, Show, UsageError, bar, check_out, facts, standard_output
+from ..frame import Bar, ClusterOptions, Reading, Show, UsageError, bar, check_out, facts, standard_output
 
 if TYPE_CHECKING:
     import numpy as np
@@ -39,6 +39,7 @@ def predict(
             show_default=False,
         ),
     ] = False,
+    cluster: ClusterOptions = ClusterOptions(),  # noqa: B008
     reading: Reading = Reading(),  # noqa: B008
     show: Show = Show(),  # noqa: B008
 ) -> None:
@@ -62,14 +63,16 @@ def predict(
     written = safe_field if safe_csv else field
     ids = tuple(getattr(source, "ids", ()))
     text = PredictionText(fitted.classes_, scores=scores, probabilities=probabilities, ids=ids, field=written)
-    blocks = predictions(fitted, source, scores=scores, probabilities=probabilities, decision=decision)
-    start = time.perf_counter()
-    if out is None and show.json:
-        rows = [row for block in blocks for row in _rows(block)]
-        show.answer({"model": model, "data": data, "columns": text.columns, "rows": rows})
-        return
-    with bar(show) as line, _opened(out) as write:
-        n_rows = _write(write, text, blocks, line)
+    options = {"scores": scores, "probabilities": probabilities, "decision": decision}
+    with cluster.client() as client:
+        blocks = predictions(fitted, source, **options, client=client)
+        start = time.perf_counter()
+        if out is None and show.json:
+            rows = [row for block in blocks for row in _rows(block)]
+            show.answer({"model": model, "data": data, "columns": text.columns, "rows": rows})
+            return
+        with bar(show) as line, _opened(out) as write:
+            n_rows = _write(write, text, blocks, line)
     if out is not None:
         seconds = time.perf_counter() - start
         document = {"model": model, "data": data, "rows": n_rows, "out": out, "seconds": seconds}

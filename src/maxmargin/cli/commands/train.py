@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from ...training import DEFAULT_MODEL, MODELS, parameters_from_text
-from ..frame import Interrupted, Reading, Show, TrainingProgress, UsageError, bar, check_out, worded
+from ..frame import (
+    ClusterOptions,
+    Interrupted,
+    Reading,
+    Show,
+    TrainingProgress,
+    UsageError,
+    bar,
+    check_out,
+    worded,
+)
 from ..frame import texts as summary
 
 if TYPE_CHECKING:
@@ -104,12 +114,18 @@ class ResourceOptions:
 
 
 def train(
-    data: Annotated[Path, Parameter(help="Rows with a target: CSV, TSV, LIBSVM, Parquet or npz.")],
+    data: Annotated[
+        Path,
+        Parameter(
+            help="Rows with a target: CSV, TSV, LIBSVM, Parquet or npz; a pattern such as 'rows/*.csv'."
+        ),
+    ],
     /,
-    *,
+    *more: Annotated[Path, Parameter(help="More files with the same columns.")],
     out: Annotated[Path | None, Parameter(help="The model file [DATA with the suffix .mm].")] = None,
     options: ModelOptions = ModelOptions(),
     resources: ResourceOptions = ResourceOptions(),
+    cluster: ClusterOptions = ClusterOptions(),  # noqa: B008
     reading: Reading = Reading(),  # noqa: B008
     show: Show = Show(),  # noqa: B008
 ) -> None:
@@ -121,13 +137,15 @@ def train(
     """
     from ... import io
 
-    source = reading.open(data)
+    source = reading.open([data, *more] if more else data)
     if source.target is None:
         raise UsageError(_without_target(source))
-    out = out or model_file(data)
-    check_out(out, data)
+    files = [Path(part.name) for part in getattr(source, "parts", [source])]
+    out = out or model_file(files[0])
+    check_out(out, *files)
     replaced = out.exists()
-    trained = _trained(source, options, resources, resources.beside(out), show)
+    with cluster.client() as client:
+        trained = _trained(source, options, resources, resources.beside(out), show, client, cluster.persist)
     record = trained.record | {"command": show.invocation.again()}
     try:
         io.save(trained.model, out, record=record)
@@ -139,7 +157,13 @@ def train(
 
 
 def _trained(
-    source: Source, options: ModelOptions, resources: ResourceOptions, checkpoint: Path, show: Show
+    source: Source,
+    options: ModelOptions,
+    resources: ResourceOptions,
+    checkpoint: Path,
+    show: Show,
+    client: Any = None,
+    persist: bool = False,
 ) -> Any:
     from ...training import cost_from_text, train
 
@@ -164,6 +188,8 @@ def _trained(
                 cost=cost_from_text(options.cost) if options.cost else None,
                 group=options.group,
                 time=options.time,
+                client=client,
+                persist=persist,
                 callback=TrainingProgress(line),
             )
     except KeyboardInterrupt:

@@ -2,6 +2,7 @@
 
 from . import texts
 from .app import run
+from .cluster import ClusterOptions
 from .column_texts import column_parts
 from .drift_texts import drift_parts
 from .messages import EXIT_FAILED, EXIT_OK, Interrupted, UsageError, check_out, worded
@@ -14,6 +15,7 @@ __all__ = [
     "EXIT_FAILED",
     "EXIT_OK",
     "Bar",
+    "ClusterOptions",
     "Interrupted",
     "Reading",
     "Show",

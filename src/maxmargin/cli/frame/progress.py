@@ -90,6 +90,9 @@ class TrainingProgress:
         if event.phase != self._phase:
             self._phase, self._first = event.phase, 1.0
             self._line.start(what)
+        if event.passes is not None:
+            self._line.tell(what, event.done, None, f"pass {event.passes}, {event.done:,} blocks")
+            return
         if event.gap is None:
             self._line.tell(what, event.done, event.total, f"{event.done:,} rows")
             return

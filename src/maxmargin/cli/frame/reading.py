@@ -79,8 +79,8 @@ class Reading:
             raise UsageError(f"--words and --numbers both name {', '.join(both)}; name it in one of them.")
         return words | numbers
 
-    def open(self, path: Path) -> Source:
-        """The file, read as these options say."""
+    def open(self, path: Path | list[Path]) -> Source:
+        """The file, or several, read as these options say."""
         from ... import io
 
         return io.open_source(path, **self.options())

@@ -3,7 +3,7 @@
 from .chosen import chosen
 from .errors import DataFormatError
 from .open import DEFAULT_MISSING, open_source
-from .several import SeveralFiles
+from .several import SeveralFiles, file_parts
 from .table import BLOCK_ROWS, Block, Column, Kind, Source, Words, join, read_all
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "Source",
     "Words",
     "chosen",
+    "file_parts",
     "join",
     "open_source",
     "read_all",

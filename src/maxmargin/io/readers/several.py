@@ -8,11 +8,12 @@ from glob import glob, has_magic
 from pathlib import Path
 from typing import Any
 
+from .chosen import chosen
 from .errors import DataFormatError
 from .open import open_source
 from .table import BLOCK_ROWS, Block, Column, Source
 
-__all__ = ["SeveralFiles", "open_several", "paths_of"]
+__all__ = ["SeveralFiles", "file_parts", "open_several", "paths_of"]
 
 
 def paths_of(given: Any) -> list[Path]:
@@ -92,7 +93,7 @@ class SeveralFiles:
         return found
 
     def __getattr__(self, name: str) -> Any:
-        if name in ("names", "fixed"):
+        if name in ("names", "fixed", "ids", "drop"):
             return getattr(self.parts[0], name)
         raise AttributeError(name)
 
@@ -117,3 +118,13 @@ class SeveralFiles:
         """Those of every file."""
         found: dict[str, Any] = self.parts[0].options()
         return found
+
+
+def file_parts(source: Any) -> list[Any]:
+    """The sources of the single files, each with the columns that are chosen."""
+    if isinstance(source, SeveralFiles):
+        return source.parts
+    inner = getattr(source, "source", None)
+    if isinstance(inner, SeveralFiles):
+        return [chosen(part, source.drop, source.ids, source.beside) for part in inner.parts]
+    return [source]
