@@ -42,6 +42,7 @@ ORDER = [
     "methods.baselines",
     "methods.output_code",
     "methods",
+    "clusters",
     "dask",
     "selection",
     "inspection",

@@ -16,8 +16,8 @@ from sklearn.base import clone
 from maxmargin import LinearSVC, SparseKernelClassifier
 from maxmargin._native import Cancelled
 from maxmargin.dask import DaskLinearSVC, DaskSparseKernelClassifier
-from maxmargin.dask import passes as dask_passes
-from maxmargin.dask.passes import DaskPasses
+from maxmargin.clusters import passes as dask_passes
+from maxmargin.clusters.passes import DaskPasses
 from maxmargin.io import load, save
 from maxmargin.methods.blocks import row_block
 from maxmargin.solving import Deadline
@@ -246,7 +246,7 @@ def test_another_version_on_a_worker_is_refused(client, monkeypatch):
 
 def test_without_the_extra_the_import_names_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
-    for name in [name for name in sys.modules if name.startswith("maxmargin.dask")]:
+    for name in [name for name in sys.modules if name.startswith(("maxmargin.dask", "maxmargin.clusters"))]:
         monkeypatch.delitem(sys.modules, name)
     with pytest.raises(ImportError, match=r"pip install 'maxmargin\[dask\]'"):
         from maxmargin.dask import DaskSparseKernelClassifier  # noqa: F401

@@ -4,29 +4,14 @@ A fit has the bits of ``fit_blocks`` on the same blocks, whatever the number of 
 die on the way.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .._lazy import lazy
+from ..clusters import with_dask
 
 if TYPE_CHECKING:
-    from .clients import connected, fit_on_cluster, shared
     from .estimators import DaskLinearSVC, DaskSparseKernelClassifier
 
-__all__ = ["DaskLinearSVC", "DaskSparseKernelClassifier", "connected", "fit_on_cluster", "shared"]
+__all__ = ["DaskLinearSVC", "DaskSparseKernelClassifier"]
 
-_imported = lazy(
-    __name__,
-    {
-        "clients": ["connected", "fit_on_cluster", "shared"],
-        "estimators": ["DaskLinearSVC", "DaskSparseKernelClassifier"],
-    },
-)
-
-
-def __getattr__(name: str) -> Any:
-    try:
-        return _imported(name)
-    except ModuleNotFoundError as error:
-        raise ImportError(
-            "maxmargin.dask needs dask and distributed: pip install 'maxmargin[dask]'."
-        ) from error
+__getattr__ = with_dask(lazy(__name__, {"estimators": ["DaskLinearSVC", "DaskSparseKernelClassifier"]}))

@@ -13,7 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from ..methods.budget import SparseKernelClassifier
 from ..methods.linear import LinearSVC
 from .blocks import blocks_of, is_collection, row_parts
-from .clients import fit_on_cluster
+from ..clusters import fit_on_cluster
 
 __all__ = ["DaskLinearSVC", "DaskSparseKernelClassifier"]
 

@@ -45,7 +45,7 @@ class ClusterTraining(AllRowsTraining):
         return self._layout
 
     def _fit_part(self, preparation: TablePreparation, part: Part, phase: str) -> Any:
-        from ..dask import fit_on_cluster
+        from ..clusters import fit_on_cluster
 
         estimator = self.request.estimator()
         self._set_checkpoint(estimator, phase)
@@ -59,7 +59,7 @@ class ClusterTraining(AllRowsTraining):
         """A Dask task for each block; those of a file come from one task that reads it."""
         from dask.delayed import delayed
 
-        from ..dask import shared
+        from ..clusters import shared
 
         prepared, found = shared(preparation), []
         for number, (file, (begins, n_blocks)) in enumerate(zip(self.files, self.layout(), strict=True)):

@@ -45,7 +45,7 @@ class ClusterOptions:
                 raise UsageError("--persist is about a cluster; give --workers or --cluster too.")
             yield None
             return
-        from ...dask import connected
+        from ...clusters import connected
 
         with connected(self.cluster, self.workers) as client:
             yield client
