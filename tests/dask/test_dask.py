@@ -15,9 +15,9 @@ from sklearn.base import clone
 
 from maxmargin import LinearSVC, SparseKernelClassifier
 from maxmargin._native import Cancelled
-from maxmargin.dask import DaskLinearSVC, DaskSparseKernelClassifier
 from maxmargin.clusters import passes as dask_passes
 from maxmargin.clusters.passes import DaskPasses
+from maxmargin.dask import DaskLinearSVC, DaskSparseKernelClassifier
 from maxmargin.io import load, save
 from maxmargin.methods.blocks import row_block
 from maxmargin.solving import Deadline

@@ -10,10 +10,10 @@ from dask.delayed import delayed
 from distributed import Client, default_client
 from sklearn.utils.metaestimators import available_if
 
+from ..clusters import fit_on_cluster
 from ..methods.budget import SparseKernelClassifier
 from ..methods.linear import LinearSVC
 from .blocks import blocks_of, is_collection, row_parts
-from ..clusters import fit_on_cluster
 
 __all__ = ["DaskLinearSVC", "DaskSparseKernelClassifier"]
 
