@@ -95,8 +95,8 @@ def reference(title: str, module: str, names: list[str], opening: str = "") -> s
     lines = [f"# {title}", "", opening, "", "```{eval-rst}", f".. currentmodule:: {module}", ""]
     for name in names:
         value = getattr(home, name)
-        if name in CONSTANTS:
-            lines += [f".. py:data:: {name}", "", f"   {CONSTANTS[name].replace('`', '``')}", ""]
+        if not callable(value):
+            lines += [f".. py:data:: {name}", "", f"   {CONSTANTS.get(name, '').replace('`', '``')}", ""]
         else:
             lines += automatic("class" if isinstance(value, type) else "function", name)
     return "\n".join([*lines, "```", ""])
