@@ -31,7 +31,6 @@ mathjax_path = "mathjax/tex-chtml.js"
 autosummary_generate = False
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
-autodoc_default_options = {"show-inheritance": False}
 numpydoc_show_class_members = False
 add_module_names = False
 toc_object_entries = False
