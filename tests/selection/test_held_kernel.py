@@ -18,7 +18,7 @@ from maxmargin import (
     _native,
 )
 from maxmargin.kernels import RBF, Exponential, Laplacian
-from maxmargin.selection.shared_kernel import HeldKernel
+from maxmargin.selection.held_kernel import HeldKernel
 
 
 @pytest.mark.parametrize("kernel", [RBF, Laplacian, Exponential])

@@ -5,162 +5,77 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
-#include <limits>
 #include <numeric>
 #include <vector>
-
-#include "maxmargin/solvers/polish.hpp"
-#include "maxmargin/solvers/working_set.hpp"
 
 namespace maxmargin {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr double EPS = std::numeric_limits<double>::epsilon();
 
 struct Stopped {};  // thrown where `cancel` is set
 
-// The memory of one pair, reused for the next.
+// The column of one pair, with the rows of its two classes in turn.
 class PairColumn {
   public:
-    PairColumn(const PairData& data, const PairRules& rules, const Poll& poll)
-        : data_(data), rules_(rules), poll_(poll) {}
+    PairColumn(const PairData& data, const ColumnRules& rules, const Poll& poll)
+        : data_(data), poll_(poll), column_(data.squared, rules, poll) {}
 
     // Takes the rows of classes i and j. The caller fills K (n, n) of an eager pair.
     double* start(std::size_t i, std::size_t j) {
-        const std::size_t n_first = data_.size(i);
-        n_ = n_first + data_.size(j);
-        for (auto* part : {&a_, &g_, &lower_, &upper_, &y_, &cost_}) part->assign(n_, 0.0);
-        length_.resize(n_), index_.resize(n_);
-        for (std::size_t k = 0; k < n_; ++k) {
-            const std::size_t row =
-                k < n_first ? std::size_t(data_.starts[i]) + k : std::size_t(data_.starts[j]) + k - n_first;
-            cost_[k] = data_.cost[row], length_[k] = data_.length[row], index_[k] = data_.index[row];
+        first_class_ = i, second_class_ = j;
+        const std::size_t n_first = data_.size(i), n = n_first + data_.size(j);
+        column_.resize(n), index_.resize(n);
+        for (std::size_t k = 0; k < n; ++k) {
+            const std::size_t row = row_of(k);
+            column_.cost()[k] = data_.cost[row], column_.length()[k] = data_.length[row];
+            column_.y()[k] = k < n_first ? -1.0 : 1.0, index_[k] = data_.index[row];
         }
-        total_ = std::accumulate(cost_.begin() + 1, cost_.end(), cost_[0]);
-        for (std::size_t k = 0; k < n_; ++k) {
-            const double largest = data_.squared ? 2.0 * std::sqrt(cost_[k]) * std::sqrt(total_) : cost_[k];
-            g_[k] = y_[k] = k < n_first ? -1.0 : 1.0;
-            (k < n_first ? lower_ : upper_)[k] = k < n_first ? -largest : largest;
-        }
-        tiny_ = total_ * (data_.squared ? 0.5 : 1.0) * EPS;
-        K_.resize(n_ * n_), block_.resize(n_ * n_);
-        known_.assign(n_, data_.eager(i, j));
-        dual_ = 0.0;
-        seen_ = look(samples(), scratch_);
-        first_ = seen_;
-        return K_.data();
+        known_.assign(n, data_.eager(i, j));
+        column_.start();
+        first_ = column_.seen();
+        return column_.K();
     }
 
-    PairEnd solve() {
-        if (!std::isfinite(seen_.gap) || !(seen_.gap > rules_.tol * std::max(seen_.gap, tiny_)))
-            return PairEnd::left;
-        bool polished = n_ > rules_.max_polished;
-        for (n_iter_ = 1;; ++n_iter_) {
-            if (n_iter_ > rules_.max_iter) return PairEnd::left;
-            const bool weary = !polished && n_iter_ > rules_.max_steps;
-            if (open() && !weary) {
-                const bool stalled = advance(rules_.target);
-                if (open() && (polished || !stalled)) {
-                    if (stalled || n_iter_ > rules_.max_steps) return PairEnd::left;
-                    continue;
-                }
-            }
-            if (!polished) {
-                if (n_ > rules_.max_polished_at_once) advance(rules_.polish_gap);
-                const FaceRows<double> rows{K_.data(), [this](const auto& which) { store()(which); }};
-                if (!polish(samples(), rows, [this] { return poll_(), false; })) return PairEnd::left;
-                seen_ = look(samples(), scratch_);
-            }
-            dual_ = dual_value(samples());
-            return good() ? PairEnd::solved : PairEnd::left;
-        }
+    ColumnEnd solve() {
+        if (!(first_.gap > column_.tiny())) return ColumnEnd::left;
+        return column_.solve(RowStore<double>{data_.source, index_, column_.K(), known_.data(), 1, poll_});
     }
 
     void store_first(const PairResults& to, std::size_t t) const {
         to.intercept[t] = first_.b;
         to.first[2 * t] = first_.gap, to.first[2 * t + 1] = first_.violation;
-        const double last[] = {first_.gap, 0.0, first_.violation, tiny_};
+        const double last[] = {first_.gap, 0.0, first_.violation, column_.tiny()};
         std::copy_n(last, 4, to.last + 4 * t);
     }
 
-    void store(const PairResults& to, std::size_t t, std::size_t i, std::size_t j) const {
-        const std::size_t width = data_.n_classes() - 1, n_first = data_.size(i);
-        to.intercept[t] = seen_.b;
-        const double last[] = {dual_ + seen_.gap, std::max(dual_, 0.0), seen_.violation, tiny_};
+    void store(const PairResults& to, std::size_t t) const {
+        const std::size_t width = data_.n_classes() - 1, n_first = data_.size(first_class_);
+        const Look seen = column_.seen();
+        to.intercept[t] = seen.b;
+        const double last[] = {column_.dual() + seen.gap, std::max(column_.dual(), 0.0), seen.violation,
+                               column_.tiny()};
         std::copy_n(last, 4, to.last + 4 * t);
-        to.n_iter[t] = std::int32_t(n_iter_);
-        to.n_support[t] =
-            std::int32_t(std::count_if(a_.begin(), a_.end(), [](double a) { return a != 0.0; }));
-        for (std::size_t k = 0; k < n_; ++k) {
-            const std::size_t row =
-                k < n_first ? std::size_t(data_.starts[i]) + k : std::size_t(data_.starts[j]) + k - n_first;
-            to.coef[row * width + (k < n_first ? j - 1 : i)] = a_[k];
-        }
+        to.n_iter[t] = std::int32_t(column_.n_iter());
+        to.n_support[t] = std::int32_t(column_.n_support());
+        for (std::size_t k = 0; k < column_.n(); ++k)
+            to.coef[row_of(k) * width + (k < n_first ? second_class_ - 1 : first_class_)] = column_.a()[k];
     }
 
   private:
-    Samples samples() {
-        return {n_,        a_.data(),    g_.data(),    lower_.data(), upper_.data(),
-                y_.data(), cost_.data(), data_.squared};
-    }
-
-    RowStore<double> store() { return {data_.source, index_, K_.data(), known_.data(), 1, poll_}; }
-
-    bool open() const { return !(seen_.gap <= rules_.target * std::max(std::abs(dual_), tiny_)); }
-
-    // Rounds until the gap is at most `target` of the dual value; true if nothing moved.
-    bool advance(double target) {
-        const std::size_t largest = std::min(n_, rules_.max_block);
-        const std::size_t block =
-            std::min(largest, std::max(rules_.min_block, n_ / rules_.blocks_per_problem));
-        const WorkingRows<double> rows{{K_.data(), n_}, store(), block_.data()};
-        const RoundRules round{block,  largest, rules_.free_share, rules_.rounds_per_step, rules_.inner,
-                               target, tiny_,   rules_.seconds};
-        const RoundsEnd end = rounds(samples(), rows, round, dual_, 1, poll_);
-        dual_ = end.dual;
-        seen_ = look(samples(), scratch_);
-        return end.stalled;
-    }
-
-    // Whether the certificate is within the tolerance, by so much that rounding in double cannot matter.
-    bool good() {
-        const double primal = dual_ + seen_.gap, scale = std::max({std::abs(primal), std::abs(dual_), tiny_});
-        if (!std::isfinite(primal) || !(scale > 0.0)) return false;
-        const double gap = (primal - dual_) / scale;
-        return -1e-10 < gap && gap <= rules_.tol && rounding() <= 0.5 * rules_.negligible_rounding * scale;
-    }
-
-    // double_rounding of methods/kernel_svm/rounding.py
-    double rounding() {
-        const Samples s = samples();
-        double norm = 0.0, sum = 0.0, largest = 0.0, grown = 0.0, moved = 0.0;
-        for (std::size_t k = 0; k < n_; ++k) {
-            norm += a_[k] * a_[k] * length_[k] * length_[k];
-            sum += a_[k], largest = std::max(largest, std::abs(g_[k]));
-        }
-        if (!(norm > 0.0)) return std::numeric_limits<double>::infinity();
-        norm = std::sqrt(norm);
-        for (std::size_t k = 0; k < n_; ++k) {
-            const double width = EPS * (rules_.double_errors * norm * length_[k] + 1.0 + std::abs(seen_.b));
-            const double r = s.residual(k) - seen_.b;
-            grown += std::max(gap_term(s, k, r - width), gap_term(s, k, r + width)) - gap_term(s, k, r);
-            moved += 0.5 * std::abs(a_[k]) * width;
-        }
-        return grown + moved + std::abs(sum) * (std::abs(seen_.b) + largest);
+    std::size_t row_of(std::size_t k) const {
+        const std::size_t n_first = data_.size(first_class_);
+        return k < n_first ? std::size_t(data_.starts[first_class_]) + k
+                           : std::size_t(data_.starts[second_class_]) + k - n_first;
     }
 
     const PairData& data_;
-    const PairRules& rules_;
     const Poll& poll_;
-    std::size_t n_ = 0, n_iter_ = 0;
-    double total_ = 0.0, tiny_ = 0.0, dual_ = 0.0;
-    Look seen_{}, first_{};
-    std::vector<double> a_, g_, lower_, upper_, y_, cost_, length_, K_, block_;
+    SmallColumn column_;
+    std::size_t first_class_ = 0, second_class_ = 0;
+    Look first_{};
     std::vector<std::int64_t> index_;
     std::vector<std::uint8_t> known_;
-    Residuals scratch_;
 };
 
 // Consecutive classes with enough rows for one product, and the kernel values of each class with itself.
@@ -222,7 +137,7 @@ void gather_pair(double* K, std::size_t n_first, std::size_t n_second, const dou
 
 }  // namespace
 
-void solve_pairs(const PairData& data, const PairRules& rules, const PairResults& results,
+void solve_pairs(const PairData& data, const ColumnRules& rules, const PairResults& results,
                  const volatile std::uint8_t* cancel, int n_threads, const Poll& poll) {
     const auto deadline = Clock::now() + std::chrono::duration<double>(rules.seconds);
     const std::size_t k = data.n_classes();
@@ -247,7 +162,7 @@ void solve_pairs(const PairData& data, const PairRules& rules, const PairResults
                 double* K = column.start(i, j);
                 column.store_first(results, t);
                 if (late || start >= deadline) {
-                    results.end[t] = std::uint8_t(PairEnd::late);
+                    results.end[t] = std::uint8_t(ColumnEnd::late);
                     continue;
                 }
                 const std::size_t place =
@@ -255,8 +170,8 @@ void solve_pairs(const PairData& data, const PairRules& rules, const PairResults
                 if (data.eager(i, j))
                     gather_pair(K, data.size(i), data.size(j), groups.own(i), groups.own(j),
                                 panel.data() + place, width);
-                const PairEnd end = column.solve();
-                if (end == PairEnd::solved) column.store(results, t, i, j);
+                const ColumnEnd end = column.solve();
+                if (end == ColumnEnd::solved) column.store(results, t);
                 results.seconds[t] = std::chrono::duration<float>(Clock::now() - start).count();
                 results.end[t] = std::uint8_t(end);
             }

@@ -1,14 +1,12 @@
-// The kernel SVMs of all pairs of small classes, in one call: smo.hpp has the problem of one pair,
-// methods/kernel_svm/small_sets.py the method, whose steps are taken here in the same order with the same
-// numbers. A pair that needs anything else (a singular face, a gap that stays open) is left to that one.
+// The kernel SVMs of all pairs of small classes, in one call; small_column.hpp solves one pair.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
-#include "maxmargin/core/threads.hpp"
 #include "maxmargin/kernels/kernel_rows.hpp"
+#include "maxmargin/solvers/small_column.hpp"
 
 namespace maxmargin {
 
@@ -26,18 +24,6 @@ struct PairData {
     std::size_t size(std::size_t c) const { return std::size_t(starts[c + 1] - starts[c]); }
 };
 
-struct PairRules {
-    double tol, target;  // relative gap of the certificate, and that to which pairs are optimised
-    double polish_gap;   // relative gap to reach before the exact method starts
-    double free_share, inner, negligible_rounding, double_errors;
-    std::size_t min_block, blocks_per_problem, max_block;
-    std::size_t rounds_per_step, max_iter, max_steps, max_polished;
-    std::size_t max_polished_at_once;  // samples of a pair that needs no rounds before the exact method
-    double seconds;
-};
-
-enum class PairEnd : std::uint8_t { cut, solved, left, late };
-
 // One entry for each pair (0, 1), (0, 2), ..., (1, 2), ...
 struct PairResults {
     double* coef;  // (rows, n_classes - 1): of each row, against the other classes in ascending order
@@ -51,7 +37,7 @@ struct PairResults {
 
 // A pair is `late` if its turn came after the time limit, and `cut` once `cancel` is set: both have zero
 // coefficients, and `late` ones their first certificate.
-void solve_pairs(const PairData& data, const PairRules& rules, const PairResults& results,
+void solve_pairs(const PairData& data, const ColumnRules& rules, const PairResults& results,
                  const volatile std::uint8_t* cancel, int n_threads, const Poll& poll);
 
 }  // namespace maxmargin

@@ -32,6 +32,7 @@ __all__ = [
     "svm_look",
     "svm_packed_block",
     "svm_pairs",
+    "svm_paths",
     "svm_polish",
     "svm_rounds",
     "svm_small_rounds",
@@ -42,6 +43,7 @@ svm_dual = _core.svm_dual  # the dual value
 svm_look = _core.svm_look  # intercept, gap and violation
 svm_rounds = _core.svm_rounds  # blocks in turn, whose rows `fetch` computes
 svm_small_rounds = _core.svm_small_rounds  # the same, with the rows computed by a RowFiller's source
+svm_paths = _core.svm_paths  # small columns over one stored matrix, each for several costs
 svm_polish = _core.svm_polish  # small problems to machine precision
 pack_rows = _core.pack_rows  # kernel values as 16-bit numbers
 packed_size = _core.packed_size  # how many, for a block of n samples

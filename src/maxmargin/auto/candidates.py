@@ -11,10 +11,11 @@ from ..methods.budget import SparseKernelClassifier
 from ..methods.kernel_svm import KernelSVC
 from ..methods.linear import LinearSVC
 
-__all__ = ["CODES", "Candidate", "Trial", "candidates_for", "first_grid", "neighbourhood"]
+__all__ = ["CODES", "Candidate", "Trial", "candidates_for", "first_grid", "larger", "neighbourhood"]
 
 CODES = ("one-vs-one", "one-vs-rest")
-CS = 10.0 ** np.arange(-1.0, 4.0)
+CS = 10.0 ** np.arange(-1.0, 2.0)
+LARGE_CS = 10.0 ** np.arange(2.0, 4.0)  # where the largest of CS is promising
 LINEAR_CS = 10.0 ** np.arange(-3.0, 2.0)
 GAMMA_FACTORS = {
     "rbf": 4.0 ** np.arange(-2.0, 2.0),
@@ -102,6 +103,11 @@ def first_grid(candidate: Candidate, medians: dict[str, dict[str, float]]) -> li
     gammas = medians[candidate.view][candidate.kernel] * GAMMA_FACTORS[candidate.kernel]
     values = [float(C) for C in CS] if candidate.budget is None else [None]
     return [[Trial(candidate, float(gamma), value) for value in values] for gamma in gammas]
+
+
+def larger(trial: Trial) -> list[Trial]:
+    """The same point with larger values of C."""
+    return [Trial(trial.candidate, trial.gamma, float(C)) for C in LARGE_CS]
 
 
 def neighbourhood(trials: list[Trial], means: np.ndarray, n_candidates: int) -> list[list[Trial]]:

@@ -12,7 +12,7 @@ from ..calibration import CalibratedScores
 from .candidates import Trial
 from .folds import Sample
 
-__all__ = ["Choice", "Judge", "choose", "sentence"]
+__all__ = ["Choice", "Judge", "choose", "compared", "sentence"]
 
 ROUNDING = 1e-12
 LEAST_PROBABILITY = 1e-15
@@ -104,6 +104,16 @@ class Choice:
     means: np.ndarray
     differences: np.ndarray
     standard_errors: np.ndarray
+
+
+def compared(trials: list[Trial], judge: Judge) -> Choice:
+    """The trial with the least loss, and how far all are behind it."""
+    found = [judge.losses(trial) for trial in trials]
+    weight = found[0][1]
+    losses = np.array([loss for loss, _ in found])
+    best = int(np.argmin(losses @ weight))
+    differences, errors = paired(losses, best, weight)
+    return Choice(best, best, losses @ (weight / weight.sum()), differences, errors)
 
 
 def choose(trials: list[Trial], judge: Judge) -> Choice:

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..base import importances_at
 from ..table import TablePreparation
+from .scaling import ColumnScaling
 
 __all__ = ["ChosenModel"]
 
@@ -16,6 +17,7 @@ class ChosenModel:
     """Attributes of ``estimator_``, in terms of the columns of X as given."""
 
     estimator_: Any
+    scaling_: ColumnScaling
     table_: TablePreparation | None
     n_features_in_: int
 
@@ -35,11 +37,14 @@ class ChosenModel:
     @property
     def feature_importances_(self) -> np.ndarray:
         """Shares of the columns of X in what the outputs depend on; see :func:`maxmargin.importance`."""
-        return self._by_given_column(np.asarray(self.estimator_.feature_importances_))
+        if self.scaling_.rotation is None:
+            return self._by_given_column(np.asarray(self.estimator_.feature_importances_))
+        points, rotation = self.estimator_.support_vectors_, self.scaling_.rotation
+        return self._by_given_column(importances_at(self.estimator_, points, rotation))
 
     def _importance_at(self, X: Any) -> np.ndarray:
         """The same over the rows of X."""
-        return self._by_given_column(importances_at(self.estimator_, self._scaled(X)))
+        return self._by_given_column(importances_at(self.estimator_, self._scaled(X), self.scaling_.rotation))
 
     def _by_given_column(self, shares: np.ndarray) -> np.ndarray:
         if self.table_ is None:

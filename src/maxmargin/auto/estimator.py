@@ -39,13 +39,21 @@ from .choice import sentence
 from .chosen import ChosenModel
 from .cost import OPERATIONS_PER_SECOND, affordable_budget, shape_of
 from .folds import Sample, median_gammas
-from .metric import Metric, learn_metric, metric_line, metric_on_all_rows, metric_words
+from .metric import (
+    MAX_FULL_COLUMNS,
+    METRICS,
+    Metric,
+    MetricFits,
+    learn_metric,
+    metric_line,
+    metric_on_all_rows,
+    metric_words,
+)
 from .scaling import scalings
 from .search import Found, Search
 
 __all__ = ["AutoSVC"]
 
-METRICS = ("auto", "diagonal")
 METRIC_OPERATIONS_SHARE = 0.1  # of what max_seconds has room for
 METRIC_TIME_SHARE = 0.4  # of the time that the search has left
 SEARCH_TIME_SHARE = 0.6  # of max_seconds; the fit to all rows has the rest
@@ -72,9 +80,10 @@ class AutoSVC(ChosenModel, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         longer, with the status "time_limit".
     budget : int, optional
         At most so many support vectors.
-    learn_metric : {"auto", "diagonal"} or None, default="auto"
+    learn_metric : {"auto", "diagonal", "full"} or None, default="auto"
         Scale the columns of a chosen kernel model by the root of the average squared gradient of its decision
-        function and fit again, if the held-out loss falls by more than a standard error. None: never.
+        function and fit again, if the held-out loss falls by more than a standard error. "full" also tries
+        the root of the whole average outer product of gradients, which combines columns. None: never.
     scoring : str or callable, optional
         One of scikit-learn's scorers; by default the 0-1 error, with the log loss as tie-break.
     cv : int, splitter or iterable of splits, default=5
@@ -185,13 +194,12 @@ class AutoSVC(ChosenModel, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         found = self._search(sample, seed, deadline, record)
         trial = found.trials[found.choice.chosen]
         self.scaling_ = views[trial.candidate.view]
-        metric = self._learned_metric(found, trial, seed, deadline)
+        fits = MetricFits(trial, {"n_jobs": self.n_jobs, "random_state": seed}, seed)
+        metric = self._learned_metric(found, fits, deadline)
         if metric is not None and metric.accepted:
-            common = {"n_jobs": self.n_jobs, "random_state": seed}
             X = matrices[trial.candidate.view]
-            given = (X, data.labels, data.weight)
-            factors, gamma = metric_on_all_rows(trial, metric.n_rounds, given, common, seed)
-            self.scaling_ = replace(self.scaling_, scale=self.scaling_.scale / factors)
+            coordinates, gamma = metric_on_all_rows(metric, fits, (X, data.labels, data.weight))
+            self.scaling_ = self.scaling_.with_metric(coordinates)
             sample.views[trial.candidate.view] = self.scaling_.transform(rows)
             trial = replace(metric.trial, gamma=gamma)
         self.calibrator_ = found.judge.calibrator(trial)
@@ -201,25 +209,24 @@ class AutoSVC(ChosenModel, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self._explain(found, metric)
         return self
 
-    def _learned_metric(self, found: Found, trial: Trial, seed: int, deadline: Deadline) -> Metric | None:
+    def _learned_metric(self, found: Found, fits: MetricFits, deadline: Deadline) -> Metric | None:
         """What a metric does on the held-out rows; None where it is not wanted, not possible or too dear."""
-        candidate, sample = trial.candidate, found.judge.sample
+        candidate, sample = fits.trial.candidate, found.judge.sample
         X = sample.views[candidate.view]
         if self.learn_metric is None or candidate.is_linear or candidate.budget is not None or is_sparse(X):
             return None
-        cost = 3.0 * len(sample.splits) * shape_of(X, sample.labels).fit(candidate)
+        kinds = [k for k in METRICS[self.learn_metric] if k == "diagonal" or X.shape[1] <= MAX_FULL_COLUMNS]
+        cost = 3.0 * len(kinds) * len(sample.splits) * shape_of(X, sample.labels).fit(candidate)
         if X.shape[1] < 2 or cost > METRIC_OPERATIONS_SHARE * self.max_seconds * OPERATIONS_PER_SECOND:
             return None
         with deadline.nested(METRIC_TIME_SHARE) as until, until_cut(until):
-            return learn_metric(
-                trial, found.judge, {"n_jobs": self.n_jobs, "random_state": seed}, seed, until
-            )
+            return learn_metric(tuple(kinds), fits, found.judge, until)
         return None
 
     def _check_parameters(self) -> None:
         check_number("max_seconds", self.max_seconds, above=0.0)
         if self.learn_metric is not None:
-            check_choice("learn_metric", self.learn_metric, METRICS)
+            check_choice("learn_metric", self.learn_metric, tuple(METRICS))
         check_folds(self.cv)
         if self.column_groups is not None:
             raise ValueError(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy.spatial.distance import cdist
+from scipy.spatial.distance import pdist
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import get_scorer
@@ -18,7 +18,7 @@ from ..selection import Grid, KernelFolds, along, start_in_search
 from ..solving import Deadline, Status
 from .candidates import Candidate, Trial
 
-__all__ = ["Sample", "StageFits", "median_gammas"]
+__all__ = ["Sample", "StageFits", "median_gamma_of", "median_gammas"]
 
 MAX_DISTANCE_ROWS = 500  # for the median of distances that are not Euclidean
 
@@ -49,16 +49,22 @@ class Sample:
         return Sample(views, self.labels[which], self.weight[which], self.fold[which], self.n_classes)
 
 
+def median_gamma_of(kernel: str, X: Any, weight: np.ndarray, seed: int) -> float:
+    """The gamma at which half of the kernel values are below 1/e."""
+    if kernel != "laplacian":
+        squared = median_gamma(X, np.random.default_rng(seed), weight)
+        return squared if kernel == "rbf" else float(np.sqrt(squared))
+    some = X[:MAX_DISTANCE_ROWS].astype(np.float64)
+    distances = pdist(some, "cityblock")
+    positive = distances[distances > 0.0]
+    return 1.0 / float(np.median(positive)) if len(positive) else 1.0
+
+
 def median_gammas(X: Any, weight: np.ndarray, seed: int) -> dict[str, float]:
-    """For each kernel, the gamma at which half of the kernel values are below 1/e."""
-    squared = median_gamma(X, np.random.default_rng(seed), weight)
+    """The same for each kernel that the rows can have."""
+    squared = median_gamma_of("rbf", X, weight, seed)
     found = {"rbf": squared, "exponential": float(np.sqrt(squared))}
-    if not is_sparse(X):
-        some = X[:MAX_DISTANCE_ROWS].astype(np.float64)
-        distances = cdist(some, some, "cityblock")
-        positive = distances[distances > 0.0]
-        found["laplacian"] = 1.0 / float(np.median(positive)) if len(positive) else 1.0
-    return found
+    return found if is_sparse(X) else found | {"laplacian": median_gamma_of("laplacian", X, weight, seed)}
 
 
 @dataclass
@@ -103,22 +109,22 @@ class StageFits:
         return True
 
     def _kernel_folds(self, candidate: Candidate, grid: Grid) -> KernelFolds:
-        X = self.sample.views[candidate.view]
-        estimator = candidate.estimator(grid.gammas[0], None, **self.common)
-        runner = KernelFolds(
-            estimator,
-            X,
-            self.sample.labels,
-            self.sample.weight,
-            self.sample.splits,
-            grid,
-            get_scorer("accuracy"),
-            self.common["n_jobs"],
-        )
         key = (candidate.kernel, candidate.view)
-        if key in self.kernels:
-            runner.held = self.kernels[key].held
-        self.kernels[key] = runner
+        if key not in self.kernels:
+            self.kernels[key] = KernelFolds(
+                candidate.estimator(grid.gammas[0], None, **self.common),
+                self.sample.views[candidate.view],
+                self.sample.labels,
+                self.sample.weight,
+                self.sample.splits,
+                grid,
+                get_scorer("accuracy"),
+                self.common["n_jobs"],
+                exactly=False,
+            )
+        runner = self.kernels[key]
+        runner.grid = grid
+        runner.estimator.set_params(code=candidate.code)
         return runner
 
     def _separate(self, trials: list[Trial], folds: list[int]) -> bool:

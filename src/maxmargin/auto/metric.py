@@ -1,40 +1,56 @@
-"""A learned metric: columns scaled by the root of the average squared gradient of the decision function.
+"""A learned metric: coordinates in which the decision function changes equally fast.
 
-The gradient of a fitted model shows along which columns its outputs change (the diagonal of the average
-gradient outer product). Scaling the columns by its root and fitting again is repeated. Each fold learns its
-own metric from its training rows, so held-out losses are honest; the metric is accepted only if the loss
-falls by more than a standard error of the paired differences.
+The gradient of a fitted model shows along which columns its outputs change. Its average outer product M
+(or the diagonal of M) gives new coordinates, ``u M^(1/2)``, in which the model is fitted again. Each fold
+learns its own metric from its training rows, so held-out losses are honest; the metric is accepted only if
+the loss falls by more than a standard error of the paired differences.
 """
 
 from __future__ import annotations
 
 import itertools
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from .._native import one_blas_thread
 from ..base import squared_gradients
 from ..solving import Deadline, Status
 from .candidates import Trial
 from .choice import Judge, paired
-from .folds import StageFits, median_gammas
-from .search import Found
+from .folds import StageFits, median_gamma_of
+from .search import RACING_FOLDS, Found
 
-__all__ = ["Metric", "learn_metric", "metric_line", "metric_on_all_rows", "metric_words"]
+__all__ = [
+    "MAX_FULL_COLUMNS",
+    "METRICS",
+    "Metric",
+    "MetricFits",
+    "learn_metric",
+    "metric_line",
+    "metric_on_all_rows",
+    "metric_words",
+]
 
+METRICS = {"auto": ("diagonal",), "diagonal": ("diagonal",), "full": ("diagonal", "full")}
+MAX_FULL_COLUMNS = 500
 ROUNDS = 2
 MAX_GRADIENT_ROWS = 2000
-LEAST_FACTOR = 1e-4  # of a column that the outputs do not depend on
+LEAST_FACTOR = 1e-4  # of a column or direction that the outputs do not depend on
+
+Rows = tuple[Any, np.ndarray, np.ndarray]  # a matrix, labels, weights
 
 
 @dataclass(frozen=True)
 class Metric:
-    """What learning a metric did: the trial with it, after how many rounds, and whether it is accepted."""
+    """What learning a metric did: the trial with it, its kind, after how many rounds, what it gained."""
 
     trial: Trial
+    kind: str
     n_rounds: int
     gain: float
     standard_error: float
@@ -45,74 +61,112 @@ class Metric:
         return self.gain > self.standard_error
 
 
-def learn_metric(
-    trial: Trial, judge: Judge, common: dict[str, Any], seed: int, deadline: Deadline
-) -> Metric | None:
-    """The best round on the held-out rows of a stage; None if there was no time."""
-    sample = judge.sample
+@dataclass(frozen=True)
+class MetricFits:
+    """Fits of a trial's model in learned coordinates, with the parameters that all have in common."""
+
+    trial: Trial
+    common: dict[str, Any]
+    seed: int
+
+    def rounds(self, kind: str, data: Rows) -> Iterator[tuple[Any, np.ndarray]]:
+        """The model of each round and its coordinates: first without a metric."""
+        X, y, weight = data
+        metric, gamma = np.ones(X.shape[1]), self.trial.gamma
+        for k in range(ROUNDS + 1):
+            model = self.trial.candidate.estimator(gamma, self.trial.value, **self.common)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                model.fit(in_metric(X, metric), y, weight)
+            yield model, metric
+            if k < ROUNDS:
+                metric = _next(kind, model, X, metric)
+                gamma = self.gamma(data, metric)
+
+    def gamma(self, data: Rows, metric: np.ndarray) -> float:
+        """The gamma that is as far from the median heuristic as it was without the metric."""
+        kernel, (X, _, weight) = self.trial.candidate.kernel, data
+        before = median_gamma_of(kernel, X, weight, self.seed)
+        after = median_gamma_of(kernel, in_metric(X, metric), weight, self.seed)
+        return float(self.trial.gamma or before) * after / before
+
+
+def in_metric(X: np.ndarray, metric: np.ndarray) -> np.ndarray:
+    """Rows in the coordinates of a metric: a factor for each column, or a matrix."""
+    if metric.ndim == 1:
+        return X * metric.astype(X.dtype)
+    with one_blas_thread():
+        return X @ metric.astype(X.dtype)
+
+
+def _next(kind: str, model: Any, X: Any, metric: np.ndarray) -> np.ndarray:
+    """Coordinates from the gradients of a model in the last ones; squared, they have the mean 1."""
+    rows = X[np.linspace(0, len(X) - 1, min(len(X), MAX_GRADIENT_ROWS)).astype(np.intp)]
+    M = squared_gradients(model, in_metric(rows, metric), full=kind == "full")
+    if kind == "diagonal":
+        squares = M * metric**2
+        mean = float(squares.mean())
+        return np.maximum(np.sqrt(squares / mean), LEAST_FACTOR) if mean > 0.0 else metric
+    values, vectors = np.linalg.eigh(M)
+    if not values[-1] > 0.0:
+        return metric
+    roots = np.maximum(np.sqrt(np.maximum(values, 0.0) / values[-1]), LEAST_FACTOR)
+    root = (vectors * roots) @ vectors.T
+    moved = metric[:, None] * root if metric.ndim == 1 else metric @ root
+    return moved * np.sqrt(len(moved) / np.square(moved).sum())
+
+
+def learn_metric(kinds: tuple[str, ...], fits: MetricFits, judge: Judge, deadline: Deadline) -> Metric | None:
+    """The best kind and round on the held-out rows of a stage; None if there was no time."""
+    found = [_learned(kind, fits, judge, deadline) for kind in kinds]
+    known = [metric for metric in found if metric is not None]
+    return max(known, key=lambda metric: metric.gain - metric.standard_error, default=None)
+
+
+def _learned(kind: str, fits: MetricFits, judge: Judge, deadline: Deadline) -> Metric | None:
+    sample, trial = judge.sample, fits.trial
     known = np.isfinite(trial.scores if trial.scores.ndim == 1 else trial.scores[:, 0])
     rounds = [replace(trial, scores=np.full_like(trial.scores, np.nan)) for _ in range(ROUNDS)]
-    fits, X = StageFits(sample, common), sample.views[trial.candidate.view]
-    for train, test in sample.splits:
+    stage, X = StageFits(sample, fits.common), sample.views[trial.candidate.view]
+    splits = [(train, test) for train, test in sample.splits if known[test].any()]
+    for n_done, (train, test) in enumerate(splits, start=1):
         y, weight = sample.labels[train], sample.weight[train]
-        if not known[test].any() or len(np.unique(y)) < 2:
+        if len(np.unique(y)) < 2:
             continue
-        for k, (model, factors) in enumerate(_models(trial, X[train], y, weight, common, seed)):
+        for k, (model, metric) in enumerate(fits.rounds(kind, (X[train], y, weight))):
             if deadline.passed() or model.status_ == str(Status.TIME_LIMIT):
                 return None
             if k > 0:
-                fits.put(rounds[k - 1], test, model.classes_, model.decision_function(X[test] * factors))
+                decisions = model.decision_function(in_metric(X[test], metric))
+                stage.put(rounds[k - 1], test, model.classes_, decisions)
                 rounds[k - 1].n_support = max(rounds[k - 1].n_support, int(model.n_support_))
                 rounds[k - 1].gap = max(rounds[k - 1].gap, float(model.dual_gap_))
-    plain, weight = judge.losses(trial)
-    if any(len(judge.losses(r)[0]) != len(plain) for r in rounds):
+        if n_done == RACING_FOLDS < len(splits):
+            early = _compared(kind, trial, rounds, judge)
+            if early is None or early.gain <= 0.0:
+                return early
+    return _compared(kind, trial, rounds, judge)
+
+
+def _compared(kind: str, trial: Trial, rounds: list[Trial], judge: Judge) -> Metric | None:
+    """The best round against the trial without a metric, on the rows that were held out so far."""
+    done = np.isfinite(rounds[0].scores)
+    plain, weight = judge.losses(replace(trial, scores=np.where(done, trial.scores, np.nan)))
+    if len(plain) == 0 or any(len(judge.losses(r)[0]) != len(plain) for r in rounds):
         return None
     losses = np.array([plain, *(judge.losses(r)[0] for r in rounds)])
     best = 1 + int(np.argmin(losses[1:] @ weight))
     means, errors = paired(losses, 0, weight)
-    return Metric(rounds[best - 1], best, -float(means[best]), float(errors[best]))
+    return Metric(rounds[best - 1], kind, best, -float(means[best]), float(errors[best]))
 
 
-def metric_on_all_rows(
-    trial: Trial, n_rounds: int, data: tuple[Any, np.ndarray, np.ndarray], common: dict[str, Any], seed: int
-) -> tuple[np.ndarray, float]:
-    """Factors of the columns after so many rounds, and the gamma for them."""
-    X, labels, weight = data
-    factors = np.ones(X.shape[1])
-    for model, used in itertools.islice(_models(trial, X, labels, weight, common, seed), n_rounds):
-        factors = _factors(model, X, used.astype(float))
-    return factors, _gamma(trial, X, factors, weight, seed)
-
-
-def _models(
-    trial: Trial, X: Any, y: np.ndarray, weight: np.ndarray, common: dict[str, Any], seed: int
-) -> Any:
-    """The fits of each round, and the factors of their columns: first without a metric."""
-    factors, gamma = np.ones(X.shape[1]), trial.gamma
-    for k in range(ROUNDS + 1):
-        model = trial.candidate.estimator(gamma, trial.value, **common)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            model.fit(X * factors.astype(X.dtype), y, weight)
-        yield model, factors.astype(X.dtype)
-        if k < ROUNDS:
-            factors = _factors(model, X, factors)
-            gamma = _gamma(trial, X, factors, weight, seed)
-
-
-def _factors(model: Any, X: Any, factors: np.ndarray) -> np.ndarray:
-    """Roots of the average squared gradients by the columns of X; their squares have the mean 1."""
-    rows = np.linspace(0, len(X) - 1, min(len(X), MAX_GRADIENT_ROWS)).astype(np.intp)
-    squares = squared_gradients(model, X[rows] * factors.astype(X.dtype)) * factors**2
-    mean = float(squares.mean())
-    return np.maximum(np.sqrt(squares / mean), LEAST_FACTOR) if mean > 0.0 else factors
-
-
-def _gamma(trial: Trial, X: Any, factors: np.ndarray, weight: np.ndarray, seed: int) -> float:
-    """The gamma that is as far from the median heuristic as it was without the metric."""
-    before = median_gammas(X, weight, seed)[trial.candidate.kernel]
-    after = median_gammas(X * factors.astype(X.dtype), weight, seed)[trial.candidate.kernel]
-    return float(trial.gamma or before) * after / before
+def metric_on_all_rows(metric: Metric, fits: MetricFits, data: Rows) -> tuple[np.ndarray, float]:
+    """The coordinates after so many rounds, and the gamma for them."""
+    X = data[0]
+    coordinates = np.ones(X.shape[1])
+    for model, used in itertools.islice(fits.rounds(metric.kind, data), metric.n_rounds):
+        coordinates = _next(metric.kind, model, X, used)
+    return coordinates, fits.gamma(data, coordinates)
 
 
 def metric_words(metric: Metric | None) -> str:
@@ -121,7 +175,8 @@ def metric_words(metric: Metric | None) -> str:
         return ""
     change = f"{'lowers' if metric.gain > 0.0 else 'raises'} the held-out loss by {abs(metric.gain):.4f}"
     gain = f"it {change}, standard error {metric.standard_error:.4f}"
-    return f" A learned metric is {'accepted' if metric.accepted else 'rejected'}: {gain}."
+    full = "full " if metric.kind == "full" else ""
+    return f" A learned {full}metric is {'accepted' if metric.accepted else 'rejected'}: {gain}."
 
 
 def metric_line(found: Found, metric: Metric) -> dict[str, Any]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from .._native import is_sparse
+from .._native import is_sparse, one_blas_thread
 from ..solving import row_blocks
 
 __all__ = ["VIEWS", "ColumnScaling", "scalings"]
@@ -24,7 +24,8 @@ MAX_ENTRIES = 1 << 18  # of the columns whose moments are computed together
 class ColumnScaling:
     """``(u - center) / scale``, where u is x or, in ``bent`` columns, ``asinh((x - origin) / unit)``.
 
-    ``asinh`` is linear near 0 and a logarithm further out. For sparse rows ``origin`` and ``center`` are 0.
+    A full metric multiplies that by ``rotation`` from the right. ``asinh`` is linear near 0 and a logarithm
+    further out. For sparse rows ``origin`` and ``center`` are 0.
     """
 
     bent: np.ndarray
@@ -32,6 +33,7 @@ class ColumnScaling:
     unit: np.ndarray
     center: np.ndarray
     scale: np.ndarray
+    rotation: np.ndarray | None = None
 
     def transform(self, X: Any) -> Any:
         """The scaled columns, float32 for float32 rows and float64 for others."""
@@ -45,8 +47,19 @@ class ColumnScaling:
         out = np.empty(X.shape, dtype=dtype)
         for first in range(0, len(X), ROWS_PER_BLOCK):
             some = slice(first, first + ROWS_PER_BLOCK)
-            out[some] = (self._bend(X[some].astype(np.float64)) - self.center) / self.scale
+            u = (self._bend(X[some].astype(np.float64)) - self.center) / self.scale
+            out[some] = u if self.rotation is None else self._rotated(u)
         return out
+
+    def _rotated(self, u: np.ndarray) -> np.ndarray:
+        with one_blas_thread():
+            return u @ self.rotation
+
+    def with_metric(self, metric: np.ndarray) -> ColumnScaling:
+        """The same followed by a metric: a factor for each column, or a matrix."""
+        if metric.ndim == 1:
+            return replace(self, scale=self.scale / metric)
+        return replace(self, rotation=metric)
 
     def _bend(self, X: np.ndarray) -> np.ndarray:
         which = np.flatnonzero(self.bent)

@@ -11,12 +11,12 @@ import numpy as np
 
 from ..checkpoints import FitRecord
 from ..solving import Deadline, State, too_late, until_cut
-from .candidates import CODES, Candidate, Trial, first_grid, neighbourhood
-from .choice import Choice, Judge, choose
+from .candidates import CODES, Candidate, Trial, first_grid, larger, neighbourhood
+from .choice import Choice, Judge, choose, compared
 from .cost import Shape, shape_of
 from .folds import Sample, StageFits
 
-__all__ = ["Found", "Search"]
+__all__ = ["RACING_FOLDS", "Found", "Search"]
 
 FIRST_ROWS = 1000
 MAX_ROWS_AT_ONCE = 1500  # a table of so many rows needs no sample
@@ -107,18 +107,19 @@ class Search:
         n_folds = min(max(self._n_folds(size, groups), 1), len(sample.splits))
         first = list(range(min(RACING_FOLDS, n_folds)))
         trials = self._race(fits, groups, first)
+        if trials and is_first and self.in_time:
+            trials += self._race(fits, self._extended(trials, judge), first)
         if trials and sample.n_classes > 2 and is_first and self.in_time:
             trials += self._race(fits, self._recoded(trials, judge), first)
         if not trials:
             raise too_late(self.deadline, "AutoSVC to compare even one candidate")
-        choice = choose(trials, judge)
+        choice = compared(trials, judge)
         self._judge(trials, choice, len(sample))
         if len(first) < n_folds and self.in_time:
             finalists = self._finalists(trials, choice)
-            done = self._race(fits, grouped(finalists), list(range(len(first), n_folds)))
-            if done:
-                trials, choice = done, choose(done, judge)
-                self._judge(trials, choice, len(sample))
+            trials = self._race(fits, grouped(finalists), list(range(len(first), n_folds))) or trials
+        choice = choose(trials, judge)
+        self._judge(trials, choice, len(sample))
         return Found(trials, judge, choice, [], self.in_time)
 
     def _race(self, fits: StageFits, groups: list[list[Trial]], folds: list[int]) -> list[Trial]:
@@ -167,9 +168,24 @@ class Search:
             return fits.run(group, folds)
         return False
 
+    def _extended(self, trials: list[Trial], judge: Judge) -> list[list[Trial]]:
+        """Larger C where the loss does not rise with C, and is near the best or still falls."""
+        near = set(self._near(compared(trials, judge)))
+        place, more = {id(trial): k for k, trial in enumerate(trials)}, []
+        for group in grouped(trials):
+            last = group[-1]
+            if last.candidate.is_linear or last.candidate.budget is not None:
+                continue
+            own = compared(group, judge)
+            falls = own.differences[0] > own.standard_errors[0]
+            rises = own.differences[-1] > own.standard_errors[-1]
+            if not rises and (falls or place[id(last)] in near):
+                more.append(larger(last))
+        return more
+
     def _recoded(self, trials: list[Trial], judge: Judge) -> list[list[Trial]]:
         """The trials that are not far behind, of the best families, with the other code."""
-        choice = choose(trials, judge)
+        choice = compared(trials, judge)
         near = [trials[k] for k in self._near(choice)]
         best = [trials[k].candidate for k in np.argsort(choice.means, kind="stable")]
         families = list(dict.fromkeys(c for c in best if c.code in CODES and not c.is_linear))[:KEPT_FAMILIES]

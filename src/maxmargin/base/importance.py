@@ -27,12 +27,19 @@ def squared_gradients(model: Any, X: Any, *, full: bool = False) -> np.ndarray:
     return average_outer_product(model.kernel_, X, model.support_vectors_, coef, full=full)
 
 
-def importances_at(model: Any, X: Any) -> np.ndarray:
-    """Shares of the columns: the average squared gradient over rows of X times the variance there."""
+def importances_at(model: Any, X: Any, rotation: np.ndarray | None = None) -> np.ndarray:
+    """Shares of the columns: the average squared gradient over rows of X times the variance there.
+
+    With ``rotation``, a regular matrix, the rows are ``x @ rotation``, and the shares are those of x.
+    """
     if _is_expansion(model):
         check_gradient(model.kernel_)  # before X is read: it may be anything
     rows = some_rows(as_rows(X))
     with np.errstate(under="ignore"):
+        if rotation is not None:
+            outer = squared_gradients(model, rows, full=True)
+            squares = np.einsum("ij,jk,ik->i", rotation, outer, rotation)
+            return as_shares(squares * np.square(column_deviations(rows @ np.linalg.inv(rotation))))
         deviations = column_deviations(rows)
         if _is_expansion(model):
             return as_shares(squared_gradients(model, rows) * np.square(deviations))

@@ -10,8 +10,7 @@ from __future__ import annotations
 import time
 import warnings
 from dataclasses import dataclass, replace
-from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -20,31 +19,36 @@ from sklearn.exceptions import ConvergenceWarning
 from .. import _native
 from .._native import effective_n_threads
 from ..checkpoints import FitRecord
-from ..codes import code_from_name
-from ..data import MemoryPool, Rows, WeightedRows, canonical_index, check_costs, class_weights, lazy_array
+from ..codes import Code, code_from_name
+from ..data import MemoryPool, Rows, WeightedRows, canonical_index, check_costs, class_weights
 from ..decoders import DECODERS, decision_values, decoder_from_name
-from ..kernels import RBF, Kernel, KernelData, Precomputed, _OfDistance, _SquaredDistance, depends_on_data
-from ..methods.kernel_svm import KernelSVC, svm_path
+from ..kernels import Precomputed, depends_on_data
+from ..methods.kernel_svm import (
+    KernelSVC,
+    StoredColumn,
+    StoredPaths,
+    can_be_stored,
+    solve_stored,
+    svm_path,
+)
 from ..solving import (
     Deadline,
     SolverResult,
     Status,
     Stop,
-    row_blocks,
     solve_columns,
     until_cut,
     without_bound_words,
 )
 from .grid import Grid
+from .held_kernel import HeldData, HeldKernel
 from .search import FixedScores, FoldAnswers, FoldScores
 from .splits import Split
 
-__all__ = ["HeldData", "HeldKernel", "HeldMatrix", "KernelFolds", "can_share"]
+__all__ = ["KernelFolds", "can_share"]
 
 MAX_CONCURRENT_FOLDS = 4  # fixed, so that a fold's memory does not depend on the number of threads
 KERNEL_MEMORY_SHARE = 0.5  # of cache_mb, for the kernel matrix of all rows
-ROWS_PER_BLOCK = 64
-MAX_SQUARINGS = 4  # of a kernel matrix in place: each doubles the relative rounding error
 
 
 def can_share(estimator: KernelSVC, grid: Grid) -> bool:
@@ -70,7 +74,11 @@ class Fold:
 
 
 class KernelFolds:
-    """Folds of a :class:`KernelSVC` over one kernel matrix; ``search`` calls ``run``."""
+    """Folds of a :class:`KernelSVC` over one kernel matrix; ``search`` calls ``run``.
+
+    With ``exactly=False`` small problems are solved to the tolerance of the estimator in one native call, and
+    not to machine precision.
+    """
 
     def __init__(
         self,
@@ -82,7 +90,9 @@ class KernelFolds:
         grid: Grid,
         scorer: Any,
         n_jobs: int | None,
+        exactly: bool = True,
     ) -> None:
+        self.exactly = exactly
         self.estimator, self.grid, self.scorer, self.y, self.weight = estimator, grid, scorer, y, weight
         self.n_threads = effective_n_threads(estimator.n_jobs if n_jobs is None else n_jobs)
         estimator._check_parameters()
@@ -149,7 +159,15 @@ class KernelFolds:
             self.held = HeldKernel(self.X, self.index, self.n_threads, room)
         held = self.held.at(self._resolve(g), deadline.flag, several=self.grid.n_gammas > 1)
         n_held = self.held.K.nbytes * (1 if self.held.distances is None else 2)
-        share = max(self.limit - n_held, 0) // MAX_CONCURRENT_FOLDS
+        if not self.exactly and can_be_stored(held.X, len(self.index)):
+            return self._answers_at_once(held, folds, self.grid.values[which], deadline)
+        return self._answers_one_by_one(held, folds, which, deadline, max(self.limit - n_held, 0))
+
+    def _answers_one_by_one(
+        self, held: HeldData, folds: list[int], which: np.ndarray, deadline: Deadline, room: int
+    ) -> list[FoldAnswers]:
+        """Each fold by a solve of its own, with its share of the memory."""
+        share = room // MAX_CONCURRENT_FOLDS
         pool = MemoryPool(share // held.dtype.itemsize, held.dtype)
 
         def solve(k: int, stop: Stop, n_inner: int) -> FoldAnswers:
@@ -160,6 +178,58 @@ class KernelFolds:
         with _native.one_blas_thread():
             stop = self.estimator._stop(deadline)
             return solve_columns(solve, len(folds), stop, self.n_threads, MAX_CONCURRENT_FOLDS)
+
+    def _answers_at_once(
+        self, held: HeldData, folds: list[int], values: np.ndarray, deadline: Deadline
+    ) -> list[FoldAnswers]:
+        """All folds in one native call; those with a column that it leaves are solved again, one by one."""
+        problems = [self._fold(self.splits[k]) for k in folds]
+        codes = [self._code(problem) if len(problem.classes) > 1 else None for problem in problems]
+        sizes = [0 if code is None else code.n_columns for code in codes]
+        columns, unit = [], float(values[-1])
+        for problem, n_columns, code in zip(problems, sizes, codes):
+            for t in range(n_columns):
+                which, targets = code.column(problem.labels, t)
+                columns.append(StoredColumn(problem.train[which], targets, unit * problem.weight[which]))
+        stop, squared = self.estimator._stop(deadline), self.estimator.loss == "squared-hinge"
+        with _native.one_blas_thread():
+            found = (
+                solve_stored(held.X, columns, values / unit, squared, stop, self.n_threads)
+                if columns
+                else None
+            )
+            answers, last = [], 0
+            for k, problem, n_columns, code in zip(folds, problems, sizes, codes):
+                own, last = slice(last, last + n_columns), last + n_columns
+                if found is None or code is None or not found.solved[own].all():
+                    memory = np.empty(2 * len(problem.train) ** 2)
+                    answers.append(self._solve_fold(self.splits[k], held, values, stop, memory))
+                else:
+                    answers.append(self._stored_answers(k, problem, code, held, found, own))
+        return answers
+
+    def _stored_answers(
+        self, k: int, fold: Fold, code: Code, held: HeldData, found: StoredPaths, own: slice
+    ) -> FoldAnswers:
+        """The answers of the columns ``own``, which are those of one fold."""
+        n_values = found.gap.shape[1]
+        coef = np.zeros((len(fold.train), code.n_columns, n_values))
+        for t in range(code.n_columns):
+            coef[code.column(fold.labels, t)[0], t] = found.coef[own.start + t]
+        outputs = held.products(fold.test, fold.train, coef, fold.labels) + found.intercept[own]
+        decoder = decoder_from_name(self.estimator.decoder, code)
+        return FoldAnswers(
+            fold.classes,
+            self.splits[k][1],
+            [decision_values(outputs[:, :, v], code, decoder) for v in range(n_values)],
+            np.zeros(n_values),
+            found.gap[own].max(axis=0),
+            coef.any(axis=1).sum(axis=0),
+            [Status.CONVERGED] * n_values,
+        )
+
+    def _code(self, fold: Fold) -> Code:
+        return code_from_name(self.estimator.code, len(fold.classes), self.estimator._seed)
 
     def _scored(self, fold: FoldAnswers) -> FoldScores:
         weighted = {} if self.weight is None else {"sample_weight": self.weight[fold.test]}
@@ -201,7 +271,7 @@ class KernelFolds:
         model = self.estimator
         if len(fold.classes) < 2:
             return [np.zeros(len(fold.test))] * len(values), [], np.zeros(len(values), dtype=int)
-        code = code_from_name(model.code, len(fold.classes), model._seed)
+        code = self._code(fold)
         decoder = decoder_from_name(model.decoder, code)
         coef = np.zeros((len(fold.train), code.n_columns, len(values)))
         intercept = np.empty((code.n_columns, len(values)))
@@ -240,136 +310,3 @@ class KernelFolds:
                 ConvergenceWarning,
                 stacklevel=5,
             )
-
-
-@dataclass(frozen=True)
-class HeldMatrix(Precomputed):
-    """A symmetric kernel matrix computed here."""
-
-    positive: bool = False
-    name: ClassVar[str] = "held"
-
-
-@dataclass
-class HeldData(KernelData):
-    """Kernel values that are already computed; only sums of them are evaluated."""
-
-    def fill(self, which: np.ndarray, others: np.ndarray, out: tuple[np.ndarray, np.ndarray, int]) -> None:
-        """``rows[slots, first : first + len(others)] = between(which, others)``; out: rows, slots, first."""
-        _native.gather_rows(self.X, self.index[which], self.index[others], *out, self.n_threads, self.cancel)
-
-    def matmul(self, which: Any, others: Any, A: np.ndarray) -> np.ndarray:
-        """``between(which, others) @ A``, from whole rows of the symmetric matrix."""
-        sums = np.zeros((A.shape[1], len(self.X)))
-        for column, change in zip(sums, np.ascontiguousarray(-A.T, dtype=np.float64), strict=True):
-            _native.subtract_rows(self.X, self.index[others], change, column, self.n_threads, self.cancel)
-        return sums[:, self.index[which]].T
-
-    def products(self, rows: np.ndarray, others: np.ndarray, A: np.ndarray, labels: np.ndarray) -> np.ndarray:
-        """``K[rows][:, others]`` times A (len(others), n_columns, n_values), for rows of the whole matrix.
-
-        Each block of kernel values is read once, for all columns. Rows of one label take part in the same
-        columns, so a label needs only these.
-        """
-        used = np.flatnonzero(A.any(axis=(1, 2)))
-        used = used[np.argsort(labels[used], kind="stable")]
-        starts = np.searchsorted(labels[used], np.arange(labels.max() + 2))
-        parts = []
-        for first, last in pairwise(starts.tolist()):
-            some = A[used[first:last]]
-            columns = np.flatnonzero(some.any(axis=(0, 2)))
-            flat = some[:, columns].reshape(last - first, len(columns) * A.shape[2])
-            parts.append((slice(first, last), columns, flat.astype(self.X.dtype)))
-        out = np.zeros((len(rows), *A.shape[1:]))
-        for here in row_blocks(len(rows), ROWS_PER_BLOCK):
-            block = np.empty((here.stop - here.start, len(used)), dtype=self.X.dtype)
-            places = np.arange(len(block))
-            _native.gather_rows(self.X, rows[here], others[used], block, places, 0, 1, self.cancel)
-            for own, columns, flat in parts:
-                shape = len(block), len(columns), A.shape[2]
-                out[here, columns] += (block[:, own] @ flat).reshape(shape)
-        return out
-
-    def lengths(self, which: np.ndarray) -> np.ndarray:
-        """``sqrt(k(x, x))`` of the selected rows."""
-        return np.sqrt(np.maximum(self.X.diagonal()[self.index[which]].astype(np.float64), 0.0))
-
-
-class HeldKernel:
-    """The matrix of a kernel's values among the rows ``X[index]``, for a grid of its parameters in turn."""
-
-    def __init__(self, X: Any, index: np.ndarray, n_threads: int, limit: int) -> None:
-        self.X, self.index, self.n_threads = X, index, n_threads
-        dtype = X.dtype if X.dtype in (np.float32, np.float64) else np.dtype(np.float64)
-        n = len(index)
-        self.K = lazy_array(n * n, dtype).reshape(n, n)
-        self.with_distances = 2 * self.K.nbytes <= limit
-        self.distances: np.ndarray | None = None
-        self.kernel: Kernel | None = None
-        self.n_values = self.n_squarings = 0
-
-    @staticmethod
-    def n_bytes(n: int, dtype: Any) -> int:
-        """The bytes of one matrix."""
-        return n * n * (4 if dtype == np.float32 else 8)
-
-    def at(self, kernel: Kernel, cancel: np.ndarray = _native.NEVER, several: bool = False) -> HeldData:
-        """The matrix of a kernel with numeric parameters; ``several`` means that more gammas will follow."""
-        if kernel != self.kernel:
-            squarings = self._squarings(kernel)
-            self.kernel = None  # until its matrix is complete: the time may run out
-            if isinstance(kernel, RBF) and self.with_distances and (several or self.distances is not None):
-                self._map_distances(float(kernel.gamma), cancel)
-            elif squarings:
-                for _ in range(squarings):
-                    np.multiply(self.K, self.K, out=self.K)
-                self.n_squarings += squarings
-            else:
-                self._compute(kernel, cancel)
-            self.kernel = kernel
-        single = self.K.dtype == np.float32  # rounded from the values of the rows
-        source = KernelData(kernel, self.X, self.index, self.n_threads) if single else None
-        every = np.arange(len(self.K))
-        return HeldData(HeldMatrix(kernel.positive), self.K, every, self.n_threads, source=source)
-
-    def _squarings(self, kernel: Kernel) -> int:
-        """The number of squarings from the current gamma to the kernel's; 0 if squaring cannot reach it."""
-        before = self.kernel
-        if not isinstance(kernel, _OfDistance) or not isinstance(before, type(kernel)):
-            return 0
-        steps = np.log2(float(kernel.gamma) / float(before.gamma))
-        n = round(steps)
-        exact = abs(steps - n) <= 4.0 * np.finfo(float).eps * max(1.0, abs(steps))
-        return n if exact and 0 < n <= MAX_SQUARINGS - self.n_squarings else 0
-
-    def _compute(self, kernel: Kernel, cancel: np.ndarray) -> None:
-        everyone = np.arange(len(self.K))
-        data = KernelData(kernel, self.X, self.index, self.n_threads, cancel=cancel)
-        data.fill(everyone, everyone, (self.K, everyone, 0))
-        self.n_values, self.n_squarings = self.n_values + data.n_values, 0
-
-    def _map_distances(self, gamma: float, cancel: np.ndarray) -> None:
-        """``K = exp(-gamma D)``."""
-        if self.distances is None:
-            distances = lazy_array(self.K.size, self.K.dtype).reshape(self.K.shape)
-            _native.kernel_block(
-                self.X,
-                self.X,
-                _SquaredDistance(),
-                x_rows=self.index,
-                z_rows=self.index,
-                out=distances,
-                n_threads=self.n_threads,
-                cancel=cancel,
-            )
-            self.distances = distances
-            self.n_values += self.K.size
-        D, scale = self.distances, self.K.dtype.type(-gamma)
-
-        def work(first: int) -> None:
-            some = slice(first, first + ROWS_PER_BLOCK)
-            np.multiply(D[some], scale, out=self.K[some])
-            _native.exp(self.K[some], self.K[some])
-
-        with _native.ThreadPool(self.n_threads) as executor:
-            list(executor.map(work, range(0, len(D), ROWS_PER_BLOCK)))

@@ -174,6 +174,7 @@ PARTS: dict[str, StoredClass] = {
             "bent": Flags(("scaled columns",)),
             **dict.fromkeys(("origin", "center"), Floats(("scaled columns",))),
             **dict.fromkeys(("unit", "scale"), Floats(("scaled columns",), least=np.finfo(np.float64).tiny)),
+            "rotation": Maybe(Floats(("scaled columns", "scaled columns"))),
         },
     ),
     # streams

@@ -255,7 +255,8 @@ def prepared(graph: Graph, model: Any, X: str) -> str:
     if scaling.bent.any():
         u = graph.add("Div", graph.add("Sub", X, scaling.origin), scaling.unit)
         X = graph.add("Where", graph.constant(scaling.bent, np.bool_), _asinh(graph, u), X)
-    return graph.add("Div", graph.add("Sub", X, scaling.center), scaling.scale)
+    X = graph.add("Div", graph.add("Sub", X, scaling.center), scaling.scale)
+    return X if scaling.rotation is None else graph.add("MatMul", X, scaling.rotation)
 
 
 def _asinh(graph: Graph, u: str) -> str:

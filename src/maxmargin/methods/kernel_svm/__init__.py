@@ -11,14 +11,19 @@ from .estimator import LOSSES, KernelSVC
 from .path import svm_path
 from .problem import SvmProblem, refuted_by
 from .rounding import RoundedPoint, double_rounding
+from .stored_columns import StoredColumn, StoredPaths, can_be_stored, solve_stored
 
 __all__ = [
     "LOSSES",
     "CalibratedSVC",
     "KernelSVC",
     "RoundedPoint",
+    "StoredColumn",
+    "StoredPaths",
     "SvmProblem",
+    "can_be_stored",
     "double_rounding",
     "refuted_by",
+    "solve_stored",
     "svm_path",
 ]

@@ -37,7 +37,7 @@ from .small_sets import (
     ROUNDS_PER_STEP,
 )
 
-__all__ = ["PairResults", "pairs_of", "solve_pairs"]
+__all__ = ["SOLVED", "PairResults", "column_rules", "pairs_of", "solve_pairs"]
 
 MAX_EAGER_CLASS = 256  # rows of a class all of whose kernel values are computed; a larger one's on demand
 CUT, SOLVED, LEFT, LATE = range(4)  # what the native call says of a column
@@ -176,7 +176,7 @@ def solve_pairs(
             problem.cost[rows.order],
             kernel.lengths(rows.order),
             problem.squared,
-            rules=_rules(limits, stop),
+            rules=column_rules(limits, stop),
             **out,
             n_threads=n_threads,
             cancel=stop.cancel,
@@ -190,7 +190,8 @@ def solve_pairs(
     return _assembled(problem, rows, out, others)
 
 
-def _rules(limits: PairLimits, stop: Stop) -> dict[str, float]:
+def column_rules(limits: PairLimits, stop: Stop) -> dict[str, float]:
+    """The numbers that a native call for many small columns needs."""
     return {
         "tol": stop.tol,
         "target": limits.target_per_tol * stop.tol,

@@ -1,0 +1,85 @@
+"""Small columns over one stored kernel matrix, each for several costs, in one native call.
+
+They are certified to the tolerance of the fit, like those of ``path.py``, but not solved exactly: a grid
+search has no use for more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ... import _native
+from ...solving import Stop
+from .pairs import SOLVED, column_rules
+from .working_set import MAX_SMALL_SAMPLES, PAIR_LIMITS
+
+__all__ = ["StoredColumn", "StoredPaths", "can_be_stored", "solve_stored"]
+
+TARGET_PER_TOL = 0.5  # of the gap to which a column is optimised
+MAX_STEPS = 64  # of a column at one cost, before it is left to the general method
+
+
+@dataclass(frozen=True)
+class StoredColumn:
+    """The rows of a matrix that a column has, with their targets and costs."""
+
+    rows: np.ndarray
+    y: np.ndarray
+    cost: np.ndarray
+
+
+@dataclass(frozen=True)
+class StoredPaths:
+    """For each column and cost: coefficients (n_rows, n_costs), intercept, gap, number of support vectors.
+
+    A column that is not ``solved`` for every cost has no results.
+    """
+
+    coef: list[np.ndarray]
+    intercept: np.ndarray
+    gap: np.ndarray
+    n_support: np.ndarray
+    solved: np.ndarray
+
+
+def can_be_stored(K: np.ndarray, n_rows: int) -> bool:
+    """Whether columns of so many rows of the matrix are small and in double."""
+    return bool(K.dtype == np.float64 and 2 <= n_rows <= MAX_SMALL_SAMPLES)
+
+
+def solve_stored(
+    K: np.ndarray,
+    columns: Sequence[StoredColumn],
+    factors: np.ndarray,
+    squared: bool,
+    stop: Stop,
+    n_threads: int,
+) -> StoredPaths:
+    """Solve each column with its costs multiplied by each factor in turn."""
+    sizes, shape = [len(column.rows) for column in columns], (len(columns), len(factors))
+    coef = np.zeros((sum(sizes), len(factors)))
+    intercept, gap = np.zeros(shape), np.zeros(shape)
+    n_support, end = np.zeros(shape, dtype=np.int32), np.zeros(len(columns), dtype=np.uint8)
+    _native.svm_paths(
+        K,
+        np.concatenate([column.rows for column in columns]).astype(np.int64),
+        np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+        np.concatenate([column.y for column in columns]).astype(np.float64),
+        np.concatenate([column.cost for column in columns]),
+        np.ascontiguousarray(factors, dtype=np.float64),
+        squared,
+        rules=column_rules(PAIR_LIMITS, stop)
+        | {"target": TARGET_PER_TOL * stop.tol, "max_polished": 0, "max_steps": MAX_STEPS},
+        coef=coef,
+        intercept=intercept,
+        gap=gap,
+        n_support=n_support,
+        end=end,
+        n_threads=n_threads,
+        cancel=stop.cancel,
+    )
+    parts = np.split(coef, np.cumsum(sizes)[:-1])
+    return StoredPaths(parts, intercept, gap, n_support, end == SOLVED)
