@@ -49,6 +49,7 @@ from .metric import (
     metric_on_all_rows,
     metric_words,
 )
+from .repeats import observations, spread
 from .scaling import scalings
 from .search import Found, Search
 
@@ -185,12 +186,12 @@ class AutoSVC(ChosenModel, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         seed = self._seed_of(record)
         X, y = self._validated_pair(X, y)
         self.classes_, labels, weight = labelled(type(self).__name__, y, sample_weight, self.class_weight)
-        data, fold = self._folded(X, y, labels, weight, groups)
+        data, parts, fold = self._folded(X, y, labels, weight, groups)
         record.bind(parameter_identity(self) | {"seed": str(seed)} | data_identity(data))
         rows = data.rows.X[data.rows.index]
         views = scalings(rows, data.weight)
         matrices = {name: scaling.transform(rows) for name, scaling in views.items()}
-        sample = Sample(matrices, data.labels, data.weight, fold, len(self.classes_))
+        sample = spread(matrices, data, parts, fold, len(self.classes_))
         found = self._search(sample, seed, deadline, record)
         trial = found.trials[found.choice.chosen]
         self.scaling_ = views[trial.candidate.view]
@@ -200,10 +201,10 @@ class AutoSVC(ChosenModel, ClassifierMixin, BaseEstimator):  # type: ignore[misc
             X = matrices[trial.candidate.view]
             coordinates, gamma = metric_on_all_rows(metric, fits, (X, data.labels, data.weight))
             self.scaling_ = self.scaling_.with_metric(coordinates)
-            sample.views[trial.candidate.view] = self.scaling_.transform(rows)
+            matrices[trial.candidate.view] = self.scaling_.transform(rows)
             trial = replace(metric.trial, gamma=gamma)
         self.calibrator_ = found.judge.calibrator(trial)
-        self._refit(trial, sample, seed, deadline, record)
+        self._refit(trial, matrices[trial.candidate.view], data, seed, deadline, record)
         if getattr(self.estimator_, "support_", None) is not None:
             self.estimator_.support_ = data.rows.index[self.estimator_.support_]  # rows of X as given
         self._explain(found, metric)
@@ -261,8 +262,8 @@ class AutoSVC(ChosenModel, ClassifierMixin, BaseEstimator):  # type: ignore[misc
 
     def _folded(
         self, X: Any, y: Any, labels: np.ndarray, weight: np.ndarray, groups: Any
-    ) -> tuple[WeightedRows, np.ndarray]:
-        """Canonical rows, and the fold of each."""
+    ) -> tuple[WeightedRows, np.ndarray, np.ndarray]:
+        """Canonical rows, the number of parts of each that are held out separately, and their folds."""
         n_threads = effective_n_threads(self.n_jobs)
         cv: Any = self.cv
         if groups is not None and is_number(cv):
@@ -270,10 +271,13 @@ class AutoSVC(ChosenModel, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         given = given_folds(cv, y, **({} if groups is None else {"groups": groups}))
         if given is None:
             data = canonical(X, labels, weight, n_threads=n_threads)
-            return data, stratified_folds(data.labels, int(self.cv))
-        return apart_by_folds(
+            parts = observations(data, int(self.cv))
+            folds = stratified_folds(np.repeat(data.labels, parts), int(self.cv))
+            return data, parts, folds
+        data, folds = apart_by_folds(
             lambda numbers: canonical(X, numbers, weight, n_threads=n_threads), labels, given
         )
+        return data, np.ones_like(folds), folds
 
     def _search(self, sample: Sample, seed: int, deadline: Deadline, record: FitRecord) -> Found:
         scorer = None if self.scoring is None else check_scoring(self, self.scoring)
@@ -296,13 +300,15 @@ class AutoSVC(ChosenModel, ClassifierMixin, BaseEstimator):  # type: ignore[misc
             )
             return search.run(candidates)
 
-    def _refit(self, trial: Trial, sample: Sample, seed: int, deadline: Deadline, record: FitRecord) -> None:
+    def _refit(
+        self, trial: Trial, X: Any, data: WeightedRows, seed: int, deadline: Deadline, record: FitRecord
+    ) -> None:
         """Fit the chosen point to all rows; sets ``estimator_``."""
         model = trial.candidate.estimator(trial.gamma, trial.value, n_jobs=self.n_jobs, random_state=seed)
         model.set_params(max_seconds=self.max_seconds)
-        X, y = sample.views[trial.candidate.view], self.classes_[sample.labels]
+        y = self.classes_[data.labels]
         self.estimator_ = model._fit(
-            X, y, sample.weight, record=record.below("model", binds=False), deadline=deadline
+            X, y, data.weight, record=record.below("model", binds=False), deadline=deadline
         )
 
     def _explain(self, found: Found, metric: Metric | None) -> None:
