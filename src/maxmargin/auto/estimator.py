@@ -34,7 +34,7 @@ from ..data import (
 )
 from ..solving import Deadline, Status, ended_in_time, until_cut
 from ..table import TablePreparation, is_plain_matrix
-from .candidates import Trial, candidates_for
+from .candidates import Candidate, Trial, candidates_for
 from .choice import sentence
 from .chosen import ChosenModel
 from .cost import OPERATIONS_PER_SECOND, affordable_budget, shape_of
@@ -49,6 +49,7 @@ from .metric import (
     metric_on_all_rows,
     metric_words,
 )
+from .refit import refitted
 from .repeats import observations, spread
 from .scaling import scalings
 from .search import Found, Search
@@ -204,9 +205,13 @@ class AutoSVC(ChosenModel, ClassifierMixin, BaseEstimator):  # type: ignore[misc
             matrices[trial.candidate.view] = self.scaling_.transform(rows)
             trial = replace(metric.trial, gamma=gamma)
         self.calibrator_ = found.judge.calibrator(trial)
-        self._refit(trial, matrices[trial.candidate.view], data, seed, deadline, record)
-        if getattr(self.estimator_, "support_", None) is not None:
-            self.estimator_.support_ = data.rows.index[self.estimator_.support_]  # rows of X as given
+        given = (matrices[trial.candidate.view], self.classes_[data.labels], data.weight)
+        sampled = np.unique(found.judge.sample.rows)
+        self.estimator_, rows_used = refitted(
+            lambda: self._model(trial, seed), given, sampled, deadline, record.below("model", binds=False)
+        )
+        if getattr(self.estimator_, "support_", None) is not None:  # rows of X as given
+            self.estimator_.support_ = data.rows.index[rows_used[self.estimator_.support_]]
         self._explain(found, metric)
         return self
 
@@ -283,14 +288,7 @@ class AutoSVC(ChosenModel, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         scorer = None if self.scoring is None else check_scoring(self, self.scoring)
         medians = {name: median_gammas(X, sample.weight, seed) for name, X in sample.views.items()}
         room = self.max_seconds * OPERATIONS_PER_SECOND
-        budget = self.budget
-        if budget is None:
-            budget = affordable_budget(
-                sample.views["standardised"], sample.labels, FIT_OPERATIONS_SHARE * room
-            )
-        candidates = candidates_for(list(sample.views), len(self.classes_), budget)
-        if self.budget is None and budget is not None:
-            candidates += candidates_for(list(sample.views), len(self.classes_), None)[: len(sample.views)]
+        candidates = self._affordable(sample, FIT_OPERATIONS_SHARE * room)
         candidates = [c for c in candidates if c.is_linear or c.kernel in medians[c.view]]
         limit = SEARCH_OPERATIONS_SHARE * room
         common = {"n_jobs": self.n_jobs, "random_state": seed}
@@ -300,16 +298,21 @@ class AutoSVC(ChosenModel, ClassifierMixin, BaseEstimator):  # type: ignore[misc
             )
             return search.run(candidates)
 
-    def _refit(
-        self, trial: Trial, X: Any, data: WeightedRows, seed: int, deadline: Deadline, record: FitRecord
-    ) -> None:
-        """Fit the chosen point to all rows; sets ``estimator_``."""
+    def _affordable(self, sample: Sample, limit: float) -> list[Candidate]:
+        """Candidates whose fit to all rows is within the limit, in operations; with a budget if need be."""
+        X, n_classes = sample.views["standardised"], len(self.classes_)
+        budget = self.budget or affordable_budget(X, sample.labels, limit)
+        candidates = candidates_for(list(sample.views), n_classes, budget)
+        if self.budget is not None:
+            return candidates
+        if budget is not None:
+            return candidates + candidates_for(list(sample.views), n_classes, None)[: len(sample.views)]
+        shape = shape_of(X, sample.labels)
+        return [c for c in candidates if c.is_linear or shape.fit(c) <= limit]
+
+    def _model(self, trial: Trial, seed: int) -> Any:
         model = trial.candidate.estimator(trial.gamma, trial.value, n_jobs=self.n_jobs, random_state=seed)
-        model.set_params(max_seconds=self.max_seconds)
-        y = self.classes_[data.labels]
-        self.estimator_ = model._fit(
-            X, y, data.weight, record=record.below("model", binds=False), deadline=deadline
-        )
+        return model.set_params(max_seconds=self.max_seconds)
 
     def _explain(self, found: Found, metric: Metric | None) -> None:
         """Set ``candidates_``, ``choice_`` and ``status_``, and warn if the time was up."""

@@ -20,18 +20,23 @@ from .candidates import Candidate, Trial
 
 __all__ = ["Sample", "StageFits", "median_gamma_of", "median_gammas"]
 
+MAX_DOUBLE_ROWS = 2000
 MAX_DISTANCE_ROWS = 500  # for the median of distances that are not Euclidean
 
 
 @dataclass
 class Sample:
-    """The rows of one stage in each view, with their labels, weights and folds."""
+    """The rows of one stage in each view, with their labels, weights and folds.
+
+    ``rows`` are their numbers among the canonical rows of the fit.
+    """
 
     views: dict[str, Any]
     labels: np.ndarray
     weight: np.ndarray
     fold: np.ndarray
     n_classes: int
+    rows: np.ndarray
 
     def __post_init__(self) -> None:
         """Compute the splits: the training and the held-out rows of each fold."""
@@ -44,9 +49,12 @@ class Sample:
         return len(self.labels)
 
     def take(self, which: np.ndarray) -> Sample:
-        """Some of the rows."""
+        """Some of the rows; few dense ones in double, which the fast solver of small problems takes."""
         views = {name: X[which] for name, X in self.views.items()}
-        return Sample(views, self.labels[which], self.weight[which], self.fold[which], self.n_classes)
+        if len(which) <= MAX_DOUBLE_ROWS:
+            views = {name: X if is_sparse(X) else X.astype(np.float64) for name, X in views.items()}
+        fold, rows = self.fold[which], self.rows[which]
+        return Sample(views, self.labels[which], self.weight[which], fold, self.n_classes, rows)
 
 
 def median_gamma_of(kernel: str, X: Any, weight: np.ndarray, seed: int) -> float:

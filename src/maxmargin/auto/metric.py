@@ -30,6 +30,7 @@ __all__ = [
     "METRICS",
     "Metric",
     "MetricFits",
+    "Rows",
     "learn_metric",
     "metric_line",
     "metric_on_all_rows",

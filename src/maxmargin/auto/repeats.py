@@ -42,8 +42,8 @@ def spread(
     views: dict[str, Any], data: WeightedRows, parts: np.ndarray, fold: np.ndarray, n_classes: int
 ) -> Sample:
     """The rows of a search: each pair as so many rows of equal weight, with a fold for each."""
-    if (parts == 1).all():
-        return Sample(dict(views), data.labels, data.weight, fold, n_classes)
     which = np.repeat(np.arange(len(parts)), parts)
+    if len(which) == len(parts):
+        return Sample(dict(views), data.labels, data.weight, fold, n_classes, which)
     views = {name: X[which] for name, X in views.items()}
-    return Sample(views, data.labels[which], (data.weight / parts)[which], fold, n_classes)
+    return Sample(views, data.labels[which], (data.weight / parts)[which], fold, n_classes, which)

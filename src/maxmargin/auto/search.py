@@ -65,14 +65,16 @@ class Search:
         for candidate in candidates:
             self.table[candidate] = self._line(candidate)
         groups = [group for c in self._cheap(candidates) for group in first_grid(c, self.medians)]
-        while True:
-            stage = self._stage(size, groups, is_first=size <= MAX_ROWS_AT_ONCE)
-            if size == n or not self.in_time:
-                break
+        found = self._stage(size, groups, is_first=True)
+        if found is None:
+            raise too_late(self.deadline, "AutoSVC to compare even one candidate")
+        stage = found
+        while size < n and self.in_time:
             size = int(min(n, GROWTH * size))
             groups = neighbourhood(stage.trials, stage.choice.means, KEPT_FAMILIES)
             if self._n_folds(size, groups) == 0:
                 break
+            stage = self._stage(size, groups, is_first=False) or stage
         return replace(stage, table=list(self.table.values()), complete=self.in_time)
 
     def _cheap(self, candidates: list[Candidate]) -> list[Candidate]:
@@ -100,9 +102,10 @@ class Search:
 
     # ---- a stage ----
 
-    def _stage(self, size: int, groups: list[list[Trial]], is_first: bool) -> Found:
+    def _stage(self, size: int, groups: list[list[Trial]], is_first: bool) -> Found | None:
+        """Compare the trials of some groups on a sample of so many rows; None if there was no time."""
         n = len(self.sample)
-        sample = self.sample if size == n else self.sample.take(spread_rows(self.sample.labels, size))
+        sample = self.sample.take(np.arange(n) if size == n else spread_rows(self.sample.labels, size))
         judge, fits = Judge(sample, self.classes, self.scorer), StageFits(sample, self.common)
         n_folds = min(max(self._n_folds(size, groups), 1), len(sample.splits))
         first = list(range(min(RACING_FOLDS, n_folds)))
@@ -112,7 +115,7 @@ class Search:
         if trials and sample.n_classes > 2 and is_first and self.in_time:
             trials += self._race(fits, self._recoded(trials, judge), first)
         if not trials:
-            raise too_late(self.deadline, "AutoSVC to compare even one candidate")
+            return None
         choice = compared(trials, judge)
         self._judge(trials, choice, len(sample))
         if len(first) < n_folds and self.in_time:

@@ -89,7 +89,7 @@ def train(
     ----------
     source : Source
         What ``maxmargin.io.open_source`` gives.
-    model : str, default="sparse-kernel"
+    model : str, default="auto"
         One of ``maxmargin.training.models.MODELS``. A stream, and a file that does not fit in memory, take
         "sparse-kernel" in place of "auto".
     parameters : mapping, optional

@@ -71,7 +71,12 @@ class ModelKind:
 
 
 _KINDS = (
-    ModelKind("auto", "AutoSVC", "chooses kernel, parameters and scaling on held-out rows, and says why"),
+    ModelKind(
+        "auto",
+        "AutoSVC",
+        "chooses kernel, parameters and scaling on held-out rows, and says why",
+        {"max_seconds": 30.0},
+    ),
     ModelKind(
         "sparse-kernel",
         "SparseKernelClassifier",
@@ -90,7 +95,7 @@ _KINDS = (
     ),
 )
 MODELS: dict[str, ModelKind] = {kind.name: kind for kind in _KINDS}
-DEFAULT_MODEL = "sparse-kernel"
+DEFAULT_MODEL = "auto"
 AUTO_MODEL = "auto"
 MODEL_WITHOUT_ROWS_IN_MEMORY = "sparse-kernel"  # in place of "auto" for streams and files larger than memory
 

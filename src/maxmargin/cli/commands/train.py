@@ -40,6 +40,9 @@ class ModelOptions:
     budget: Annotated[
         int | None, Parameter(help="Maximum number of support vectors, for auto and sparse-kernel.")
     ] = None
+    max_seconds: Annotated[
+        float | None, Parameter(help="Time limit of a fit; auto chooses what it compares by it.")
+    ] = None
     set: Annotated[
         list[str],
         Parameter(
@@ -67,10 +70,14 @@ class ModelOptions:
     def parameters(self) -> dict[str, Any]:
         """Of the estimator."""
         parameters = parameters_from_text(self.set)
-        if self.budget is not None:
-            if "budget" in parameters:
-                raise UsageError("--budget and --set budget=... set the same parameter; give one of them.")
-            parameters["budget"] = self.budget
+        for name in ("budget", "max_seconds"):
+            value = getattr(self, name)
+            if value is None:
+                continue
+            if name in parameters:
+                option = f"--{name.replace('_', '-')}"
+                raise UsageError(f"{option} and --set {name}=... set the same parameter; give one of them.")
+            parameters[name] = value
         return parameters
 
 
