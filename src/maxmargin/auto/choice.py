@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from .folds import Sample
 __all__ = ["Choice", "Judge", "choose", "compared", "sentence"]
 
 ROUNDING = 1e-12
+MAX_BEHIND = 2.0  # standard errors of the 0-1 error, of a trial whose log loss is computed
 LEAST_PROBABILITY = 1e-15
 
 
@@ -119,27 +120,27 @@ def compared(trials: list[Trial], judge: Judge) -> Choice:
 def choose(trials: list[Trial], judge: Judge) -> Choice:
     """The simplest trial within one standard error of the paired differences to the best.
 
-    Without a scorer the rule is applied twice: trials within one standard error of the least 0-1 error are
-    tied; so are, of these, those within one standard error of the least log loss; the simplest is chosen.
+    Without a scorer there are two losses, and the rule holds for both: the 0-1 error, and the sum of 0-1
+    error and log loss, which distinguishes trials with equally many errors. If no trial satisfies both, the
+    one with the least sum is chosen.
     """
-    found = [judge.losses(trial) for trial in trials]
-    weight = found[0][1]
-    losses = np.array([loss for loss, _ in found])
-    means = losses @ (weight / weight.sum())
-    tied = np.flatnonzero(means <= means.min() + ROUNDING)
-    best = int(tied[0])
-    differences, errors = paired(losses, best, weight)
-    near = np.flatnonzero(differences <= errors + ROUNDING)
-    if judge.scorer is None:
-        finer = np.array([judge.log_losses(trials[k]) for k in near])
-        mean = finer @ (weight / weight.sum())
-        among_tied = np.flatnonzero(np.isin(near, tied))
-        best = int(near[among_tied[np.argmin(mean[among_tied])]])
-        differences, errors = paired(losses, best, weight)
-        excess, spread = paired(finer, int(np.argmin(mean)), weight)
-        near = near[excess <= spread + ROUNDING]
-    chosen = min(near, key=lambda k: (trials[k].roughness, means[k]))
-    return Choice(int(chosen), best, means, differences, errors)
+    found = compared(trials, judge)
+    near = np.flatnonzero(found.differences <= found.standard_errors + ROUNDING)
+    if judge.scorer is not None:
+        chosen = min(near, key=lambda k: (trials[k].roughness, found.means[k]))
+        return replace(found, chosen=int(chosen))
+    some = np.flatnonzero(found.differences <= MAX_BEHIND * found.standard_errors + ROUNDING)
+    losses, weight = np.array([judge.losses(trials[k])[0] for k in some]), judge.losses(trials[0])[1]
+    sums = losses + np.array([judge.log_losses(trials[k]) for k in some])
+    best = int(np.argmin(sums @ weight))
+    excess, spread = paired(sums, best, weight)
+    both = np.intersect1d(near, some[excess <= spread + ROUNDING])
+    chosen = min(both, key=lambda k: (trials[k].roughness, found.means[k]), default=some[best])
+    tied = some[losses @ weight <= (losses @ weight).min() + ROUNDING * weight.sum()]
+    first = tied[np.argmin((sums @ weight)[np.isin(some, tied)])]  # of trials with the least error
+    every = np.array([judge.losses(trial)[0] for trial in trials])
+    differences, errors = paired(every, int(first), weight)
+    return Choice(int(chosen), int(first), found.means, differences, errors)
 
 
 def paired(losses: np.ndarray, best: int, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -157,12 +158,17 @@ def sentence(trials: list[Trial], choice: Choice, judge: Judge) -> str:
     what = "held-out error" if judge.scorer is None else "held-out loss"
     text = f"{chosen.candidate}: {what} {_number(choice.means[choice.chosen], judge)}"
     others = [k for k in np.argsort(choice.means, kind="stable") if trials[k].candidate != chosen.candidate]
+    behind, error = choice.differences[choice.chosen], choice.standard_errors[choice.chosen]
+    if behind > error + ROUNDING:
+        return (
+            f"{text}, with the least sum of error and log loss; {best.candidate} has the least error "
+            f"({_number(choice.means[choice.best], judge)})."
+        )
     if chosen.candidate != best.candidate:
-        behind = choice.differences[choice.chosen]
         return (
             f"{text}, the simplest within one standard error of the best, {best.candidate} "
             f"({_number(choice.means[choice.best], judge)}; {_number(behind, judge)} better, standard error "
-            f"{_number(choice.standard_errors[choice.chosen], judge)})."
+            f"{_number(error, judge)})."
         )
     if not others:
         return f"{text}."

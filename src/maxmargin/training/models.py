@@ -71,12 +71,7 @@ class ModelKind:
 
 
 _KINDS = (
-    ModelKind(
-        "auto",
-        "AutoSVC",
-        "chooses kernel, parameters and scaling on held-out rows, and says why",
-        {"max_seconds": 30.0},
-    ),
+    ModelKind("auto", "AutoSVC", "chooses kernel, parameters and scaling on held-out rows, and says why"),
     ModelKind(
         "sparse-kernel",
         "SparseKernelClassifier",
