@@ -174,8 +174,11 @@ def metric_words(metric: Metric | None) -> str:
     """What became of the metric, as a sentence."""
     if metric is None:
         return ""
-    change = f"{'lowers' if metric.gain > 0.0 else 'raises'} the held-out loss by {abs(metric.gain):.4f}"
-    gain = f"it {change}, standard error {metric.standard_error:.4f}"
+    if metric.gain == 0.0:
+        gain = "it does not change the held-out loss"
+    else:
+        change = f"{'lowers' if metric.gain > 0.0 else 'raises'} the held-out loss by {abs(metric.gain):.4f}"
+        gain = f"it {change}, standard error {metric.standard_error:.4f}"
     full = "full " if metric.kind == "full" else ""
     return f" A learned {full}metric is {'accepted' if metric.accepted else 'rejected'}: {gain}."
 

@@ -1,0 +1,89 @@
+"""Columns over a stored kernel matrix: gaps recomputed from the problem's definition, and a second method."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from maxmargin import KernelSVC
+from maxmargin.kernels import RBF
+from maxmargin.methods.kernel_svm import StoredColumn, solve_stored
+from maxmargin.selection import Grid, KernelFolds
+from maxmargin.solving import Deadline, Stop
+
+TOL = 1e-3
+
+
+def problem(n, seed, noise=0.3):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    y = np.where(X[:, 0] + noise * rng.normal(size=n) > 0, 1.0, -1.0)
+    y[:2] = 1.0, -1.0
+    return RBF(0.5)(X), y, rng.uniform(0.2, 3.0, n)
+
+
+def stop():
+    return Stop(TOL, 1000, deadline=Deadline(60.0))
+
+
+def relative_gap(K, y, cost, a, b, squared):
+    """From the definition of both problems; a has the sign of y."""
+    f = K @ a
+    missing = np.maximum(0.0, 1.0 - y * (f + b))
+    norm = 0.5 * a @ f
+    if squared:
+        primal = norm + 0.5 * cost @ missing**2
+        dual = a @ y - norm - 0.5 * np.sum(a**2 / cost)
+    else:
+        primal, dual = norm + cost @ missing, a @ y - norm
+    return (primal - dual) / max(abs(primal), abs(dual))
+
+
+@given(st.integers(4, 150), st.integers(0, 50), st.booleans())
+def test_every_cost_of_a_path_is_certified(n, seed, squared):
+    K, y, cost = problem(n, seed)
+    rows = np.random.default_rng(seed).permutation(n)
+    factors = np.array([0.1, 1.0, 10.0, 300.0])
+    columns = [StoredColumn(rows, y[rows], cost[rows]), StoredColumn(np.arange(n), -y, cost)]
+    found = solve_stored(K, columns, factors, squared, stop(), 2)
+    assert found.solved.all()
+    for t, column in enumerate(columns):
+        for v, factor in enumerate(factors):
+            a, c = found.coef[t][:, v], factor * column.cost
+            assert abs(a.sum()) <= 1e-9 * max(1.0, np.abs(a).sum())
+            assert (a * column.y >= 0.0).all()
+            assert squared or (np.abs(a) <= c * (1.0 + 1e-12)).all()
+            own = K[np.ix_(column.rows, column.rows)]
+            gap = relative_gap(own, column.y, c, a, found.intercept[t, v], squared)
+            assert gap <= TOL
+            assert gap == pytest.approx(found.gap[t, v], abs=1e-7)
+            assert found.n_support[t, v] == np.count_nonzero(a)
+
+
+def test_threads_change_no_bit():
+    K, y, cost = problem(120, 1)
+    columns = [StoredColumn(np.arange(k, 120), y[k:], cost[k:]) for k in range(6)]
+    answers = [solve_stored(K, columns, np.array([1.0, 30.0]), False, stop(), n) for n in (1, 2, 5)]
+    for other in answers[1:]:
+        np.testing.assert_array_equal(np.concatenate(answers[0].coef), np.concatenate(other.coef))
+        np.testing.assert_array_equal(answers[0].intercept, other.intercept)
+
+
+@pytest.mark.parametrize("code", ["one-vs-one", "one-vs-rest"])
+def test_folds_at_once_give_what_exact_folds_give(code):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(150, 4)), rng.integers(0, 3, size=150)
+    splits = [
+        (np.flatnonzero(np.arange(150) % 3 != k), np.flatnonzero(np.arange(150) % 3 == k)) for k in range(3)
+    ]
+    grid = Grid("C", np.array([0.1, 1.0, 10.0]), "gamma", np.array([0.2]))
+    exact, fast = (
+        KernelFolds(KernelSVC(code=code, tol=1e-6), X, y, None, splits, grid, None, 1, exactly=exactly)
+        for exactly in (True, False)
+    )
+    for one, other in zip(
+        exact.answers(0, [0, 1, 2], np.arange(3)), fast.answers(0, [0, 1, 2], np.arange(3))
+    ):
+        np.testing.assert_array_equal(one.test, other.test)
+        for mine, its in zip(one.decisions, other.decisions):
+            np.testing.assert_allclose(mine, its, atol=0.02)
