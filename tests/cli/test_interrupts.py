@@ -11,7 +11,8 @@ from support.command_line import running, write_flowers
 from maxmargin import io
 from maxmargin.cli.frame.progress import TrainingProgress
 
-OPTIONS = ("--target", "flower", "--budget", "30", "--set", "alpha=0.001", "--out", "m.mm")
+MODEL = ("--model", "sparse-kernel", "--budget", "30", "--set", "alpha=0.001")
+OPTIONS = ("--target", "flower", *MODEL, "--out", "m.mm")
 # A process that sends itself a signal at a certificate of its second fit. The clock of its checkpoints stands
 # still, so that every certificate is written, however slow the machine is.
 CHILD = """

@@ -16,7 +16,7 @@ from maxmargin.cli import main
 from maxmargin.cli.commands.train import model_file
 from maxmargin.evaluation.open_like_training import open_like_training
 
-QUICK = ("--set", "alpha=0.01", "--budget", "12")
+QUICK = ("--model", "sparse-kernel", "--set", "alpha=0.01", "--budget", "12")
 
 
 @pytest.fixture
@@ -67,7 +67,8 @@ def test_train_writes_the_model_it_speaks_of(flowers):
     assert said["validation"]["n_rows"] == 18
     record = io.read_record("flowers.mm")
     assert (
-        record["command"] == "maxmargin train flowers.csv --target flower --set alpha=0.01 --budget 12 --json"
+        record["command"] == "maxmargin train flowers.csv --target flower "
+        "--model sparse-kernel --set alpha=0.01 --budget 12 --json"
     )
     assert record["fingerprint"] == said["fingerprint"]
 

@@ -27,7 +27,7 @@ def file(tmp_path, monkeypatch):
 
 
 def trained_on(file, **options):
-    given = {"parameters": QUICK, "memory_mb": 64, "block_rows": 400} | options
+    given = {"model": "sparse-kernel", "parameters": QUICK, "memory_mb": 64, "block_rows": 400} | options
     return train(io.open_source(file, target="kind"), **given)
 
 

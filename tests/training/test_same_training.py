@@ -26,7 +26,17 @@ def fingerprint_with(threads: int, *options: str) -> str:
 def test_threads_and_runs_change_no_bit(way, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_flowers(tmp_path / "flowers.csv", n=300)
-    options = ("--target", "flower", "--budget", "20", "--set", "alpha=0.001", *way)
+    options = (
+        "--target",
+        "flower",
+        "--model",
+        "sparse-kernel",
+        "--budget",
+        "20",
+        "--set",
+        "alpha=0.001",
+        *way,
+    )
     assert running(capsys)("train", "flowers.csv", *options).code == 0
     here = io.fingerprint(io.load("flowers.mm"))
     assert [fingerprint_with(threads, *options) for threads in (1, 2)] == [here, here]
@@ -35,7 +45,10 @@ def test_threads_and_runs_change_no_bit(way, capsys, tmp_path, monkeypatch):
 def test_the_date_is_in_the_record_and_not_in_the_fingerprint(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_flowers(tmp_path / "flowers.csv")
-    run, options = running(capsys), ("--target", "flower", "--set", "alpha=0.01", "--budget", "5")
+    run, options = (
+        running(capsys),
+        ("--target", "flower", "--model", "sparse-kernel", "--set", "alpha=0.01", "--budget", "5"),
+    )
     before = datetime.now(UTC).replace(microsecond=0)
     said = run("train", "flowers.csv", *options, "--json").json
     ended = datetime.fromisoformat(said["date"])
@@ -52,7 +65,19 @@ def test_a_sample_is_told_to_people(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr("maxmargin.training.from_file.ROWS_MEMORY_SHARE", 0.0002)
     monkeypatch.chdir(tmp_path)
     write_flowers(tmp_path / "flowers.csv", n=900)
-    options = ("--target", "flower", "--set", "alpha=0.01", "--budget", "5", "--memory", "64", "--sample")
+    options = (
+        "--target",
+        "flower",
+        "--model",
+        "sparse-kernel",
+        "--set",
+        "alpha=0.01",
+        "--budget",
+        "5",
+        "--memory",
+        "64",
+        "--sample",
+    )
     run = running(capsys)
     kept = run("train", "flowers.csv", *options, "--json").json["data"]["n_rows_kept"]
     assert kept < 600

@@ -81,7 +81,7 @@ def test_bad_shares_are_refused(share):
 
 def test_train_learns_and_tells_how():
     events = []
-    trained = train(source(), parameters=QUICK, callback=events.append)
+    trained = train(source(), model="sparse-kernel", parameters=QUICK, callback=events.append)
     record = json.loads(json.dumps(trained.record))
     table, y = rings(400, seed=1)
     assert (trained.model.predict(pd.DataFrame(table)) == y).mean() > 0.95
@@ -109,7 +109,7 @@ def test_train_learns_and_tells_how():
 
 def test_validation_is_of_rows_the_model_had_not_seen():
     table, y = rings()
-    kept = train(source(), parameters=QUICK, refit=False)
+    kept = train(source(), model="sparse-kernel", parameters=QUICK, refit=False)
     held_out = HeldOut(0.2, 0).of_block(*codes_of(y))
     rows = pd.DataFrame(table)[held_out]
     n_errors = int((kept.model.predict(rows) != y[held_out]).sum())
@@ -124,7 +124,7 @@ def test_validation_is_of_rows_the_model_had_not_seen():
 
 def test_refit_uses_all_rows_with_the_same_preparation():
     table, y = rings()
-    trained = train(source(), parameters=QUICK)
+    trained = train(source(), model="sparse-kernel", parameters=QUICK)
     prepared = TablePreparation().fit(pd.DataFrame(table)[~HeldOut(0.2, 0).of_block(*codes_of(y))])
     np.testing.assert_array_equal(
         prepared.transform(pd.DataFrame(table)), trained.model["table"].transform(pd.DataFrame(table))
@@ -134,7 +134,7 @@ def test_refit_uses_all_rows_with_the_same_preparation():
 
 
 def test_blocks_change_no_bit_of_a_model():
-    whole, pieces = (train(source(block_rows=b), parameters=QUICK) for b in (None, 37))
+    whole, pieces = (train(source(block_rows=b), model="sparse-kernel", parameters=QUICK) for b in (None, 37))
     np.testing.assert_array_equal(whole.model["model"].dual_coef_, pieces.model["model"].dual_coef_)
     assert whole.record["validation"] == pieces.record["validation"]
 
@@ -179,7 +179,7 @@ def test_a_sample_has_every_class_and_lets_words_go():
 
 def test_a_sample_is_told(monkeypatch):
     monkeypatch.setattr("maxmargin.training.from_file.ROWS_MEMORY_SHARE", 0.0005)
-    trained = train(source(3000), parameters=QUICK, memory_mb=64, sample=True)
+    trained = train(source(3000), model="sparse-kernel", parameters=QUICK, memory_mb=64, sample=True)
     data = trained.record["data"]
     assert data["n_rows"] == 3000
     assert data["n_rows_kept"] < 1500
@@ -198,7 +198,7 @@ def test_memory_does_not_grow_with_the_file():
 
 
 def test_resumed_training_is_bit_identical(tmp_path):
-    want = train(source(), parameters=QUICK).model["model"]
+    want = train(source(), model="sparse-kernel", parameters=QUICK).model["model"]
 
     class Broken(Exception):
         pass
@@ -209,10 +209,19 @@ def test_resumed_training_is_bit_identical(tmp_path):
 
     path = tmp_path / "model.checkpoint"
     with pytest.raises(Broken):
-        train(source(), parameters=QUICK, checkpoint=path, checkpoint_seconds=0, callback=break_off)
+        train(
+            source(),
+            model="sparse-kernel",
+            parameters=QUICK,
+            checkpoint=path,
+            checkpoint_seconds=0,
+            callback=break_off,
+        )
     assert {file.name for file in tmp_path.iterdir()} == {"model.checkpoint.fit", "model.checkpoint.refit"}
     seen = []
-    trained = train(source(), parameters=QUICK, checkpoint=path, resume=True, callback=seen.append)
+    trained = train(
+        source(), model="sparse-kernel", parameters=QUICK, checkpoint=path, resume=True, callback=seen.append
+    )
     np.testing.assert_array_equal(trained.model["model"].dual_coef_, want.dual_coef_)
     np.testing.assert_array_equal(trained.model["model"].support_vectors_, want.support_vectors_)
     assert min(event.done for event in seen if event.phase == "refit") >= 10
@@ -224,7 +233,7 @@ def test_files_are_named_by_their_hash(tmp_path):
     table, y = rings(200)
     path = tmp_path / "rings.csv"
     pd.DataFrame(table | {"y": y}).to_csv(path, index=False)
-    trained = train(open_source(path, target="y"), parameters=QUICK)
+    trained = train(open_source(path, target="y"), model="sparse-kernel", parameters=QUICK)
     assert trained.record["data"]["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()
     assert trained.record["data"]["options"]["target"] == "y"
     assert open_source(path, **trained.record["data"]["options"]).target == "y"
@@ -257,7 +266,7 @@ def test_bad_parameters_are_refused_before_the_file_is_read():
         name, target = "file", "y"
 
     for parameters, message in [
-        ({"budgt": 3}, "has no parameter 'budgt'; it has alpha, .*Did you mean 'budget'"),
+        ({"budgt": 3}, "has no parameter 'budgt'; it has budget, .*Did you mean 'budget'"),
         ({"budget": -3}, "budget must be"),
         ({"random_state": 3}, "has no parameter 'random_state'"),
     ]:
@@ -265,6 +274,14 @@ def test_bad_parameters_are_refused_before_the_file_is_read():
             train(Unread(), parameters=parameters)
     with pytest.raises(ValueError, match=r"one of auto, sparse-kernel, kernel.*Did you mean 'linear'"):
         train(Unread(), model="liner")
+
+
+def test_the_default_chooses_and_reports_what_over_what():
+    trained = train(source(), parameters={"n_jobs": 1})
+    assert trained.record["model"] == "auto"
+    assert "held-out error" in trained.record["chosen"]
+    assert trained.record["candidates"]["outcome"].count("chosen") == 1
+    assert trained.record["given_parameters"] == {"n_jobs": 1}
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -305,11 +322,12 @@ def test_sparse_rows_with_whole_numbers_as_labels():
 
 
 @pytest.mark.slow
-def test_raw_adult_by_default():
+def test_raw_adult_by_the_budgeted_model():
     folder = Path(os.environ.get("MAXMARGIN_DATA", ""))
     if not (folder / "adult.data.gz").exists():
         pytest.skip("data set adult: MAXMARGIN_DATA names no folder with it")
-    trained = train(open_source(folder / "adult.data.gz", names=NAMES, target="income"), validate=0)
+    given = open_source(folder / "adult.data.gz", names=NAMES, target="income")
+    trained = train(given, model="sparse-kernel", validate=0)
     with gzip.open(folder / "adult.test.gz", "rt") as file:
         rows = [[field.strip() for field in row] for row in csv.reader(file) if len(row) == len(NAMES)]
     frame = pd.DataFrame(rows, columns=NAMES).replace("?", None)
