@@ -58,7 +58,7 @@ def open_source(
     ----------
     path : str or path, or a list of them
         The file. Text may be compressed by gzip or bzip2. Several files with the same columns, given as a
-        list or as a pattern such as "rows/*.parquet", are read one after the other: a column that is
+        list or as a pattern such as ``"rows/*.parquet"``, are read one after the other: a column that is
         categorical in one of them is categorical in all, and sparse rows are as wide as the widest.
     target : str or int, optional
         The target column (CSV, Parquet), by name or by position: from 0, or from the end if negative. For
