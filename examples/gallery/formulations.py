@@ -26,5 +26,6 @@ models = {
 fig, axes = plt.subplots(2, 3, figsize=(11, 7), layout="constrained")
 for ax, (name, model) in zip(axes.flat, models.items()):
     MarginDisplay.from_estimator(model.fit(X, y), X, y, ax=ax)
+    ax.get_legend().remove()  # it would take half of the width
     ax.set_title(f"{name}: w = {np.round(model.coef_.ravel(), 2)}")
 plt.show()

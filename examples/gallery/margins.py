@@ -17,5 +17,6 @@ fig, axes = plt.subplots(1, 3, figsize=(13, 4), layout="constrained")
 for ax, C in zip(axes, (0.1, 10, 1000)):
     model = KernelSVC(C=C, gamma=1.0).fit(X, y)
     MarginDisplay.from_estimator(model, X, y, ax=ax)
+    ax.get_legend().remove()  # it would take half of the width
     ax.set_title(f"C = {C:g}: {model.n_support_} support vectors")
 plt.show()
