@@ -87,7 +87,9 @@ INTERNAL = {
         "study_of",
     },
     "table": {
+        "FrameSource",
         "is_plain_matrix",
+        "is_table",
         "labels_of",
         "n_bytes",
         "sample",

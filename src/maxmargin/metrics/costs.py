@@ -94,7 +94,7 @@ def _nested(value: Any) -> bool:
 
 
 def _entry(cost: CostOf, true: str, predicted: str) -> float:
-    row = cost.get(true)
+    row: Any = cost.get(true)
     if not _nested(row) or (predicted not in row and true != predicted):
         raise ValueError(
             f"the matrix of costs has no entry for the true class {true!r} and the predicted class "

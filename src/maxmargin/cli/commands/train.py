@@ -147,6 +147,11 @@ def train(
     source = reading.open([data, *more] if more else data)
     if source.target is None:
         raise UsageError(_without_target(source))
+    if reading.header is None and reading.names is None and _looks_like_data(source):
+        show.invocation.warn(
+            f"the first line of {source.name} looks like data, not like names of columns; if so, add --no-header or "
+            "--names."
+        )
     files = [Path(part.name) for part in getattr(source, "parts", [source])]
     out = out or model_file(files[0])
     check_out(out, *files)
@@ -242,6 +247,22 @@ def model_file(data: Path) -> Path:
     for ending in PACKED:
         name = name.removesuffix(ending)
     return Path(Path(name).stem + ".mm")
+
+
+def _looks_like_data(source: Any) -> bool:
+    """Whether most names of a text file's columns are numbers, and not just 0, 1, 2, ..."""
+    names = [name for name in getattr(source, "names", ()) if hasattr(source, "declared")]
+    numbers = [name for name in names if _is_number(name)]
+    counted = [str(j) for j in range(len(numbers))]
+    return len(names) > 1 and 2 * len(numbers) > len(names) and numbers != counted
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _without_target(source: Source) -> str:

@@ -137,7 +137,7 @@ def read_header(
         delimiter = delimiter or _guessed_delimiter(file, pieces, names)
         fields, n_bytes, line = _first_row(file, pieces, delimiter)
     if names is None:
-        names = fields if given else [str(j) for j in range(len(fields))]
+        names = _named(fields) if given else [str(j) for j in range(len(fields))]
     elif len(names) != len(fields):
         raise DataFormatError(
             f"the first row has {len(fields)} fields (delimiter {delimiter!r}), but {len(names)} names "
@@ -151,6 +151,15 @@ def read_header(
     if not given:
         return CsvHeader(tuple(names), delimiter, False, skipped, 1)
     return CsvHeader(tuple(names), delimiter, True, skipped + n_bytes, line)
+
+
+INDEX_NAME = "(index)"  # of a first column without a name, as pandas writes the index of a frame
+
+
+def _named(fields: list[str]) -> list[str]:
+    """The names of a header; a nameless first column, before at least two named ones, is an index."""
+    index = len(fields) > 2 and fields[0] == "" and "" not in fields[1:] and INDEX_NAME not in fields
+    return [INDEX_NAME, *fields[1:]] if index else fields
 
 
 def advice_on_columns(names: Sequence[str]) -> Advice:

@@ -13,7 +13,22 @@ from .chosen import chosen
 from .table import Kind, Source
 from .text import DataFile, Limits
 
-DEFAULT_MISSING = ("", "?", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None")
+DEFAULT_MISSING = (
+    "",
+    "?",
+    "NA",
+    "N/A",
+    "n/a",
+    "NaN",
+    "nan",
+    "null",
+    "NULL",
+    "None",
+    "#N/A",
+    "#NA",
+    "<NA>",
+    "NaT",
+)
 FORMATS = ("csv", "tsv", "libsvm", "parquet", "npz")
 _ENDINGS = {
     ".csv": "csv",
@@ -105,6 +120,7 @@ def open_source(
     Notes
     -----
     CSV follows RFC 4180: a field in double quotes may contain delimiters, line ends and doubled quotes.
+    A first column without a name, as pandas writes, is an index and is left out.
     Blanks around unquoted fields are stripped, blank lines are skipped, lines end in \\n or
     \\r\\n, and text is UTF-8. Numbers are decimal (``-1.5e3``), read to the nearest
     double, and must be finite. Quoted fields follow the same rules for numbers and missing values.
@@ -128,11 +144,14 @@ def open_source(
         raise ValueError(f"format must be one of {list(FORMATS)}; got {format!r}.")
     if found in ("csv", "tsv"):
         from .csv import CsvSource
+        from .csv_dialect import INDEX_NAME
 
         if delimiter is None and found == "tsv":
             delimiter = "\t"
         rules: dict[str, Any] = {"names": names, "header": header, "delimiter": delimiter}
         text = CsvSource(file, target=target, missing=missing, kinds=kinds, **rules)
+        if text.names[0] == INDEX_NAME and text.target != INDEX_NAME and INDEX_NAME not in ids:
+            drop = (*drop, INDEX_NAME)
         return chosen(text, drop, ids)
     if found == "libsvm":
         from .libsvm import LibsvmSource
