@@ -125,16 +125,18 @@ def drift(old: Source, new: Source, *, seed: int = 0) -> Drift:
     """
     first, second = sampled_rows(old, MAX_ROWS, seed), sampled_rows(new, MAX_ROWS, seed + 1)
     notes: list[str] = []
-    if isinstance(first.features, Mapping):
-        shared = [name for name in first.features if name in second.features]
-        found = [_column(name, first.features[name], second.features[name]) for name in shared]
-        matrices: Any = _as_numbers(first, second, shared)
+    a: Any = first.features
+    b: Any = second.features
+    if isinstance(a, Mapping):
+        shared = [name for name in a if name in b]
+        found = [_column(name, a[name], b[name]) for name in shared]
+        a, b = _as_numbers(first, second, shared)
     else:
-        width = min(first.features.shape[1], second.features.shape[1])
-        matrices = [part.features[:, :width] for part in (first, second)]
-        found = _matrix_columns(*matrices)
+        width = min(a.shape[1], b.shape[1])
+        a, b = a[:, :width], b[:, :width]
+        found = _matrix_columns(a, b)
     moved = _adjusted(found)
-    auc, interval = _told_apart(*matrices, seed, notes)
+    auc, interval = _told_apart(a, b, seed, notes)
     return Drift(
         str(old.name),
         str(new.name),
@@ -170,12 +172,12 @@ def _numbers(name: str, old: np.ndarray, new: np.ndarray) -> tuple[ColumnDrift, 
     if any(missing.any() for missing in gone):
         p_values.append(_chi_squared(np.array([[(~m).sum(), m.sum()] for m in gone])))
     if all(len(values) for values in left):
-        test = stats.ks_2samp(*left, method="asymp")
+        test: Any = stats.ks_2samp(left[0], left[1], method="asymp")
         statistic = max(statistic, float(test.statistic))
         p_values.append(float(test.pvalue))
     p = min(1.0, len(p_values) * min(p_values)) if p_values else 1.0
     middle = [f"{np.median(values):.4g}" if len(values) else "-" for values in left]
-    return ColumnDrift(name, "number", statistic, p, *middle, *share), p
+    return ColumnDrift(name, "number", statistic, p, middle[0], middle[1], share[0], share[1]), p
 
 
 def _words(name: str, old: Words, new: Words) -> tuple[ColumnDrift, float]:
@@ -190,7 +192,8 @@ def _words(name: str, old: Words, new: Words) -> tuple[ColumnDrift, float]:
     shown = [f"{word}: {100 * share:.1f} %" for share in shares[:, change]]
     statistic = float(np.abs(shares[0] - shares[1]).sum() / 2.0)
     p = _chi_squared(counts)
-    return ColumnDrift(name, "words", statistic, p, *shown, *map(float, shares[:, -1])), p
+    gone = shares[:, -1].tolist()
+    return ColumnDrift(name, "words", statistic, p, shown[0], shown[1], gone[0], gone[1]), p
 
 
 def _chi_squared(counts: np.ndarray) -> float:
@@ -223,7 +226,7 @@ def _as_numbers(old: Block, new: Block, names: list[str]) -> tuple[np.ndarray, n
     """Both tables as matrices; categories by their frequency in both, missing values as NaN."""
     parts: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
     for name in names:
-        pair = old.features[name], new.features[name]
+        pair: tuple[Any, ...] = (old.features[name], new.features[name])
         if any(isinstance(values, Words) for values in pair):
             words = [
                 v if isinstance(v, Words) else Words(np.zeros(len(v), np.int32), ("a number",)) for v in pair

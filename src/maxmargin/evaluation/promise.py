@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from scipy import stats
 
 from ..io.readers import Source
@@ -88,7 +89,7 @@ def promise_of(record: Mapping[str, Any] | None, n_errors: int, n_rows: int) -> 
     wrong = wrong if decided is None else decided
     if not isinstance(n, int) or not isinstance(wrong, int) or not n or not n_rows:
         return None
-    counts = [[n - wrong, wrong], [n_rows - n_errors, n_errors]]
+    counts = np.array([[n - wrong, wrong], [n_rows - n_errors, n_errors]])
     p = float(stats.fisher_exact(counts)[1])
     limits = share_interval(n - wrong, n)
     accuracy = 1.0 - n_errors / n_rows

@@ -98,7 +98,7 @@ def copied_rows(X: Any, held_out: np.ndarray) -> tuple[np.ndarray, float]:
     if is_sparse(X) or not n_held:
         return np.zeros(n_held, dtype=bool), 1.0
     words = np.ascontiguousarray(X).view(np.uint32)
-    keys = np.random.default_rng(0).integers(1, 2**63, words.shape[1], dtype=np.uint64) | np.uint64(1)
+    keys: Any = np.random.default_rng(0).integers(1, 2**63, words.shape[1], dtype=np.uint64) | np.uint64(1)
     sums = np.zeros(len(words), dtype=np.uint64)
     with np.errstate(over="ignore"):
         for column, key in zip(words.T, keys):

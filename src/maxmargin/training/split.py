@@ -92,7 +92,8 @@ def _some_groups(source: Source, column: str, share: float, seed: int) -> Split:
     counts = Counter({name: n for name, n in counts.items() if n})
     if len(counts) < 2:
         raise ValueError(f"column {column!r} has one group; at least two are needed to hold one out.")
-    n_rows, taken, held_out = sum(counts.values()), 0, []
+    n_rows, taken = sum(counts.values()), 0
+    held_out: list[str] = []
     for name in sorted(counts, key=lambda name: key_of(f"{seed} group {name}")):
         if len(held_out) < len(counts) - 1 and (not held_out or taken + counts[name] / 2 <= share * n_rows):
             held_out.append(name)

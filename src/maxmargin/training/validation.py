@@ -38,7 +38,7 @@ class HeldOutTally:
     def __init__(self, estimator: Any, cost: Mapping[str, Any] | None = None) -> None:
         self.estimator, self.classes = estimator, np.asarray(estimator.classes_)
         self.confusion = Confusion([str(label) for label in self.classes])
-        self.costs = None if cost is None else Costs.of(cost, self.classes)
+        self.costs = None if cost is None else Costs.of(cost, self.classes.tolist())
         self.tally = None if self.costs is None else CostTally(self.costs)
         self.parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
         self.on = "expected cost"

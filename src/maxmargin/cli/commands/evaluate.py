@@ -97,7 +97,7 @@ def evaluate(
     if not seen:
         old = None if training is None else reading.open_for(training, fitted, record)
         promise, moved = since_training(fitted, record, found, source, old, show)
-    document = {"columns": matter and asdict(matter)} if columns else {}
+    document: dict[str, Any] = {"columns": matter and asdict(matter)} if columns else {}
     document |= {"promise": promise and asdict(promise), "drift": moved and asdict(moved)}
     document = {"model": model, "data": data, **found.as_dict(), **document}
     show.answer(document, *parts_of(found), *column_parts(matter), *(drift_parts(moved) if moved else ()))

@@ -59,7 +59,10 @@ def _calibration(report: ModelReport) -> Element | None:
 
 
 def _left_out(report: ModelReport) -> Element | None:
-    data = report.record.get("data") or {}
+    data: Any = report.record.get("data") or {}
+    n: Any
+    kept: Any
+    share: Any
     n, kept, share = data.get("n_rows"), data.get("n_rows_kept"), data.get("share_kept")
     sampled = isinstance(n, int) and isinstance(kept, int) and isinstance(share, float) and kept > 0
     if not sampled or share >= 1.0 or kept >= MIN_SHARE_OF_ROWS * n:

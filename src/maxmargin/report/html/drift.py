@@ -19,7 +19,9 @@ def promise_band(report: ModelReport) -> Element | None:
         return None
     low, high = map(percent, p.validation_interval)
     side = "below" if p.accuracy < p.validation_accuracy else "above"
-    more = [" See ", node("a", "what has changed since training", href="#drift"), "."] if report.drift else []
+    more: list[Child] = (
+        [" See ", node("a", "what has changed since training", href="#drift"), "."] if report.drift else []
+    )
     return node(
         "p",
         node("b", "Not what validation promised: "),
