@@ -77,82 +77,76 @@ def train(
 ) -> Trained:
     r"""Train a classifier on a data file.
 
-        A share of each class is held out. A model trained on the other rows is evaluated on them, which gives the
-        validation in the record; then, if ``refit``, the model that is returned is trained on all rows in the
-        same way. If the rows do not fit in memory, a model that has ``fit_blocks`` is fitted to all of them in
-        passes over the file; others, and all with ``sample``, are fitted to a uniform sample of the rows.
+    A share of each class is held out. A model trained on the other rows is evaluated on them, which gives the
+    validation in the record; then, if ``refit``, the model that is returned is trained on all rows in the
+    same way. If the rows do not fit in memory, a model that has ``fit_blocks`` is fitted to all of them in
+    passes over the file; others, and all with ``sample``, are fitted to a uniform sample of the rows.
 
-        With ``stream`` no rows are kept: a first pass over the file computes the statistics of its columns, then
-        the model is trained on one block after the other by ``partial_fit``, then it is evaluated on the held-out
-        rows.
+    With ``stream`` no rows are kept: a first pass over the file computes the statistics of its columns, then
+    the model is trained on one block after the other by ``partial_fit``, then it is evaluated on the held-out
+    rows.
 
-        Parameters
-        ----------
-    <<<<<<< HEAD
-        source : Source
-            What ``maxmargin.io.open_source`` gives.
-        model : str, default="auto"
-    =======
-        source : Source or data frame
-            What ``maxmargin.io.open_source`` gives, or a frame of pandas or polars.
-        target : str, optional
-            The column to predict, for a data frame.
-        model : str, default="sparse-kernel"
-    >>>>>>> 2627939 (train takes data frames; the index that pandas writes is left out; spreadsheet errors are missing; a first line of data is warned of)
-            One of ``maxmargin.training.models.MODELS``. A stream, and a file that does not fit in memory, take
-            "sparse-kernel" in place of "auto".
-        parameters : mapping, optional
-            Of the model.
-        validate : float, default=0.2
-            Share of the rows that is held out; 0 for no validation.
-        refit : bool, default=True
-            Whether the model returned is trained on all rows, or is the one that was validated.
-        seed : int, default=0
-            Decides which rows are held out, and the model's own draws.
-        memory_mb : float, default=1024
-            Approximate memory limit of the training, in MiB.
-        sample : bool, default=False
-            Train on a uniform sample of the rows if they do not all fit in memory, for any model.
-        stream : bool, default=False
-            Train on all rows, block by block, in constant memory; for models that have ``partial_fit``. There is
-            no refit: the validated model is returned.
-        block_rows : int, default=65536
-            Maximum number of rows per block of a stream or a pass; fewer where rows are large.
-        checkpoint : path, optional
-            Prefix of the names of the checkpoint files of the fits.
-        checkpoint_seconds : float, default=30.0
-            Minimum time between two checkpoints. A stream writes one after every block.
-        resume : bool, default=False
-            Resume from these files if they exist; the result is bit-identical.
-        cost : mapping, optional
-            Of errors, as :meth:`maxmargin.metrics.Costs.of` takes it: the decision that costs least on the
-            held-out rows is stored in ``record["decision"]``, with what it gains.
-        group : str, optional
-            A column that is not a feature: rows with the same value are held out together.
-        time : str, optional
-            A column of numbers or dates that is not a feature: the latest rows are held out.
-        client : distributed.Client, optional
-            Fit to all rows in passes on its workers, each of which reads whole files; with the blocks of one
-            machine, and the same bits. For models that have ``fit_blocks``.
-        persist : bool, default=False
-            Whether the workers keep the prepared rows in memory, instead of reading the files in every pass.
-        callback : callable, optional
-            Called with a :class:`Progress` during training.
+    Parameters
+    ----------
+    source : Source or data frame
+        What ``maxmargin.io.open_source`` gives, or a frame of pandas or polars.
+    target : str, optional
+        The column to predict, for a data frame.
+    model : str, default="auto"
+        One of ``maxmargin.training.models.MODELS``. A stream, and a file that does not fit in memory, take
+        "sparse-kernel" in place of "auto".
+    parameters : mapping, optional
+        Of the model.
+    validate : float, default=0.2
+        Share of the rows that is held out; 0 for no validation.
+    refit : bool, default=True
+        Whether the model returned is trained on all rows, or is the one that was validated.
+    seed : int, default=0
+        Decides which rows are held out, and the model's own draws.
+    memory_mb : float, default=1024
+        Approximate memory limit of the training, in MiB.
+    sample : bool, default=False
+        Train on a uniform sample of the rows if they do not all fit in memory, for any model.
+    stream : bool, default=False
+        Train on all rows, block by block, in constant memory; for models that have ``partial_fit``. There is
+        no refit: the validated model is returned.
+    block_rows : int, default=65536
+        Maximum number of rows per block of a stream or a pass; fewer where rows are large.
+    checkpoint : path, optional
+        Prefix of the names of the checkpoint files of the fits.
+    checkpoint_seconds : float, default=30.0
+        Minimum time between two checkpoints. A stream writes one after every block.
+    resume : bool, default=False
+        Resume from these files if they exist; the result is bit-identical.
+    cost : mapping, optional
+        Of errors, as :meth:`maxmargin.metrics.Costs.of` takes it: the decision that costs least on the
+        held-out rows is stored in ``record["decision"]``, with what it gains.
+    group : str, optional
+        A column that is not a feature: rows with the same value are held out together.
+    time : str, optional
+        A column of numbers or dates that is not a feature: the latest rows are held out.
+    client : distributed.Client, optional
+        Fit to all rows in passes on its workers, each of which reads whole files; with the blocks of one
+        machine, and the same bits. For models that have ``fit_blocks``.
+    persist : bool, default=False
+        Whether the workers keep the prepared rows in memory, instead of reading the files in every pass.
+    callback : callable, optional
+        Called with a :class:`Progress` during training.
 
-        Returns
-        -------
-        Trained
+    Returns
+    -------
+    Trained
 
-        Examples
-        --------
-        >>> from pathlib import Path
-        >>> rows = [f"{k},{'red' if k % 2 else 'blue'},{k % 2}" for k in range(40)]
-        >>> size = Path("kinds.csv").write_text("\n".join(["width,colour,kind", *rows]))
-        >>> from maxmargin.io import open_source
-        >>> source = open_source("kinds.csv", target="kind")
-        >>> from maxmargin.training import train
-        >>> train(source, model="linear").record["model"]
-        'linear'
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> rows = [f"{k},{'red' if k % 2 else 'blue'},{k % 2}" for k in range(40)]
+    >>> size = Path("kinds.csv").write_text("\n".join(["width,colour,kind", *rows]))
+    >>> from maxmargin.io import open_source
+    >>> source = open_source("kinds.csv", target="kind")
+    >>> from maxmargin.training import train
+    >>> train(source, model="linear").record["model"]
+    'linear'
     """
     check_number("memory_mb", memory_mb, at_least=64)
     check_number("checkpoint_seconds", checkpoint_seconds, at_least=0.0)

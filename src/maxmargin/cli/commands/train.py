@@ -149,8 +149,8 @@ def train(
         raise UsageError(_without_target(source))
     if reading.header is None and reading.names is None and _looks_like_data(source):
         show.invocation.warn(
-            f"the first line of {source.name} looks like data, not like names of columns; if so, add --no-header or "
-            "--names."
+            f"the first line of {source.name} looks like data, not like names of columns; if so, add "
+            "--no-header or --names."
         )
     files = [Path(part.name) for part in getattr(source, "parts", [source])]
     out = out or model_file(files[0])
