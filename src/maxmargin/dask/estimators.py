@@ -109,7 +109,7 @@ class FitsCollections:
         return da.concatenate(arrays, allow_unknown_chunksizes=True)
 
 
-class DaskSparseKernelClassifier(FitsCollections, SparseKernelClassifier):  # type: ignore[misc]
+class DaskSparseKernelClassifier(FitsCollections, SparseKernelClassifier):
     """:class:`~maxmargin.SparseKernelClassifier` for Dask arrays and data frames.
 
     ``fit`` draws a sample of the rows by a hash, fits it here, which gives support vectors, gamma and alpha,
@@ -139,7 +139,7 @@ class DaskSparseKernelClassifier(FitsCollections, SparseKernelClassifier):  # ty
     _local = SparseKernelClassifier
 
 
-class DaskLinearSVC(FitsCollections, LinearSVC):  # type: ignore[misc]
+class DaskLinearSVC(FitsCollections, LinearSVC):
     """:class:`~maxmargin.LinearSVC` for Dask arrays and data frames.
 
     The loss is the squared hinge by default, not the hinge as in ``LinearSVC``: passes over the partitions

@@ -40,7 +40,8 @@ def near_origin(rows: Rows, weight: np.ndarray) -> Rows:
 
 def _has_full_feature(rows: Rows) -> bool:
     """Whether the first few sparse rows all store some feature, as they do one that is far."""
-    X, common = rows.X, None
+    X: Any = rows.X
+    common: np.ndarray | None = None
     for i in rows.index[:FEW_ROWS]:
         stored = X.indices[X.indptr[i] : X.indptr[i + 1]]
         common = stored if common is None else np.intersect1d(common, stored, assume_unique=True)

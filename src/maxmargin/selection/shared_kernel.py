@@ -187,8 +187,10 @@ class KernelFolds:
         codes = [self._code(problem) if len(problem.classes) > 1 else None for problem in problems]
         sizes = [0 if code is None else code.n_columns for code in codes]
         columns, unit = [], float(values[-1])
-        for problem, n_columns, code in zip(problems, sizes, codes):
-            for t in range(n_columns):
+        for problem, code in zip(problems, codes):
+            if code is None:
+                continue
+            for t in range(code.n_columns):
                 which, targets = code.column(problem.labels, t)
                 columns.append(StoredColumn(problem.train[which], targets, unit * problem.weight[which]))
         stop, squared = self.estimator._stop(deadline), self.estimator.loss == "squared-hinge"

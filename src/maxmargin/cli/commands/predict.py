@@ -63,9 +63,10 @@ def predict(
     written = safe_field if safe_csv else field
     ids = tuple(getattr(source, "ids", ()))
     text = PredictionText(fitted.classes_, scores=scores, probabilities=probabilities, ids=ids, field=written)
-    options = {"scores": scores, "probabilities": probabilities, "decision": decision}
     with cluster.client() as client:
-        blocks = predictions(fitted, source, **options, client=client)
+        blocks = predictions(
+            fitted, source, scores=scores, probabilities=probabilities, decision=decision, client=client
+        )
         start = time.perf_counter()
         if out is None and show.json:
             rows = [row for block in blocks for row in _rows(block)]

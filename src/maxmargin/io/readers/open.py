@@ -133,7 +133,7 @@ def open_source(
     """
     options = {name: value for name, value in locals().items() if name != "path"}
     _check_rules(names, missing, delimiter, n_features, drop, ids)
-    if isinstance(path, list | tuple) or (has_magic(str(path)) and not Path(path).exists()):
+    if not isinstance(path, str | os.PathLike) or (has_magic(str(path)) and not Path(path).exists()):
         from .several import open_several
 
         return open_several(path, options)

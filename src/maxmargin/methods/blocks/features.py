@@ -138,5 +138,5 @@ class LinearFeatures:
         for rows in row_blocks(len(block), ROWS_AT_ONCE):
             check_cancelled(block)
             some = block.X[rows].astype(dtype, copy=False)
-            ones = np.ones((some.shape[0], 1), dtype=dtype)
+            ones = sparse.csr_array(np.ones((some.shape[0], 1), dtype=dtype))
             yield rows, sparse.hstack([some, ones], format="csr") if self.intercept else some

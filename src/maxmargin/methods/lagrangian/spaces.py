@@ -181,7 +181,8 @@ class EigenSpace(LinearSpace):
         u, P = np.abs(_multipliers(result)), self.found.projection
         lengths, own = kernel.lengths(which), np.sqrt(np.maximum(kernel.diagonal(self.found.points), 0.0))
         e = kernel_errors(P @ result.coef, own, lengths, result.intercept)
-        g = float(u @ kernel_errors(np.ones(1), np.linalg.norm(own[:, None] * P, keepdims=True)[0], lengths))
+        norm = np.array([np.linalg.norm(own[:, None] * P)])
+        g = float(u @ kernel_errors(np.ones(1), norm, lengths))
         return float(2.0 * u @ e + 0.5 * self.cost[which][u != 0.0] @ np.square(e[u != 0.0])) + 0.5 * g * g
 
     def kernel_gap(self, kernel: KernelData, which: np.ndarray, y: np.ndarray, result: SolverResult) -> float:
