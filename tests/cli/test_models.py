@@ -93,7 +93,7 @@ def test_without_a_target_the_columns_are_listed(flowers, run):
     ("options", "code", "said"),
     [
         (["--model", "kernal"], 1, "Did you mean 'kernel'?"),
-        (["--set", "Gamma=1"], 1, "Did you mean 'gamma'?"),
+        (["--model", "sparse-kernel", "--set", "Gamma=1"], 1, "Did you mean 'gamma'?"),
         (["--set", "gamma"], 1, "name=value"),
         (["--set", "budget=3", "--budget", "4"], 2, "--budget"),
         (["--target", "flowr"], 1, "did you mean 'flower'?"),

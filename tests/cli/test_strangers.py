@@ -104,7 +104,9 @@ def test_numbers_written_for_people_are_pointed_out(cell):
 
 def test_a_stray_word_among_numbers_is_pointed_out(run, tmp_path):
     data = table(tmp_path / "stray.csv", "x,z,y", lambda i: f"{i},{'unknown' if i == 7 else i * 0.5},")
-    (warning,) = run("train", data, "--target", "y", "--budget", 3, "--json").json["warnings"]
+    (warning,) = run(
+        "train", data, "--target", "y", "--model", "sparse-kernel", "--budget", 3, "--json"
+    ).json["warnings"]
     assert "--words z" in warning
     assert "'z' is read as categorical" in warning
     assert "'unknown'" in warning
@@ -119,7 +121,21 @@ def test_words_with_digits_are_words(word):
 def test_long_labels_leave_the_tables_readable(run, tmp_path):
     long = "L" * 300
     data = table(tmp_path / "long.csv", "x,y", lambda i: f"{i % 2 * 3 + i % 7},{long}", n=60)
-    assert run("train", data, "--target", "y", "--budget", 3, "--out", tmp_path / "long.mm").code == 0
+    assert (
+        run(
+            "train",
+            data,
+            "--target",
+            "y",
+            "--model",
+            "sparse-kernel",
+            "--budget",
+            3,
+            "--out",
+            tmp_path / "long.mm",
+        ).code
+        == 0
+    )
     other = tmp_path / "other.csv"
     other.write_text(data.read_text(encoding="utf-8") + f"1,{long}a\n", encoding="utf-8")
     said = run("evaluate", tmp_path / "long.mm", other)
@@ -148,7 +164,7 @@ def test_an_interrupt_outside_a_command_has_no_traceback(run, monkeypatch):
 def test_no_file_that_is_read_is_written_over(run, flowers):
     model, text = flowers.with_suffix(".mm"), flowers.read_bytes()
     for command in (
-        ["train", flowers, "--target", "flower", "--budget", 3, "--out", flowers],
+        ["train", flowers, "--target", "flower", "--model", "sparse-kernel", "--budget", 3, "--out", flowers],
         ["predict", model, flowers, "--out", flowers],
         ["predict", model, flowers, "--out", model],
         ["report", model, flowers, "--out", flowers.parent / "." / "flowers.csv"],

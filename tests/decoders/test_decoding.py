@@ -176,7 +176,7 @@ def test_probabilities_come_with_a_decoder_that_has_them():
     assert hasattr(LinearSVC(decoder="probabilistic"), "predict_proba")
     with pytest.raises(AttributeError) as error:
         LinearSVC().fit(X, y).predict_proba  # noqa: B018
-    assert "one of ['coupling', 'probabilistic']" in str(error.value.__cause__)
+    assert "a decoder that gives probabilities, 'probabilistic' or 'coupling'" in str(error.value.__cause__)
     for model in (KernelSVC(decoder="coupling"), SparseKernelClassifier(10, decoder="probabilistic")):
         P = model.set_params(random_state=0).fit(X, y).predict_proba(X)
         assert_allclose(P.sum(axis=1), 1.0)

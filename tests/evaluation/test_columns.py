@@ -31,7 +31,11 @@ def table(path, n, seed, names=("decides", "noise", "twin", "other", "word", "cl
 @pytest.fixture(scope="module")
 def found(tmp_path_factory):
     folder = tmp_path_factory.mktemp("columns")
-    model = train(io.open_source(table(folder / "a.csv", 600, 0), target="class"), parameters={"budget": 20})
+    model = train(
+        io.open_source(table(folder / "a.csv", 600, 0), target="class"),
+        model="sparse-kernel",
+        parameters={"budget": 20},
+    )
     return column_importance(model.model, io.open_source(table(folder / "b.csv", 800, 1), target="class"))
 
 
@@ -109,7 +113,18 @@ def test_the_command_and_the_page_show_them_with_hostile_names(tmp_path, capsys)
     names = (NASTY[0], NASTY[5], NASTY[6], NASTY[4], NASTY[8], "class")
     names = tuple(name.replace("\0", "") for name in names)
     data = table(tmp_path / "a.csv", 400, 0, names)
-    made = run("train", data, "--target", "class", "--budget", 10, "--out", tmp_path / "a.mm")
+    made = run(
+        "train",
+        data,
+        "--target",
+        "class",
+        "--model",
+        "sparse-kernel",
+        "--budget",
+        10,
+        "--out",
+        tmp_path / "a.mm",
+    )
     assert made.code == 0, made.err
     new = table(tmp_path / "b.csv", 300, 1, names)
     document = run("evaluate", tmp_path / "a.mm", new, "--columns", "--json").json

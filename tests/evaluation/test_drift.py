@@ -86,7 +86,21 @@ def test_evaluate_and_report_say_that_the_rows_are_others(tmp_path, capsys):
     names = {"class": "class"} | {name: NASTY[k] for k, name in enumerate(("weight", "plain"))}
     old, new = ({names.get(n, n): v for n, v in t.items()} for t in (rows(500, 0), rows(400, 1, 1.0, True)))
     train_file, test_file = write(tmp_path / "old.csv", old), write(tmp_path / "new.csv", new)
-    assert run("train", train_file, "--target", "class", "--budget", 8, "--out", tmp_path / "m.mm").code == 0
+    assert (
+        run(
+            "train",
+            train_file,
+            "--target",
+            "class",
+            "--model",
+            "sparse-kernel",
+            "--budget",
+            8,
+            "--out",
+            tmp_path / "m.mm",
+        ).code
+        == 0
+    )
     said = run("evaluate", tmp_path / "m.mm", test_file)
     assert "below what validation promised" in said.err
     assert "Columns that moved" in said.out
@@ -131,7 +145,20 @@ def test_the_latest_rows_are_held_out(tmp_path, capsys):
     table["class"] = np.where(late, np.where(table["class"] == "yes", "no", "yes"), table["class"])
     path = write(tmp_path / "t.csv", table)
     run = running(capsys)
-    said = run("train", path, "--target", "class", "--time", "day", "--budget", 5, "--out", tmp_path / "t.mm")
+    said = run(
+        "train",
+        path,
+        "--target",
+        "class",
+        "--time",
+        "day",
+        "--model",
+        "sparse-kernel",
+        "--budget",
+        5,
+        "--out",
+        tmp_path / "t.mm",
+    )
     assert said.code == 0, said.err
     record = io.read_record(tmp_path / "t.mm")
     assert record["validation"]["accuracy"] < 0.2  # the latest rows have the opposite classes
@@ -151,9 +178,9 @@ def test_leaks_are_warned_of(tmp_path):
     path = write(tmp_path / "leak.csv", table)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        with_all = train(opened(path), parameters={"budget": 5})
+        with_all = train(opened(path), model="sparse-kernel", parameters={"budget": 5})
         source = io.open_source(path, target="class", drop=["customer", "outcome"])
-        without = train(source, parameters={"budget": 5})
+        without = train(source, model="sparse-kernel", parameters={"budget": 5})
     said = [str(w.message) for w in caught if isinstance(w.message, LeakWarning)]
     assert any("'customer' numbers the rows" in text for text in said)
     assert any("'outcome' alone predicts the target" in text for text in said)
@@ -168,7 +195,9 @@ def test_leaks_are_warned_of(tmp_path):
 
 
 def test_a_sound_table_has_no_warning(tmp_path):
-    trained = train(opened(write(tmp_path / "a.csv", rows(400, 0))), parameters={"budget": 5})
+    trained = train(
+        opened(write(tmp_path / "a.csv", rows(400, 0))), model="sparse-kernel", parameters={"budget": 5}
+    )
     assert trained.record["leaks"] == {"ids": [], "target_copies": []}
 
 

@@ -97,7 +97,9 @@ def test_train_stores_the_threshold_and_predict_applies_it(tmp_path, capsys):
     data, new = overlapping(tmp_path / "a.csv", 600, 0), overlapping(tmp_path / "b.csv", 400, 1)
     model = tmp_path / "a.mm"
     cost = ["--cost", "false-positive=1", "--cost", "false-negative=6"]
-    trained = run("train", data, "--target", "class", "--budget", 8, "--out", model, *cost)
+    trained = run(
+        "train", data, "--target", "class", "--model", "sparse-kernel", "--budget", 8, "--out", model, *cost
+    )
     assert trained.code == 0, trained.err
     assert "decision" in trained.out
     fitted, record = io.load(model), io.read_record(model)
@@ -124,7 +126,18 @@ def test_train_stores_the_threshold_and_predict_applies_it(tmp_path, capsys):
 def test_without_a_stored_threshold_the_predictions_stay(tmp_path, capsys):
     run = running(capsys)
     data, new = overlapping(tmp_path / "a.csv", 600, 0), overlapping(tmp_path / "b.csv", 400, 1)
-    run("train", data, "--target", "class", "--budget", 8, "--out", tmp_path / "a.mm")
+    run(
+        "train",
+        data,
+        "--target",
+        "class",
+        "--model",
+        "sparse-kernel",
+        "--budget",
+        8,
+        "--out",
+        tmp_path / "a.mm",
+    )
     plain = run("evaluate", tmp_path / "a.mm", new, "--json").json
     costed = run("evaluate", tmp_path / "a.mm", new, "--json", "--cost", "false-negative=6").json
     assert costed["confusion"] == plain["confusion"]
@@ -141,7 +154,7 @@ def test_several_classes_take_the_lowest_expected_cost(tmp_path, capsys):
     (tmp_path / "costs.csv").write_text(",a,b,c\na,0,1,1\nb,9,0,1\nc,9,1,0\n")
     cost = cost_from_text([str(tmp_path / "costs.csv")])
     source = io.open_source(tmp_path / "t.csv", target="class")
-    trained = train(source, parameters={"budget": 10}, cost=cost)
+    trained = train(source, model="sparse-kernel", parameters={"budget": 10}, cost=cost)
     decision = stored_decision(trained.record, trained.model)
     found = np.concatenate([b.labels for b in predictions(trained.model, source, decision=decision)])
     p = np.concatenate([trained.model.predict_proba(block) for block in source.blocks()])
@@ -186,7 +199,19 @@ def test_hostile_classes_stay_text_on_the_page(tmp_path, capsys):
     names, head = (NASTY[0], NASTY[6]), (NASTY[4], NASTY[5])
     data = overlapping(tmp_path / "a.csv", 300, 0, names, head)
     cost = ["--cost", "false-negative=6"]
-    made = run("train", data, "--target", 1, "--budget", 5, "--out", tmp_path / "a.mm", *cost)
+    made = run(
+        "train",
+        data,
+        "--target",
+        1,
+        "--model",
+        "sparse-kernel",
+        "--budget",
+        5,
+        "--out",
+        tmp_path / "a.mm",
+        *cost,
+    )
     assert made.code == 0, made.err
     assert run("report", tmp_path / "a.mm", data, "--out", tmp_path / "a.html").code == 0
     page = (tmp_path / "a.html").read_text(encoding="utf-8")

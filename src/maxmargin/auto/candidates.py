@@ -25,6 +25,12 @@ GAMMA_FACTORS = {
 SMOOTHNESS = ("linear", "rbf", "exponential", "laplacian")  # from smooth to rough
 
 
+class GrownKernelClassifier(SparseKernelClassifier):
+    """A budgeted model without swaps: they take most of a small fit, and change little between candidates."""
+
+    _swaps = False
+
+
 @dataclass(frozen=True)
 class Candidate:
     """A family of models: a kernel, a reduction to two classes, a scaling of the columns.
@@ -50,15 +56,19 @@ class Candidate:
         code = "" if self.n_classes == 2 else f", {self.code}"
         return f"{kind}{limit}{code}{bent}"
 
-    def estimator(self, gamma: float | None, value: float | None, **common: Any) -> Any:
-        """The model at a point of the grid, not fitted; ``value`` is C, or alpha of a budgeted model."""
+    def estimator(self, gamma: float | None, value: float | None, final: bool = True, **common: Any) -> Any:
+        """The model at a point of the grid, not fitted; ``value`` is C, or alpha of a budgeted model.
+
+        ``final`` is False for a model that is only compared with others.
+        """
         if self.is_linear:
             return LinearSVC(1.0 if value is None else value, loss="squared-hinge", code=self.code, **common)
         kernel: dict[str, Any] = {"kernel": self.kernel, "gamma": gamma, "code": self.code}
         if self.budget is None:
             return KernelSVC(1.0 if value is None else value, **kernel, **common)
         alpha = "auto" if value is None else value
-        return SparseKernelClassifier(self.budget, alpha=alpha, **kernel, **common)
+        budgeted = SparseKernelClassifier if final else GrownKernelClassifier
+        return budgeted(self.budget, alpha=alpha, **kernel, **common)
 
 
 @dataclass

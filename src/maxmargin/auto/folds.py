@@ -146,7 +146,7 @@ class StageFits:
                 for trial in trials:
                     self.put(trial, test, only, np.zeros(len(test)))
                 continue
-            estimator = first.candidate.estimator(first.gamma, first.value, **self.common)
+            estimator = first.candidate.estimator(first.gamma, first.value, final=False, **self.common)
             how = "cold" if first.value is None else start_in_search(estimator, name)
             y, weight = self.sample.labels[train], self.sample.weight[train]
             models = (

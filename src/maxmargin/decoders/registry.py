@@ -61,7 +61,23 @@ def gives_probabilities(decoder: Any) -> bool:
 
 
 def scores_are_outputs(code: Code, decoder: Decoder) -> bool:
-    """Whether each score of a class is the output of one column, or two classes have one column."""
+    """Whether each score of a class is the output of one column, or two classes have one column.
+
+    Parameters
+    ----------
+    code : Code
+        The code of the columns.
+    decoder : Decoder
+        The decoder of their outputs.
+
+    Examples
+    --------
+    >>> from maxmargin.codes import one_vs_rest
+    >>> from maxmargin.decoders import decoder_from_name, scores_are_outputs
+    >>> code = one_vs_rest(3)
+    >>> scores_are_outputs(code, decoder_from_name("margins", code))
+    True
+    """
     return code.n_columns == 1 or (code.name == "one-vs-rest" and decoder.name == "margins")
 
 

@@ -168,9 +168,9 @@ def train(
         sample,
         cost,
     )
-    source = _source(source, target)
     request.held_out()  # refuse bad values before the file is read
     check_decidable(cost, request.estimator(), validate)
+    source = _source(source, target)
     source, split = split_of(source, group, time, validate, seed)
     request = replace(request, split=split)
     reporter = Reporter(callback)

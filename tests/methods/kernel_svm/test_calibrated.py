@@ -352,7 +352,7 @@ def test_a_fit_that_failed_leaves_nothing_to_predict_with():
 def test_folds_that_do_not_converge_are_told():
     X, y = noisy(2000, 2)
     with pytest.warns(ConvergenceWarning) as told:
-        model = CalibratedSVC(KernelSVC(C=1e4, max_iter=1, tol=1e-8)).fit(X, y)
+        model = CalibratedSVC(KernelSVC(C=1e6, max_iter=1, tol=1e-8)).fit(X, y)
     messages = [str(warning.message) for warning in told]
     assert any("CalibratedSVC: cross-validation fits stopped (max_iter)" in message for message in messages)
     assert model.fold_gap_ > 1e-8

@@ -48,7 +48,18 @@ def demo(
 def commands(folder: Path) -> Iterator[list[str]]:
     """What is shown."""
     train, test, model = (str(folder / name) for name in ("train.csv", "test.csv", "tumours.mm"))
-    yield ["train", train, "--target", "diagnosis", "--budget", "20", "--out", model]
+    yield [
+        "train",
+        train,
+        "--target",
+        "diagnosis",
+        "--model",
+        "sparse-kernel",
+        "--budget",
+        "20",
+        "--out",
+        model,
+    ]
     yield ["evaluate", model, test]
     yield ["predict", model, test, "--probabilities", "--out", str(folder / "predictions.csv")]
     yield ["report", model, test, "--out", str(folder / "report.html")]

@@ -156,6 +156,7 @@ class SparseKernelClassifier(KernelClassifier):
     """
 
     fit_blocks, _block_plan = fit_blocks, KernelPlan()
+    _swaps = True  # of support vectors, once the budget is full
     _remedy_for_overflow = "raise alpha"
     _remedy_for_divergence = "raise alpha, set back_fit='n/B', or set refit='newton'"
 

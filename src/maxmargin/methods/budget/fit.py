@@ -181,6 +181,7 @@ def _options(
         start=start,
         coef=coef,
         move=model.move_centers,
+        swaps=model._swaps,
     )
 
 
