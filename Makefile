@@ -9,6 +9,8 @@ VENV ?= .venv
 WORKERS ?= auto
 STAMPS := $(VENV)/stamps
 LOGS := build/logs
+# Bytecode is stored: tests start hundreds of processes, and each would compile SciPy and scikit-learn again.
+unexport PYTHONDONTWRITEBYTECODE
 # A build of its own for each environment: compiled files of two interpreters never meet.
 NATIVE := build/$(notdir $(VENV))
 

@@ -20,9 +20,10 @@ from maxmargin.cli import main
 TITLE = "Prediction from a file"
 MIN_SPEED_RATIO = 0.8  # relative to the throughput on arrays
 N_ROWS, N_FEATURES, TIMES = 25_000, 30, 20
+BUDGETED = ["--model", "sparse-kernel", "--budget", 200, "--set", "alpha=1e-4"]
 CASES = {  # file; model
-    "CSV, 200 support vectors": ("all.csv", ["--budget", 200, "--set", "alpha=1e-4"]),
-    "npz, 200 support vectors": ("all.npz", ["--budget", 200, "--set", "alpha=1e-4"]),
+    "CSV, 200 support vectors": ("all.csv", BUDGETED),
+    "npz, 200 support vectors": ("all.npz", BUDGETED),
     "CSV, exact kernel SVM": ("all.csv", ["--model", "kernel", "--set", "C=10"]),
 }
 
