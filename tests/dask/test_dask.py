@@ -218,6 +218,7 @@ def until_no_task_is_left(client):
     def tasks(dask_scheduler):
         return [str(key) for key in dask_scheduler.tasks if "maxmargin-block" in str(key)]
 
+    client.submit(int, pure=False).result()  # the scheduler has read all that this client sent before
     for _ in range(200):
         if not client.run_on_scheduler(tasks):
             break

@@ -6,6 +6,7 @@ from distributed import Client, LocalCluster
 
 from maxmargin.evaluation import predictions
 from maxmargin.io import open_source
+from maxmargin.table.preparation import TableWarning
 from maxmargin.training import from_file, train
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]
@@ -49,7 +50,8 @@ def test_the_model_has_the_bits_of_passes_on_one_machine(
     assert there.record["fingerprint"] == here.record["fingerprint"]
     assert there.record["validation"] == here.record["validation"]
     source = open_source(files, target="kind")
-    mine, theirs = (list(predictions(here.model, source, client=each)) for each in (None, client))
+    with pytest.warns(TableWarning, match=r"'b' \(1 rows\)"):
+        mine, theirs = (list(predictions(here.model, source, client=each)) for each in (None, client))
     assert [part.labels.tolist() for part in mine] == [part.labels.tolist() for part in theirs]
 
 
