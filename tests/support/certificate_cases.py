@@ -305,4 +305,9 @@ FOUND = [  # by fuzzing: gaps that were false, or a referee that was
         {"C": 1e3, "code": "one-vs-one", "solver": "dual-cd", "tol": 1e-6},
         Case(72993, 9, 3, 3, 1e5, -1e7, "float64", "dense", 3.0, True),
     ),
+    (
+        "LinearSVC",
+        {"C": 1e3, "loss": "log", "solver": "truncated-newton", "penalize_intercept": True, "tol": 1e-3},
+        Case(3, 6, 3, 2, 10.0, 1e3, "float64", "sparse", 1.0, True),
+    ),
 ]

@@ -135,7 +135,10 @@ def conjugate_gradients(
         if near or rho == 0.0:
             break
         image = product(direction)
-        length = rho / float(direction @ image)
+        bend = float(direction @ image)
+        if bend == 0.0:  # at least the square of the direction, which underflows: nothing is left to gain
+            break
+        length = rho / bend
         x += length * direction
         residual -= length * image
         towards = residual / diagonal
