@@ -258,7 +258,9 @@ class SmallNewton {
         const double dual = linear - 0.5 * simd().f64.sqnorm(dual_w.data(), p_.d);
         const double lost =
             size * (MARGIN_ROUNDING * weighted + (p_.free_intercept ? std::abs(imbalance) : 0.0));
-        const double unseen = std::max(MAX_UNSEEN_ROUNDING * primal, MAX_ROUNDING_IN_GAP * (primal - dual));
+        const double nearest = std::max(dual, s_.best_dual);
+        const double unseen =
+            std::max(MAX_UNSEEN_ROUNDING * primal, MAX_ROUNDING_IN_GAP * (primal - nearest));
         const Bounds bounds{primal, dual - rounding - lost, n_support, p_.hinge && rounding > unseen};
         if (bounds.dual >= s_.best_dual) {
             s_.best_dual = bounds.dual;
