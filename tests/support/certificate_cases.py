@@ -310,4 +310,9 @@ FOUND = [  # by fuzzing: gaps that were false, or a referee that was
         {"C": 1e3, "loss": "log", "solver": "truncated-newton", "penalize_intercept": True, "tol": 1e-3},
         Case(3, 6, 3, 2, 10.0, 1e3, "float64", "sparse", 1.0, True),
     ),
+    (
+        "KernelSVC",
+        {"C": 10.0, "kernel": "linear", "loss": "squared-hinge", "max_iter": 500, "tol": 1e-3},
+        Case(0, 6, 3, 2, 1.0, 1e4, "float32", "dense", 0.0, False),
+    ),
 ]

@@ -133,8 +133,10 @@ class Solve:
     def certify(self) -> Certificate:
         """Bounds over all samples; what rounding can do to kernel values in single precision is included."""
         certificate, state = self.sets.certify(), self.state
-        if not state.a.any() or not np.isfinite(certificate.primal):
+        if not np.isfinite(certificate.primal):
             return certificate
+        if not state.a.any():
+            return self._at_zero(certificate)
         if not self._is_single():
             return self._in_double(certificate)
         point = self._point()
@@ -146,6 +148,12 @@ class Solve:
             return self._in_double(self.sets.certify())
         self.sets.b, state.best_dual = judged.b, -np.inf  # earlier dual values are as rounded as this one
         return self._in_double(judged.certificate)
+
+    def _at_zero(self, certificate: Certificate) -> Certificate:
+        """Bounds where all coefficients are 0: gradients are the targets, unless steps left errors."""
+        if np.array_equal(self.state.g, self.problem.y):
+            return certificate
+        return self.sets.certify() if self._go_double() else replace(certificate, dual=-np.inf)
 
     def _in_double(self, certificate: Certificate) -> Certificate:
         """The certificate with rounding in double included, where that is not negligible.
