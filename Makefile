@@ -122,18 +122,19 @@ soak: $(STAMPS)/package  ## mutated model files by the thousand, processes kille
 	@status=0; for script in tests/soak/*.py; do \
 	  echo "$$script:"; $(VENV)/bin/python $$script || status=1; done; exit $$status
 
-# For GCC. The address sanitizer must be the first library of the process, and Python itself leaks at exit.
+# For GCC. The address sanitizer must be the first library of the process, and Python itself leaks at exit. A
+# core that lies in src/ is not the one to test: the sanitised one is installed last, and the tests make sure of it.
 sanitize: $(STAMPS)/package  ## C++ tests and the native door's Python tests under ASan and UBSan
 	@echo "building with sanitizers ..."
 	$(call quietly,sanitize,$(call configure,$(NATIVE)/sanitize,-DMAXMARGIN_SANITIZE=ON) \
 	  && $(VENV)/bin/cmake --build $(NATIVE)/sanitize \
-	  && rm -rf $(NATIVE)/sanitize/python \
-	  && $(VENV)/bin/cmake --install $(NATIVE)/sanitize --prefix $(NATIVE)/sanitize/python \
-	  && cp -R src/maxmargin $(NATIVE)/sanitize/python/)
+	  && rm -rf $(NATIVE)/sanitize/python && mkdir $(NATIVE)/sanitize/python \
+	  && cp -R src/maxmargin $(NATIVE)/sanitize/python/ && rm -f $(NATIVE)/sanitize/python/maxmargin/_core.*so \
+	  && $(VENV)/bin/cmake --install $(NATIVE)/sanitize --prefix $(NATIVE)/sanitize/python)
 	@ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1 $(NATIVE)/sanitize/maxmargin_tests
 	@export PYTHONPATH=$(NATIVE)/sanitize/python ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
 	  LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" \
-	&& $(VENV)/bin/python -c 'from maxmargin import _core; assert "sanitize" in _core.__file__, _core.__file__' \
+	&& $(VENV)/bin/python -c 'from maxmargin import _core; path = _core.__file__; assert "sanitize" in path and b"__asan_init" in open(path, "rb").read(), path' \
 	&& $(VENV)/bin/python -m pytest -p no:cacheprovider $(NATIVE_TESTS)
 
 clean:  ## remove what these commands made; .venv and build/ come back by themselves
