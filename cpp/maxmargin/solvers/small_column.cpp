@@ -19,7 +19,7 @@ constexpr double AT_BOUND = 1e-12;  // a coefficient so near to the new bound, a
 void SmallColumn::resize(std::size_t n) {
     n_ = n;
     for (auto* part : {&a_, &g_, &lower_, &upper_, &y_, &cost_, &length_}) part->assign(n_, 0.0);
-    K_.resize(n_ * n_), block_.resize(n_ * n_);
+    K_.reserve(n_ * n_), block_.reserve(n_ * n_);
 }
 
 Samples SmallColumn::samples() {

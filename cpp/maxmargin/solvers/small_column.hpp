@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "maxmargin/core/threads.hpp"
@@ -25,6 +26,25 @@ struct ColumnRules {
 };
 
 enum class ColumnEnd : std::uint8_t { cut, solved, left, late };
+
+// Room for the kernel values of a column. Its pages are not touched before values are written: a column needs
+// the rows of its support vectors, often few of many, and zeros for all of them would take longer than its
+// steps.
+class ValueRoom {
+  public:
+    void reserve(std::size_t n_values) {
+        if (n_values <= capacity_) return;
+        values_.reset();  // before the new ones, so that both are never held at once
+        capacity_ = 0;
+        values_ = std::make_unique_for_overwrite<double[]>(n_values);
+        capacity_ = n_values;
+    }
+    double* data() { return values_.get(); }
+
+  private:
+    std::unique_ptr<double[]> values_;
+    std::size_t capacity_ = 0;
+};
 
 // The memory of one column, reused for the next.
 class SmallColumn {
@@ -71,7 +91,8 @@ class SmallColumn {
     std::size_t n_ = 0, n_iter_ = 0;
     double tiny_ = 0.0, dual_ = 0.0;
     Look seen_{};
-    std::vector<double> a_, g_, lower_, upper_, y_, cost_, length_, K_, block_;
+    std::vector<double> a_, g_, lower_, upper_, y_, cost_, length_;
+    ValueRoom K_, block_;
     Residuals scratch_;
 };
 
