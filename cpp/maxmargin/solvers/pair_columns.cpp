@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
+#include <mutex>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 namespace maxmargin {
@@ -78,6 +81,32 @@ class PairColumn {
     std::vector<std::uint8_t> known_;
 };
 
+// Columns that are not in use, for the next group of classes: their pages are mapped already.
+class SpareColumns {
+  public:
+    SpareColumns(const PairData& data, const ColumnRules& rules, const Poll& poll)
+        : data_(data), rules_(rules), poll_(poll) {}
+
+    std::unique_ptr<PairColumn> take() {
+        const std::lock_guard lock(mutex_);
+        if (spare_.empty()) return std::make_unique<PairColumn>(data_, rules_, poll_);
+        auto column = std::move(spare_.back());
+        spare_.pop_back();
+        return column;
+    }
+    void give_back(std::unique_ptr<PairColumn> column) {
+        const std::lock_guard lock(mutex_);
+        spare_.push_back(std::move(column));
+    }
+
+  private:
+    const PairData& data_;
+    const ColumnRules& rules_;
+    const Poll& poll_;
+    std::mutex mutex_;
+    std::vector<std::unique_ptr<PairColumn>> spare_;
+};
+
 // Consecutive classes with enough rows for one product, and the kernel values of each class with itself.
 class ClassGroups {
   public:
@@ -146,8 +175,10 @@ void solve_pairs(const PairData& data, const ColumnRules& rules, const PairResul
     };
     ClassGroups groups(data);
     Pool::instance().run(groups.count(), n_threads, [&](std::size_t group) { groups.fill_own(group); }, poll);
+    SpareColumns spare(data, rules, unless_cancelled);
     const auto solve_group = [&](std::size_t group) {
-        PairColumn column(data, rules, unless_cancelled);
+        auto owned = spare.take();
+        PairColumn& column = *owned;
         std::vector<double> panel;
         const std::size_t begin = std::size_t(data.starts[groups.first(group)]),
                           width = data.index.size() - begin;
@@ -175,6 +206,7 @@ void solve_pairs(const PairData& data, const ColumnRules& rules, const PairResul
                 results.seconds[t] = std::chrono::duration<float>(Clock::now() - start).count();
                 results.end[t] = std::uint8_t(end);
             }
+        spare.give_back(std::move(owned));
     };
     const auto until_cancelled = [&](std::size_t group) {
         try {
