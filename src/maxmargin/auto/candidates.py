@@ -35,7 +35,7 @@ class GrownKernelClassifier(SparseKernelClassifier):
 class Candidate:
     """A family of models: a kernel, a reduction to two classes, a scaling of the columns.
 
-    ``budget`` is the limit on support vectors, or None for an exact fit.
+    ``budget`` is the limit on support vectors, or None for an exact fit; ``loss`` is None for the default.
     """
 
     kernel: str
@@ -43,6 +43,7 @@ class Candidate:
     view: str
     budget: int | None = None
     n_classes: int = 3
+    loss: str | None = None
 
     @property
     def is_linear(self) -> bool:
@@ -54,7 +55,8 @@ class Candidate:
         limit = "" if self.budget is None else f" with {self.budget} support vectors"
         bent = ", bent columns" if self.view == "bent" else ""
         code = "" if self.n_classes == 2 else f", {self.code}"
-        return f"{kind}{limit}{code}{bent}"
+        loss = "" if self.loss is None else f", {self.loss} loss"
+        return f"{kind}{limit}{code}{bent}{loss}"
 
     def estimator(self, gamma: float | None, value: float | None, final: bool = True, **common: Any) -> Any:
         """The model at a point of the grid, not fitted; ``value`` is C, or alpha of a budgeted model.
@@ -64,6 +66,8 @@ class Candidate:
         if self.is_linear:
             return LinearSVC(1.0 if value is None else value, loss="squared-hinge", code=self.code, **common)
         kernel: dict[str, Any] = {"kernel": self.kernel, "gamma": gamma, "code": self.code}
+        if self.loss is not None:
+            kernel["loss"] = self.loss
         if self.budget is None:
             return KernelSVC(1.0 if value is None else value, **kernel, **common)
         alpha = "auto" if value is None else value

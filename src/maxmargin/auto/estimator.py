@@ -15,7 +15,7 @@ from sklearn.model_selection import StratifiedGroupKFold
 from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from .._native import effective_n_threads, is_sparse
+from .._native import effective_n_threads
 from ..base import forget, labelled
 from ..checkpoints import Checkpoint, FitRecord, data_identity, fit_record, parameter_identity, set_checkpoint
 from ..data import (
@@ -32,23 +32,14 @@ from ..data import (
     stratified_folds,
     validate_rows,
 )
-from ..solving import Deadline, Status, ended_in_time, until_cut
+from ..solving import Deadline, Status, ended_in_time
 from ..table import TablePreparation, is_plain_matrix
 from .candidates import Candidate, Trial, candidates_for
-from .choice import sentence
 from .chosen import ChosenModel
 from .cost import OPERATIONS_PER_SECOND, affordable_budget, shape_of
 from .folds import Sample, median_gammas
-from .metric import (
-    MAX_FULL_COLUMNS,
-    METRICS,
-    Metric,
-    MetricFits,
-    learn_metric,
-    metric_line,
-    metric_on_all_rows,
-    metric_words,
-)
+from .metric import METRICS, metric_on_all_rows
+from .refine import Refined, refine
 from .refit import refitted
 from .repeats import observations, spread
 from .scaling import scalings
@@ -56,8 +47,6 @@ from .search import Found, Search
 
 __all__ = ["AutoSVC"]
 
-METRIC_OPERATIONS_SHARE = 0.1  # of what max_seconds has room for
-METRIC_TIME_SHARE = 0.4  # of the time that the search has left
 SEARCH_TIME_SHARE = 0.6  # of max_seconds; the fit to all rows has the rest
 FIT_OPERATIONS_SHARE = 0.4  # of what max_seconds has room for, that an exact fit to all rows may take
 SEARCH_OPERATIONS_SHARE = 0.3  # of what max_seconds has room for by the cost model: predictions may be off
@@ -69,7 +58,8 @@ class AutoSVC(ChosenModel, ClassifierMixin, BaseEstimator):  # type: ignore[misc
     Candidates are linear SVMs and rbf, exponential and laplacian kernel SVMs, one-vs-one and one-vs-rest,
     each over a grid of C and gamma; with ``budget``, or where an exact fit would take too long, kernel
     classifiers with few support vectors. Each is scored on held-out rows. Of all that are within one standard
-    error of the paired differences to the best, the simplest is chosen and fitted to all rows.
+    error of the paired differences to the best, the simplest is chosen and fitted to all rows. Where held-out
+    rows look wrongly labelled (a margin below -1), the ramp loss is tried on the chosen kernel model.
 
     Columns need no preparation: they are centred and scaled, and heavy-tailed ones may be bent by a logarithm
     (sparse ones are divided by their largest value, without centring). Data frames with categories or missing
@@ -194,13 +184,13 @@ class AutoSVC(ChosenModel, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         matrices = {name: scaling.transform(rows) for name, scaling in views.items()}
         sample = spread(matrices, data, parts, fold, len(self.classes_))
         found = self._search(sample, seed, deadline, record)
-        trial = found.trials[found.choice.chosen]
+        common = {"n_jobs": self.n_jobs, "random_state": seed}
+        refined = refine(found, self.learn_metric, common, self.max_seconds, deadline)
+        trial, metric = refined.trial, refined.metric
         self.scaling_ = views[trial.candidate.view]
-        fits = MetricFits(trial, {"n_jobs": self.n_jobs, "random_state": seed}, seed)
-        metric = self._learned_metric(found, fits, deadline)
         if metric is not None and metric.accepted:
             X = matrices[trial.candidate.view]
-            coordinates, gamma = metric_on_all_rows(metric, fits, (X, data.labels, data.weight))
+            coordinates, gamma = metric_on_all_rows(metric, refined.fits, (X, data.labels, data.weight))
             self.scaling_ = self.scaling_.with_metric(coordinates)
             matrices[trial.candidate.view] = self.scaling_.transform(rows)
             trial = replace(metric.trial, gamma=gamma)
@@ -212,22 +202,8 @@ class AutoSVC(ChosenModel, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         )
         if getattr(self.estimator_, "support_", None) is not None:  # rows of X as given
             self.estimator_.support_ = data.rows.index[rows_used[self.estimator_.support_]]
-        self._explain(found, metric)
+        self._explain(found, refined)
         return self
-
-    def _learned_metric(self, found: Found, fits: MetricFits, deadline: Deadline) -> Metric | None:
-        """What a metric does on the held-out rows; None where it is not wanted, not possible or too dear."""
-        candidate, sample = fits.trial.candidate, found.judge.sample
-        X = sample.views[candidate.view]
-        if self.learn_metric is None or candidate.is_linear or candidate.budget is not None or is_sparse(X):
-            return None
-        kinds = [k for k in METRICS[self.learn_metric] if k == "diagonal" or X.shape[1] <= MAX_FULL_COLUMNS]
-        cost = 3.0 * len(kinds) * len(sample.splits) * shape_of(X, sample.labels).fit(candidate)
-        if X.shape[1] < 2 or cost > METRIC_OPERATIONS_SHARE * self.max_seconds * OPERATIONS_PER_SECOND:
-            return None
-        with deadline.nested(METRIC_TIME_SHARE) as until, until_cut(until):
-            return learn_metric(tuple(kinds), fits, found.judge, until)
-        return None
 
     def _check_parameters(self) -> None:
         check_number("max_seconds", self.max_seconds, above=0.0)
@@ -314,12 +290,11 @@ class AutoSVC(ChosenModel, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         model = trial.candidate.estimator(trial.gamma, trial.value, n_jobs=self.n_jobs, random_state=seed)
         return model.set_params(max_seconds=self.max_seconds)
 
-    def _explain(self, found: Found, metric: Metric | None) -> None:
+    def _explain(self, found: Found, refined: Refined) -> None:
         """Set ``candidates_``, ``choice_`` and ``status_``, and warn if the time was up."""
-        if metric is not None:
-            found.table.append(metric_line(found, metric))
-        self.candidates_ = {name: [line[name] for line in found.table] for name in found.table[0]}
-        self.choice_ = sentence(found.trials, found.choice, found.judge) + metric_words(metric)
+        table = refined.lines(found)
+        self.candidates_ = {name: [line[name] for line in table] for name in table[0]}
+        self.choice_ = refined.words(found)
         self.status_ = self.estimator_.status_ if found.complete else str(Status.TIME_LIMIT)
         if not found.complete:
             warnings.warn(

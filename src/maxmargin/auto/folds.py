@@ -97,8 +97,9 @@ class StageFits:
         """Fill in the scores of trials of one candidate and one gamma; False if the time is up."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # gaps are in the table
-            exact = trials[0].candidate.budget is None and not trials[0].candidate.is_linear
-            return self._shared(trials, folds) if exact else self._separate(trials, folds)
+            candidate = trials[0].candidate
+            shares = candidate.budget is None and not candidate.is_linear and candidate.loss is None
+            return self._shared(trials, folds) if shares else self._separate(trials, folds)
 
     def _shared(self, trials: list[Trial], folds: list[int]) -> bool:
         first = trials[0]
@@ -137,7 +138,7 @@ class StageFits:
 
     def _separate(self, trials: list[Trial], folds: list[int]) -> bool:
         first, values = trials[0], np.array([trial.value for trial in trials])
-        X, name = self.sample.views[first.candidate.view], "C" if first.candidate.is_linear else "alpha"
+        X, name = self.sample.views[first.candidate.view], "C" if first.candidate.budget is None else "alpha"
         whole = Deadline(np.inf)
         for fold in folds:
             train, test = self.sample.splits[fold]

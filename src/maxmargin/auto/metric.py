@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,9 +21,10 @@ from .._native import one_blas_thread
 from ..base import squared_gradients
 from ..solving import Deadline, Status
 from .candidates import Trial
-from .choice import Judge, paired
+from .choice import Judge
 from .folds import StageFits, median_gamma_of
-from .search import RACING_FOLDS, Found
+from .search import RACING_FOLDS
+from .tried_change import TriedChange, best_of, unscored
 
 __all__ = [
     "MAX_FULL_COLUMNS",
@@ -32,9 +33,7 @@ __all__ = [
     "MetricFits",
     "Rows",
     "learn_metric",
-    "metric_line",
     "metric_on_all_rows",
-    "metric_words",
 ]
 
 METRICS = {"auto": ("diagonal",), "diagonal": ("diagonal",), "full": ("diagonal", "full")}
@@ -47,19 +46,11 @@ Rows = tuple[Any, np.ndarray, np.ndarray]  # a matrix, labels, weights
 
 
 @dataclass(frozen=True)
-class Metric:
-    """What learning a metric did: the trial with it, its kind, after how many rounds, what it gained."""
+class Metric(TriedChange):
+    """What learning a metric did: its kind, and after how many rounds."""
 
-    trial: Trial
     kind: str
     n_rounds: int
-    gain: float
-    standard_error: float
-
-    @property
-    def accepted(self) -> bool:
-        """Whether the held-out loss fell by more than a standard error."""
-        return self.gain > self.standard_error
 
 
 @dataclass(frozen=True)
@@ -127,7 +118,7 @@ def learn_metric(kinds: tuple[str, ...], fits: MetricFits, judge: Judge, deadlin
 def _learned(kind: str, fits: MetricFits, judge: Judge, deadline: Deadline) -> Metric | None:
     sample, trial = judge.sample, fits.trial
     known = np.isfinite(trial.scores if trial.scores.ndim == 1 else trial.scores[:, 0])
-    rounds = [replace(trial, scores=np.full_like(trial.scores, np.nan)) for _ in range(ROUNDS)]
+    rounds = [unscored(trial) for _ in range(ROUNDS)]
     stage, X = StageFits(sample, fits.common), sample.views[trial.candidate.view]
     splits = [(train, test) for train, test in sample.splits if known[test].any()]
     for n_done, (train, test) in enumerate(splits, start=1):
@@ -151,14 +142,11 @@ def _learned(kind: str, fits: MetricFits, judge: Judge, deadline: Deadline) -> M
 
 def _compared(kind: str, trial: Trial, rounds: list[Trial], judge: Judge) -> Metric | None:
     """The best round against the trial without a metric, on the rows that were held out so far."""
-    done = np.isfinite(rounds[0].scores)
-    plain, weight = judge.losses(replace(trial, scores=np.where(done, trial.scores, np.nan)))
-    if len(plain) == 0 or any(len(judge.losses(r)[0]) != len(plain) for r in rounds):
+    found = best_of(rounds, trial, judge)
+    if found is None:
         return None
-    losses = np.array([plain, *(judge.losses(r)[0] for r in rounds)])
-    best = 1 + int(np.argmin(losses[1:] @ weight))
-    means, errors = paired(losses, 0, weight)
-    return Metric(rounds[best - 1], kind, best, -float(means[best]), float(errors[best]))
+    best, gain, error = found
+    return Metric(rounds[best], gain, error, kind, 1 + best)
 
 
 def metric_on_all_rows(metric: Metric, fits: MetricFits, data: Rows) -> tuple[np.ndarray, float]:
@@ -168,33 +156,3 @@ def metric_on_all_rows(metric: Metric, fits: MetricFits, data: Rows) -> tuple[np
     for model, used in itertools.islice(fits.rounds(metric.kind, data), metric.n_rounds):
         coordinates = _next(metric.kind, model, X, used)
     return coordinates, fits.gamma(data, coordinates)
-
-
-def metric_words(metric: Metric | None) -> str:
-    """What became of the metric, as a sentence."""
-    if metric is None:
-        return ""
-    if metric.gain == 0.0:
-        gain = "it does not change the held-out loss"
-    else:
-        change = f"{'lowers' if metric.gain > 0.0 else 'raises'} the held-out loss by {abs(metric.gain):.4f}"
-        gain = f"it {change}, standard error {metric.standard_error:.4f}"
-    full = "full " if metric.kind == "full" else ""
-    return f" A learned {full}metric is {'accepted' if metric.accepted else 'rejected'}: {gain}."
-
-
-def metric_line(found: Found, metric: Metric) -> dict[str, Any]:
-    """The line of the table about the metric; if it is accepted, it is the chosen one."""
-    chosen = next(line for line in found.table if line["outcome"] == "chosen")
-    if metric.accepted:
-        chosen["outcome"] = "behind"
-    return chosen | {
-        "candidate": f"{metric.trial.candidate}, learned metric",
-        "columns": "learned metric",
-        "loss": float(found.choice.means[found.choice.chosen] - metric.gain),
-        "difference": float(found.choice.differences[found.choice.chosen] - metric.gain),
-        "standard_error": metric.standard_error,
-        "n_support": metric.trial.n_support,
-        "dual_gap": metric.trial.gap,
-        "outcome": "chosen" if metric.accepted else "behind",
-    }

@@ -1,0 +1,89 @@
+"""What is tried on the chosen trial before it is fitted to all rows: the ramp loss, then a learned metric."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from .._native import is_sparse
+from ..solving import Deadline, until_cut
+from .candidates import Trial
+from .choice import sentence
+from .cost import OPERATIONS_PER_SECOND, shape_of
+from .metric import MAX_FULL_COLUMNS, METRICS, Metric, MetricFits, learn_metric
+from .ramp import ramp_cost, try_ramp
+from .search import Found
+from .tried_change import TriedChange, change_line, change_words
+
+__all__ = ["Refined", "refine"]
+
+OPERATIONS_SHARE = 0.1  # of what max_seconds has room for, for each refinement
+TIME_SHARE = 0.4  # of the time that is left
+
+
+@dataclass(frozen=True)
+class Refined:
+    """The trial to fit, what was tried on it, and how a metric is learned for it."""
+
+    trial: Trial
+    ramp: TriedChange | None
+    metric: Metric | None
+    fits: MetricFits
+
+    def words(self, found: Found) -> str:
+        """What was chosen, over what, and what became of the refinements."""
+        full = "full " if self.metric is not None and self.metric.kind == "full" else ""
+        text = sentence(found.trials, found.choice, found.judge) + change_words("The ramp loss", self.ramp)
+        return text + change_words(f"A learned {full}metric", self.metric)
+
+    def lines(self, found: Found) -> list[dict[str, Any]]:
+        """The table of candidates with the lines of the refinements."""
+        if self.ramp is not None:
+            found.table.append(change_line(found, self.ramp, candidate=str(self.ramp.trial.candidate)))
+        if self.metric is not None:
+            names = {
+                "candidate": f"{self.metric.trial.candidate}, learned metric",
+                "columns": "learned metric",
+            }
+            found.table.append(change_line(found, self.metric, **names))
+        return found.table
+
+
+def refine(
+    found: Found, kind: str | None, common: dict[str, Any], max_seconds: float, deadline: Deadline
+) -> Refined:
+    """Try the refinements that are wanted, possible and within their share of operations and time."""
+    limit = OPERATIONS_SHARE * max_seconds * OPERATIONS_PER_SECOND
+    trial = found.trials[found.choice.chosen]
+    ramp = _ramp(trial, found, common, limit, deadline)
+    if ramp is not None and ramp.accepted:
+        trial = ramp.trial
+    fits = MetricFits(trial, common, common["random_state"])
+    return Refined(trial, ramp, _metric(fits, found, kind, limit, deadline), fits)
+
+
+def _ramp(
+    trial: Trial, found: Found, common: dict[str, Any], limit: float, deadline: Deadline
+) -> TriedChange | None:
+    if ramp_cost(trial, found.judge) > limit:
+        return None
+    with deadline.nested(TIME_SHARE) as until, until_cut(until), suppress(TimeoutError):
+        return try_ramp(trial, found.judge, common, until)
+    return None
+
+
+def _metric(
+    fits: MetricFits, found: Found, kind: str | None, limit: float, deadline: Deadline
+) -> Metric | None:
+    """What a metric does on the held-out rows; None where it is not wanted, not possible or too dear."""
+    candidate, sample = fits.trial.candidate, found.judge.sample
+    X = sample.views[candidate.view]
+    if kind is None or candidate.is_linear or candidate.budget is not None or is_sparse(X) or X.shape[1] < 2:
+        return None
+    kinds = [k for k in METRICS[kind] if k == "diagonal" or X.shape[1] <= MAX_FULL_COLUMNS]
+    if 3.0 * len(kinds) * len(sample.splits) * shape_of(X, sample.labels).fit(candidate) > limit:
+        return None
+    with deadline.nested(TIME_SHARE) as until, until_cut(until), suppress(TimeoutError):
+        return learn_metric(tuple(kinds), fits, found.judge, until)
+    return None
