@@ -34,8 +34,14 @@ class Refined:
     def words(self, found: Found) -> str:
         """What was chosen, over what, and what became of the refinements."""
         full = "full " if self.metric is not None and self.metric.kind == "full" else ""
-        text = sentence(found.trials, found.choice, found.judge) + change_words("The ramp loss", self.ramp)
-        return text + change_words(f"A learned {full}metric", self.metric)
+        ramp = (
+            change_words("The ramp loss", self.ramp) if self.ramp is not None and self.ramp.accepted else ""
+        )
+        return (
+            sentence(found.trials, found.choice, found.judge)
+            + ramp
+            + change_words(f"A learned {full}metric", self.metric)
+        )
 
     def lines(self, found: Found) -> list[dict[str, Any]]:
         """The table of candidates with the lines of the refinements."""
