@@ -300,6 +300,8 @@ def test_perfect_columns_are_decoded_rightly(decoder, code):
 def test_perfect_columns_of_any_code_with_margins(decoder, code, data):
     assume(code.row_margins().min() > 0)
     assume(decoder.name != "coupling" or has_all_pairs(code) or code.n_classes == 2)
+    # A row with more columns can collect more votes, from columns that do not know the class.
+    assume(decoder.name != "votes" or len(set(code.n_columns_of_classes.tolist())) == 1)
     F, y = perfect_outputs(code, data.draw(st.integers(5, 10)), data.draw(st.integers(0, 99)))
     decoder = decoder.fit(F, y, code)
     assert_array_equal(predicted_classes(decision_values(F, code, decoder)), y)

@@ -67,7 +67,9 @@ class Votes(_Fixed):
 
     The larger sum of margins ``s_y = sum_t c_yt f_t`` breaks ties, at any scale: ``s_y / (5 (1 + |s_y|))`` is
     added to the votes, and where rounding hides a difference of sums, one unit in the last place restores it.
-    Only sums that are equal in double precision remain tied.
+    Only sums that are equal in double precision remain tied. Votes suit codes whose classes take part in
+    equally many columns, such as one-vs-one: in others a class with more columns can collect more votes than
+    a class whose columns are all right.
 
     Examples
     --------

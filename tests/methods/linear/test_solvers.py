@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import sparse
 from support.properties import examples
@@ -60,6 +60,8 @@ def test_gap_certifies_the_solution(solver, loss, intercept):
     loss=st.sampled_from(sorted(LOSSES)),
     intercept=st.sampled_from(INTERCEPTS),
 )
+@example(seed=0, n=2, d=3, C=5.0, scale=0.0, loss="hinge", intercept="penalised")  # divided by zero
+@example(seed=0, n=2, d=1, C=6.0, scale=0.0, loss="hinge", intercept="free")  # rounding of 3e-10 decided
 def test_newton_equals_the_referee(seed, n, d, C, scale, loss, intercept):
     X, y, weight = noisy(seed, n, d)
     cost, scale = weight * 10.0**C, 10.0**scale

@@ -33,7 +33,8 @@ def newton_direction(
         return -_solve(rows, weight, gradient[:, None])[:, 0], 0.0
     border = rows.sum(weight)
     solved = _solve(rows, weight, np.column_stack([gradient, border]))
-    schur = 1.0 + float(weight.sum()) - float(border @ solved[:, 1])
+    # The matrix of the system is at least the identity, and so is its Schur complement: less is rounding.
+    schur = max(1.0, 1.0 + float(weight.sum()) - float(border @ solved[:, 1]))
     q = (float(border @ solved[:, 0]) - gradient_b) / schur
     return -solved[:, 0] - q * solved[:, 1], q
 

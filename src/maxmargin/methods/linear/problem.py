@@ -26,7 +26,7 @@ from ...data import Rows, sum_of_products
 from ...losses import Loss
 from ...solving import FLOAT_EPS, LINEAR_ROUNDING, Certificate, counted_rounding, linear_size
 
-MAX_UNSEEN_ROUNDING = 1e-9  # rounding, relative to the objective, that is worth no second look
+MAX_UNSEEN_ROUNDING = 1e-11  # rounding, relative to the objective, that is worth no second look
 MAX_ROUNDING_IN_GAP = 0.01  # the same, relative to the gap
 MAX_EXACT_ROWS = 2000  # rows whose margins are computed without rounding
 
