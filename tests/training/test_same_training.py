@@ -39,7 +39,7 @@ def test_threads_and_runs_change_no_bit(way, capsys, tmp_path, monkeypatch):
     )
     assert running(capsys)("train", "flowers.csv", *options).code == 0
     here = io.fingerprint(io.load("flowers.mm"))
-    assert [fingerprint_with(threads, *options) for threads in (1, 2)] == [here, here]
+    assert fingerprint_with(1 if way else 3, *options) == here
 
 
 def test_the_date_is_in_the_record_and_not_in_the_fingerprint(capsys, tmp_path, monkeypatch):

@@ -64,8 +64,7 @@ def evaluate(
     95 % confidence, for rows that were not used in training.
     """
     from ... import io
-    from ...evaluation import column_importance, stored_decision
-    from ...evaluation import evaluate as judge
+    from ...evaluation import column_importance
     from ...training import is_training_file
     from ..frame import column_parts, drift_parts, parts_of
 
@@ -78,20 +77,12 @@ def evaluate(
             f"{data} is the file that the model was trained on: these numbers show how well it memorised "
             "its rows, not how well it does on new ones."
         )
-    with bar(show) as line:
-        found = judge(
-            fitted,
-            source,
-            top_k=(1, 3, 5) if top_k is None else top_k,
-            labels=renamed(label or (), [str(name) for name in fitted.classes_]),
-            unknown_labels=unknown_labels,
-            costs=costs_of(cost, fitted),
-            decision=stored_decision(record, fitted),
-            progress=lambda n: line.tell("evaluating", n, None, f"{n:,} rows"),
-        )
-    for note in found.notes:
-        show.remark(note)
     names = renamed(label or (), [str(name) for name in fitted.classes_])
+    found = answers(
+        fitted, record, source, show,
+        top_k=(1, 3, 5) if top_k is None else top_k,
+        labels=names, unknown_labels=unknown_labels, costs=costs_of(cost, fitted),
+    )  # fmt: skip
     matter = column_importance(fitted, source, labels=names) if columns else None
     promise, moved = None, None
     if not seen:
@@ -101,6 +92,24 @@ def evaluate(
     document |= {"promise": promise and asdict(promise), "drift": moved and asdict(moved)}
     document = {"model": model, "data": data, **found.as_dict(), **document}
     show.answer(document, *parts_of(found), *column_parts(matter), *(drift_parts(moved) if moved else ()))
+
+
+def answers(model: Any, record: Any, source: Source, show: Show, **options: Any) -> Evaluation:
+    """The evaluation of a model on all rows of a source, under a progress bar; its notes become remarks."""
+    from ...evaluation import evaluate as judge
+    from ...evaluation import stored_decision
+
+    with bar(show) as line:
+        found = judge(
+            model,
+            source,
+            decision=stored_decision(record, model),
+            progress=lambda n: line.tell("evaluating", n, None, f"{n:,} rows"),
+            **options,
+        )
+    for note in found.notes:
+        show.remark(note)
+    return found
 
 
 def since_training(
