@@ -9,6 +9,7 @@ from importlib import import_module
 
 import pytest
 from support.api_pages import CONSTANTS, MODULES, public_names
+from support.certificate_cases import public_estimators
 
 import maxmargin
 
@@ -31,6 +32,7 @@ PUBLIC = {
 }
 SECTION = re.compile(r"^(Parameters|Attributes)\n-+\n(.*?)(?=^[A-Z]\w+\n-+\n|\Z)", re.MULTILINE | re.DOTALL)
 ENTRY = re.compile(r"^(\*{0,2}\w+(?:, \*{0,2}\w+)*)(?: :.*)?$", re.MULTILINE)
+PRECISION = re.compile(r"\*\*Precision\.\*\* (.*?)\n\n", re.DOTALL)
 VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
@@ -82,6 +84,16 @@ def test_methods_have_a_docstring_and_name_all_parameters_or_none(name):
         if "\nParameters\n---" in text:
             missing = set(parameters(function)) - documented(text)
             assert not missing, method
+
+
+@pytest.mark.parametrize(
+    "name", sorted(public_estimators() | {f"dask.{name}" for name in public_names("dask")})
+)
+def test_an_estimator_states_the_precision_of_its_certificate(name):
+    """What ``dual_gap_`` holds for, or that there is none, and what becomes of float32 rows."""
+    (stated,) = PRECISION.findall(inspect.getdoc(PUBLIC[name]))
+    assert re.search(r"dual_gap_|[Cc]ertif|As in :class:", stated)
+    assert re.search(r"float32|precision|As in :class:|as (their class|:class:`\w+`) states?", stated)
 
 
 @pytest.mark.slow

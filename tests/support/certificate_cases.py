@@ -315,4 +315,9 @@ FOUND = [  # by fuzzing: gaps that were false, or a referee that was
         {"C": 10.0, "kernel": "linear", "loss": "squared-hinge", "max_iter": 500, "tol": 1e-3},
         Case(0, 6, 3, 2, 1.0, 1e4, "float32", "dense", 0.0, False),
     ),
+    (
+        "LinearProgramSVC",
+        {"C": 0.1, "kernel": kernels.Polynomial(degree=3), "multi_class": "joint", "fit_intercept": False},
+        Case(811, 11, 2, 2, 1e3, 1e8, "float64", "dense", 0.0, False),
+    ),
 ]

@@ -1,8 +1,10 @@
 """The true excess of a fitted model over the optimum, from its fitted attributes and the data as given.
 
-``excesses(model, X, y, weight)`` has one (primal, bound, tiny) for each problem that the model certifies:
-one a column, or one for all columns together.
+``judgements(model, X, y, weight)`` has one ``Judgement`` for each problem that the model certifies: one a
+column, or one for all columns together.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -11,6 +13,51 @@ from maxmargin import kernels
 
 from . import certified_problems as problems
 from .extended_qp import array, lu_solver, number, zeros
+
+ERRORS_OF_OUTPUTS = 16  # in units of roundoff of the sizes of their terms
+CERTIFIED_AS_GIVEN = {
+    "KernelSVC",
+    "LaSVM",
+    "SparseKernelClassifier",
+}  # kernel values have the rows' precision
+
+
+class Judgement(NamedTuple):
+    """The objective, a bound on the optimum, what counts as 0, and where rounding can put the objective."""
+
+    primal: object
+    bound: object
+    tiny: float
+    least: object
+    most: object
+
+
+def judgement(penalty, loss, errors, bound, tiny):
+    """Of ``penalty + loss(0)``; ``loss(e)`` is the loss if all margins are better by e.
+
+    ``errors`` are what rounding can do to margins and to the penalty.
+    """
+    e, p = errors
+    return Judgement(penalty + loss(0 * e), bound, tiny, penalty - p + loss(e), penalty + p + loss(-e))
+
+
+def linear_errors(X, w, b):
+    """What double precision can do to ``X w + b``; the penalty has no error."""
+    terms = (np.abs(array(X)) @ np.abs(array(w))).max() + abs(number(b)) + 1
+    return ERRORS_OF_OUTPUTS * number(np.finfo(np.float64).eps) * terms, number(0)
+
+
+def expansion_errors(model, X, coef, b):
+    """What rounding can do to ``sum_j coef_j k(., z_j) + b`` on X, and to its squared norm."""
+    dtype = X.dtype if type(model).__name__ in CERTIFIED_AS_GIVEN else np.float64
+    Z, a = dense(model.support_vectors_), np.abs(array(coef))
+    if not len(Z):
+        return number(0), number(0)
+    size = lambda X, Z: np.abs(kernel_or_linear(model)(X, Z))  # noqa: E731
+    if kernel_of(model) is None:
+        size = lambda X, Z: np.abs(array(X)) @ np.abs(array(Z)).T  # noqa: E731
+    unit = ERRORS_OF_OUTPUTS * number(np.finfo(dtype).eps)
+    return unit * (size(X, Z).max(axis=0) @ a + abs(number(b)) + 1), unit * (a @ size(Z, Z) @ a)
 
 
 def dense(X):
@@ -85,6 +132,16 @@ def eigen_outputs(model, X, t):
     return f, lu_solver((P / size).T @ (P / size))((P / size).T @ a) / size
 
 
+def eigen_errors(model, X, w, b):
+    """What rounding can do to outputs of features ``k(x, landmarks) @ projection``."""
+    found = model.eigen_features_found
+    size = np.abs(kernel_or_linear(model)(X, dense(found.points))).max(axis=0) @ np.abs(
+        array(found.projection)
+    )
+    unit = ERRORS_OF_OUTPUTS * number(np.finfo(np.float64).eps)
+    return unit * (size @ np.abs(w) + abs(number(b)) + 1), number(0)
+
+
 def _loss(model):
     return getattr(model, "loss", "hinge").replace("_", "-")
 
@@ -95,13 +152,17 @@ def linear_svc(model, data):
         w, b, cost = model.coef_[t], model.intercept_[t], array(model.C * weight)
         f = problems.linear_outputs(X, w, b)
         penalty = (array(w) @ array(w) + (number(b) ** 2 if intercept == "penalised" else 0)) / 2
-        primal = penalty + cost @ problems.losses(_loss(model), y * f)
+        loss, errors = _margin_loss(_loss(model), cost, y * f), linear_errors(X, w, b)
         Phi = problems.shifted(X) if intercept == "free" else array(X)
         if _loss(model) == "log":
             bound = problems.log_bound(Phi, y, cost, intercept)
         else:
             bound = problems.margin_bound(Phi, y, cost, _loss(model), intercept)
-        yield primal, bound, _tiny(cost, _loss(model))
+        yield judgement(penalty, loss, errors, bound, _tiny(cost, _loss(model)))
+
+
+def _margin_loss(name, cost, m):
+    return lambda e: cost @ problems.losses(name, m, e)
 
 
 def _tiny(cost, loss):
@@ -113,9 +174,10 @@ def kernel_svm(model, data):
     for t, X, y, weight in data.columns(model):
         f, norm = expansion(model, X, model.dual_coef_[t], model.intercept_[t])
         cost, (Phi, K) = array(model.C * weight), features(model, X, free=True)
-        primal = norm / 2 + cost @ problems.losses(_loss(model), y * f)
+        errors = expansion_errors(model, X, model.dual_coef_[t], model.intercept_[t])
         bound = None if Phi is None else problems.margin_bound(Phi, y, cost, _loss(model), "free", K)
-        yield primal, bound, _tiny(cost, _loss(model))
+        loss = _margin_loss(_loss(model), cost, y * f)
+        yield judgement(norm / 2, loss, errors, bound, _tiny(cost, _loss(model)))
 
 
 def lagrangian(model, data):
@@ -123,18 +185,21 @@ def lagrangian(model, data):
         cost, b = array(model.C * weight), model.intercept_[t]
         if model.space_ == "linear":
             f, w = problems.linear_outputs(X, model.coef_[t], b), array(model.coef_[t])
-            norm, Phi, K = w @ w, array(X), None
+            norm, Phi, K, errors = w @ w, array(X), None, linear_errors(X, w, b)
         elif model.space_ == "eigen":
             f, w = eigen_outputs(model, X, t)
-            norm, Phi, K = w @ w, eigen_features(model, X), None
+            norm, Phi, K, errors = w @ w, eigen_features(model, X), None, eigen_errors(model, X, w, b)
         else:
             f, norm = expansion(model, X, model.dual_coef_[t], b)
-            Phi, K = features(model, X, free=False)
-        primal = (norm + number(b) ** 2) / 2 + cost @ problems.losses("squared-hinge", y * f)
+            (Phi, K), errors = (
+                features(model, X, free=False),
+                expansion_errors(model, X, model.dual_coef_[t], b),
+            )
         bound = None
         if Phi is not None:
             bound = problems.margin_bound(Phi, y, cost, "squared-hinge", "penalised", K)
-        yield primal, bound, _tiny(cost, "squared-hinge")
+        penalty, loss = (norm + number(b) ** 2) / 2, _margin_loss("squared-hinge", cost, y * f)
+        yield judgement(penalty, loss, errors, bound, _tiny(cost, "squared-hinge"))
 
 
 def least_squares(model, data):
@@ -143,19 +208,20 @@ def least_squares(model, data):
         cost = array(model.C * weight if model.penalty else weight)
         r = y - problems.linear_outputs(X, w, b)
         norm = {None: number(0), "ridge": array(w) @ array(w) / 2, "lasso": np.abs(array(w)).sum()}
-        primal = norm[model.penalty] + cost @ r**2 / 2
+        loss = lambda e, r=r, cost=cost: cost @ problems.losses("squared", 1 - np.abs(r), e)  # noqa: E731
         free = bool(model.fit_intercept)
         bound = {
             None: problems.plain_squares_minimum,
             "ridge": problems.ridge_bound,
             "lasso": problems.lasso_bound,
         }[model.penalty](X, y, cost, free)
-        yield primal, bound, _tiny(cost, "squared")
+        yield judgement(norm[model.penalty], loss, linear_errors(X, w, b), bound, _tiny(cost, "squared"))
 
 
 def linear_program(model, data):
     cost = lambda weight: array(model.C * weight)  # noqa: E731
     joint = model.multi_class == "joint"
+    size = lambda w: np.abs(w).sum()  # noqa: E731
 
     def of(X):
         if hasattr(model, "trace_captured_"):
@@ -165,78 +231,93 @@ def linear_program(model, data):
         return problems.shifted(X) if model.fit_intercept else array(X)
 
     def outputs(X, t):
+        b = model.intercept_[t]
         if hasattr(model, "trace_captured_"):
-            return eigen_outputs(model, X, t)
+            f, w = eigen_outputs(model, X, t)
+            return f, w, eigen_errors(model, X, w, b)[0]
         if model.kernel is None:
-            return problems.linear_outputs(X, model.coef_[t], model.intercept_[t]), array(model.coef_[t])
-        return expansion(model, X, model.dual_coef_[t], model.intercept_[t])[0], array(model.dual_coef_[t])
+            w = model.coef_[t]
+            return problems.linear_outputs(X, w, b), array(w), linear_errors(X, w, b)[0]
+        a = model.dual_coef_[t]
+        return expansion(model, X, a, b)[0], array(a), expansion_errors(model, X, a, b)[0]
 
     if joint:
         G = len(model.classes_)
-        scores, norms = zip(*(outputs(data.X, g) for g in range(G)))
-        F = np.stack(scores, axis=1)
-        own = F[np.arange(len(F)), data.labels][:, None]
-        missing = np.maximum(number(0), 1 - own + F)
-        missing[np.arange(len(F)), data.labels] = 0
-        primal = sum(np.abs(w).sum() for w in norms) + cost(data.weight) @ missing.sum(axis=1)
+        scores, coefs, errors = zip(*(outputs(data.X, g) for g in range(G)))
+        loss = _pairs_loss(np.stack(scores, axis=1), data, cost(data.weight))
         bound = problems.hinge_program_bound(
             of(data.X), data.labels, cost(data.weight), G, bool(model.fit_intercept)
         )
-        yield primal, bound, _tiny(cost(data.weight), "hinge") * (G - 1)
+        tiny = _tiny(cost(data.weight), "hinge") * (G - 1)
+        yield judgement(sum(map(size, coefs)), loss, (2 * max(errors), number(0)), bound, tiny)
         return
     for t, X, y, weight in data.columns(model):
-        f, w = outputs(X, t)
-        primal = np.abs(w).sum() + cost(weight) @ problems.losses("hinge", y * f)
+        f, w, error = outputs(X, t)
+        loss = _margin_loss("hinge", cost(weight), y * f)
         bound = problems.hinge_program_bound(of(X), y, cost(weight), None, bool(model.fit_intercept))
-        yield primal, bound, _tiny(cost(weight), "hinge")
+        yield judgement(size(w), loss, (error, number(0)), bound, _tiny(cost(weight), "hinge"))
+
+
+def _pairs_loss(F, data, cost):
+    """The loss of pairs of classes, of margins that are better by e."""
+    every = np.arange(len(F))
+
+    def loss(e):
+        missing = np.maximum(number(0), 1 - F[every, data.labels][:, None] + F - e)
+        missing[every, data.labels] = 0
+        return cost @ missing.sum(axis=1)
+
+    return loss
 
 
 def _class_scores(model, data):
-    """Scores (n, n_classes), sums of squared norms; two classes are stored as their difference."""
+    """Scores (n, n_classes), squared norm, intercepts, errors; two classes are stored as their difference."""
     linear = hasattr(model, "coef_")
     rows = model.coef_ if linear else model.dual_coef_
     found = []
     for coef, b in zip(rows, model.intercept_):
         if linear:
-            norm = array(coef) @ array(coef)
-            found.append((problems.linear_outputs(data.X, coef, b), norm, number(b)))
+            norm, errors = array(coef) @ array(coef), linear_errors(data.X, coef, b)
+            found.append((problems.linear_outputs(data.X, coef, b), norm, number(b), *errors))
         else:
-            found.append((*expansion(model, data.X, coef, b), number(b)))
+            errors = expansion_errors(model, data.X, coef, b)
+            found.append((*expansion(model, data.X, coef, b), number(b), *errors))
     if len(found) == 1:
-        f, norm, b = found[0]
-        found = [(-f / 2, norm / 4, -b / 2), (f / 2, norm / 4, b / 2)]
-    F, norms, b = zip(*found)
-    return np.stack(F, axis=1), sum(norms), np.array(b)
+        f, norm, b, e, p = found[0]
+        found = [(-f / 2, norm / 4, -b / 2, e, p), (f / 2, norm / 4, b / 2, e, p)]
+    F, norms, b, e, p = zip(*found)
+    return np.stack(F, axis=1), sum(norms), np.array(b), (2 * max(e), sum(p))
 
 
 def all_pairs(model, data):
-    F, norm, _ = _class_scores(model, data)
-    n, cost, G = len(F), array(model.C * data.weight), len(model.classes_)
-    missing = np.maximum(number(0), 1 - F[np.arange(n), data.labels][:, None] + F)
-    missing[np.arange(n), data.labels] = 0
+    F, norm, _, errors = _class_scores(model, data)
+    cost, G = array(model.C * data.weight), len(model.classes_)
     Phi, K = features(model, data.X, free=True)
     bound = None if Phi is None else problems.all_pairs_bound(Phi, data.labels, cost, G, K)
-    yield norm / 2 + cost @ missing.sum(axis=1), bound, _tiny(cost, "hinge") * (G - 1)
+    yield judgement(norm / 2, _pairs_loss(F, data, cost), errors, bound, _tiny(cost, "hinge") * (G - 1))
 
 
 def top_k(model, data):
-    F, norm, b = _class_scores(model, data)
+    F, norm, b, (e, p) = _class_scores(model, data)
     n, k, exclude = len(F), model.k, model.true_class == "exclude"
-    u = 1 + F - F[np.arange(n), data.labels][:, None]
-    u[np.arange(n), data.labels] = -(number(10) ** 4000) if exclude else 0
-    loss = array(np.maximum(0, np.sort(u, axis=1)[:, -k:].sum(axis=1))) / k
     mass = array(data.weight / data.weight.sum())
+
+    def loss(e):
+        u = 1 + F - F[np.arange(n), data.labels][:, None] - e
+        u[np.arange(n), data.labels] = -(number(10) ** 4000) if exclude else 0
+        return mass @ array(np.maximum(0, np.sort(u, axis=1)[:, -k:].sum(axis=1))) / k
+
     if model.fit_intercept:
         norm = norm + b @ b
     Phi, K = features(model, data.X, free=False)
-    tiny = np.finfo(float).eps
+    alpha, tiny = number(model.alpha), np.finfo(float).eps
     if Phi is None:
-        yield number(model.alpha) * norm / 2 + mass @ loss, None, tiny
+        yield judgement(alpha * norm / 2, loss, (e, alpha * p), None, tiny)
         return
     if model.fit_intercept:
         Phi, K = np.hstack([Phi, array(np.ones((n, 1)))]), None if K is None else K + 1
     bound = problems.top_k_bound(Phi, data.labels, mass, model.alpha, k, exclude, len(model.classes_), K)
-    yield number(model.alpha) * norm / 2 + mass @ loss, bound, tiny
+    yield judgement(alpha * norm / 2, loss, (e, alpha * p), bound, tiny)
 
 
 def budgeted(model, data):
@@ -247,19 +328,20 @@ def budgeted(model, data):
     L = problems.root(k(Z, Z))
     if L is None:
         return
-    total = number(0), number(0), 0.0
+    found = []
     for t, X, y, weight in data.columns(model):
         f, norm = expansion(model, X, model.dual_coef_[t], 0.0)
         cost, B = array(weight / weight.sum()), k(X, Z).T
         for i in range(len(B)):  # Phi = L^-1 k(Z, X), transposed
             B[i] = (B[i] - L[i, :i] @ B[:i]) / L[i, i]
-        primal = alpha * norm / 2 + cost @ problems.losses(_loss(model), y * f)
+        e, p = expansion_errors(model, X, model.dual_coef_[t], 0.0)
+        loss = _margin_loss(_loss(model), cost, y * f)
         if "hinge" in _loss(model):
             bound = alpha * problems.margin_bound(B.T, y, cost / alpha, _loss(model), "none")
         else:
             bound = problems.smooth_minimum(B.T, y, cost, _loss(model), alpha)
-        total = total[0] + primal, total[1] + bound, total[2] + _tiny(cost, _loss(model))
-    yield total
+        found.append(judgement(alpha * norm / 2, loss, (e, alpha * p), bound, _tiny(cost, _loss(model))))
+    yield Judgement(*map(sum, zip(*found)))
 
 
 REFEREES = {
@@ -275,14 +357,14 @@ REFEREES = {
 }
 
 
-def excesses(model, X, y, weight):
-    """(primal, bound, tiny) of each problem; a bound of None is not known: the kernel is indefinite."""
+def judgements(model, X, y, weight):
+    """That of each problem; a bound of None is not known: the kernel is indefinite."""
     return list(REFEREES[type(model).__name__](model, Data(model, X, y, weight)))
 
 
-def relative(primal, bound, tiny):
-    """The excess over a bound as a share of the objective, like ``dual_gap_``; 0 if there is no bound."""
-    if bound is None:
+def excess(found):
+    """The objective's excess over its bound, as a share of it, like ``dual_gap_``; 0 if there is no bound."""
+    if found.bound is None:
         return 0.0
-    scale = max(abs(primal), abs(bound), type(primal)(tiny))
-    return float((primal - bound) / scale) if scale > 0 else 0.0
+    scale = max(abs(found.primal), abs(found.bound), type(found.primal)(found.tiny))
+    return float((found.primal - found.bound) / scale) if scale > 0 else 0.0

@@ -102,14 +102,16 @@ def column_sizes(Phi):
     return np.where(size > 10 * eps() * most, size, most)
 
 
-def losses(name, m):
+def losses(name, m, e=0):
+    """Of margins that are better by e, so that no loss is larger if e > 0."""
+    if name == "squared":
+        return np.maximum(number(0), np.abs(1 - m) - e) ** 2 / 2
+    m = m + e
     h = np.maximum(number(0), 1 - m)
     if name == "hinge":
         return h
     if name == "squared-hinge":
         return h * h / 2
-    if name == "squared":
-        return (1 - m) ** 2 / 2
     return np.maximum(number(0), -m) + log1p(exp(-np.abs(m)))
 
 

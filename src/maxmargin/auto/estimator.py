@@ -65,6 +65,9 @@ class AutoSVC(ChosenModel, ClassifierMixin, BaseEstimator):  # type: ignore[misc
     (sparse ones are divided by their largest value, without centring). Data frames with categories or missing
     values go through a :class:`~maxmargin.table.TablePreparation` first.
 
+    **Precision.** ``dual_gap_`` is that of ``estimator_`` for the scaled columns, dense or CSR. They have the
+    precision of the rows, float64 for a data frame; the class of ``estimator_`` states how it is computed.
+
     Parameters
     ----------
     max_seconds : float, default=60.0

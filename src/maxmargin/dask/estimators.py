@@ -116,6 +116,9 @@ class DaskSparseKernelClassifier(FitsCollections, SparseKernelClassifier):
     and then fits the coefficients to all rows by Newton's method, in a few passes over the partitions on the
     workers. ``objective_`` and ``dual_gap_`` hold over all rows. The loss must be "squared-hinge" or "log".
 
+    **Precision.** Blocks of float32 rows are summed in float32; the last certificate is a pass in double over
+    all rows, and the fit continues in double where its gap is above ``tol``.
+
     Parameters are those of ``SparseKernelClassifier``. ``client``, an attribute, is the client to use: None
     means the default one. It is neither cloned nor pickled.
 
@@ -146,6 +149,8 @@ class DaskLinearSVC(FitsCollections, LinearSVC):
     need a loss with a curvature, "squared-hinge" or "log". ``fit`` starts from the fit to a sample of the
     rows and takes each step of Newton's method by a pass on the workers; ``objective_`` and ``dual_gap_``
     hold over all rows.
+
+    **Precision.** As in :class:`DaskSparseKernelClassifier`.
 
     Parameters are those of ``LinearSVC``. ``client``, an attribute, is the client to use: None means the
     default one. It is neither cloned nor pickled.

@@ -79,6 +79,9 @@ class PathCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     fit, where gammas are "fixed" and gamma is given by name, and for decoders that learn from the training
     rows.
 
+    **Precision.** Certificates are those of the fitted estimators, made as their class states: that of the
+    chosen one is in ``best_estimator_``, the largest of each point's in ``cv_results_["max_dual_gap"]``.
+
     Parameters
     ----------
     estimator : estimator, optional

@@ -33,8 +33,10 @@ class AllPairsSVC(KernelClassifier):
 
     The kernel matrix is held whole, so this is for problems of moderate size: up to 5,000 different samples
     and 150,000 pairs of a sample and a class. Sweeps over the samples come first, then working sets of
-    pairs that an interior-point method solves. The matrix and the certificate are in double, also for float32
-    rows.
+    pairs that an interior-point method solves.
+
+    **Precision.** ``dual_gap_`` holds for the rows as given, dense or CSR: kernel values and the certificate
+    are computed in double, also for float32 rows.
 
     Parameters
     ----------
@@ -71,8 +73,7 @@ class AllPairsSVC(KernelClassifier):
     objective_ : float
         The primal value.
     dual_gap_ : float
-        The relative duality gap, computed in double for the rows as given, also for float32 rows; what
-        rounding can do is added where it is more than 5e-8 of the objective.
+        The relative duality gap; what rounding can do is added where it is more than 5e-8 of the objective.
     history_ : list of one tuple of Check
     status_ : str
         "converged", or why the fit stopped early.

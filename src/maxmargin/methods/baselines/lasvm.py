@@ -32,7 +32,9 @@ class LaSVM(KernelClassifier):
     partner among the samples in memory; REPROCESS takes one with the most violating pair and drops samples
     that cannot become support vectors. One epoch gives nearly the SVM; epochs follow until the duality gap
     over all samples is at most ``tol``. All kernel values between the samples in memory are stored, about
-    ``n_support_`` squared of them. ``dual_gap_`` holds for the rows as given and their kernel values in exact
+    ``n_support_`` squared of them.
+
+    **Precision.** ``dual_gap_`` holds for the rows as given, dense or CSR, and their kernel values in exact
     arithmetic: for float32 rows it includes what rounding can do, and a fit continues in double where that
     would decide its end, as in :class:`KernelSVC`.
 

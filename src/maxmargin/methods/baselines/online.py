@@ -155,6 +155,9 @@ class KernelPerceptron(_OnlineClassifier):
     (``status_`` is "converged") or after ``max_iter`` epochs, which is not a failure: on data that f cannot
     separate there are always errors. Columns share their support vectors.
 
+    **Precision.** Nothing is certified but that no training row is an error. Outputs are sums of kernel
+    values in the precision of the rows, dense or CSR.
+
     Parameters
     ----------
     kernel : str, Kernel or callable, default="rbf"
@@ -186,8 +189,7 @@ class KernelPerceptron(_OnlineClassifier):
     objective_ : float
         The mean loss of the samples of the last epoch, each before its update, summed over the columns.
     dual_gap_ : float
-        0 if the fit converged, else infinite: nothing is proved. Outputs are sums of kernel values in the
-        precision of the rows.
+        0 if the fit converged, else infinite: nothing is proved.
     status_ : str
         "converged", "max_iter", "time_limit" or "stopped"; "diverged", with a warning, where outputs on the
         training rows are not finite, or the objective of Pegasos is worse than that of zero coefficients:
@@ -242,6 +244,8 @@ class BudgetPerceptron(_OnlineClassifier):
 
     A :class:`KernelPerceptron` in which, once the budget is full, a support vector drawn at random makes room
     for each new one. There are never more than ``budget`` in all: the columns of a code share them.
+
+    **Precision.** As in :class:`KernelPerceptron`.
 
     Parameters
     ----------
@@ -316,6 +320,9 @@ class KernelPegasos(_OnlineClassifier):
     sample once where weights are equal. For the squared losses, whose slopes have no bound, t starts at
     ``max_i k(x_i, x_i) / alpha``. In ``partial_fit``, which draws nothing, a row of weight w takes a step of
     w times the length and advances t by w.
+
+    **Precision.** Nothing is certified: ``dual_gap_`` is infinite. Outputs are sums of kernel values in the
+    precision of the rows, dense or CSR.
 
     Parameters
     ----------

@@ -47,7 +47,9 @@ class KernelEigenMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     ``sqrt(l_k)`` and orthogonal to the others. With ``method="exact"`` D D' is the best approximation of rank
     S. The other methods choose landmarks z_1, ..., z_m and approximate K by ``K_nm K_mm^{-1} K_mn`` and this
     one by its S leading eigenvectors; they never form the n x n matrix. A new x has the features
-    ``k(x, landmarks_) @ projection_``. Features have the precision of the rows, and no certificate.
+    ``k(x, landmarks_) @ projection_``.
+
+    **Precision.** Features have the precision of the rows, dense or CSR, and no certificate.
 
     Parameters
     ----------

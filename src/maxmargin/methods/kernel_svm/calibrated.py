@@ -37,6 +37,9 @@ class CalibratedSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     If the argmax of the probabilities differs from ``predict``, the nearest probabilities that agree with it
     are returned.
 
+    **Precision.** The certificate is that of ``estimator_``, made as :class:`KernelSVC` states. The fits
+    without a fold have certificates of their own; probabilities have none.
+
     Parameters
     ----------
     estimator : KernelSVC, optional

@@ -69,11 +69,11 @@ class KernelSVC(KernelClassifier):
     that are not yet settled at a bound. A fit ends when the relative duality gap over all samples is at most
     ``tol``; problems of up to 1,000 samples are then solved to the precision of their kernel values.
 
-    **Precision.** ``dual_gap_`` holds for the rows as given and their kernel values in exact arithmetic.
-    Kernel values of float32 rows are computed in float32; every certificate measures on a sample of rows what
-    that can do, and adds it to the gap. Where it could decide whether a fit has converged, terms of the gap
-    are computed in double, and the fit continues in double if they are too large (as a rule, for C above
-    1,000). A precomputed float32 matrix is taken as exact.
+    **Precision.** ``dual_gap_`` holds for the rows as given, dense or CSR, and their kernel values in exact
+    arithmetic. Kernel values of float32 rows are computed in float32; every certificate measures on a sample
+    of rows what that can do, and adds it to the gap. Where it could decide whether a fit has converged, terms
+    of the gap are computed in double, and the fit continues in double if they are too large (as a rule, for C
+    above 1,000). A precomputed float32 matrix is taken as exact.
 
     Parameters
     ----------

@@ -40,10 +40,12 @@ class LagrangianSVC(KernelClassifier):
 
     where s_i is the sample's weight times its class's. The only constraint of the dual is a >= 0, which
     allows a very simple method: the published iteration solves one linear system again and again.
-    scikit-learn's ``LinearSVC(C=c, loss="squared_hinge")``, which has no 1/2, is ``C=2*c`` here. Certificates
-    are computed in double, also for float32 rows and their kernel matrix. Eigen features of more than 1,000
-    float32 rows are in float32: what their rounding can do, measured on a sample of rows in double, is added
-    to the gap, and where that is then above ``tol`` the problem is solved again on features in double.
+    scikit-learn's ``LinearSVC(C=c, loss="squared_hinge")``, which has no 1/2, is ``C=2*c`` here.
+
+    **Precision.** ``dual_gap_`` holds for the rows as given, dense or CSR: it is computed in double, also for
+    float32 rows and their kernel matrix. Eigen features of more than 1,000 float32 rows are in float32: what
+    their rounding can do, measured on a sample of rows in double, is added to the gap, and where that is then
+    above ``tol`` the problem is solved again on features in double.
 
     Parameters
     ----------

@@ -33,8 +33,10 @@ class LeastSquaresClassifier(CodedClassifier):
 
     where s_i is the sample's weight times its class's. The intercept b is not penalised. In scikit-learn's
     parameters, for n rows of weight 1: ``Ridge(alpha)`` and ``RidgeClassifier(alpha)`` are ``C=1/alpha``,
-    ``Lasso(alpha)`` is ``C=1/(n*alpha)``, each with the objective divided by alpha. Certificates are computed
-    in double from the rows as given, float32 or float64.
+    ``Lasso(alpha)`` is ``C=1/(n*alpha)``, each with the objective divided by alpha.
+
+    **Precision.** ``dual_gap_`` is computed in double from the rows as given, float32 or float64, dense or
+    CSR.
 
     Parameters
     ----------

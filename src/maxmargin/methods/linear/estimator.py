@@ -64,8 +64,10 @@ class LinearSVC(CodedClassifier):
     over w and b, where s_i is the sample's weight times its class's. The intercept b is not penalised, so
     with the hinge loss this is ``SVC(kernel="linear")``; ``penalize_intercept=True`` adds b^2/2, as
     scikit-learn's ``LinearSVC`` does. The squared hinge is ``max(0, 1 - m)^2 / 2``: scikit-learn's
-    ``LinearSVC(C=c, loss="squared_hinge")``, which has no 1/2, is ``C=2*c`` here. Certificates are computed
-    in double from the rows as given, float32 or float64.
+    ``LinearSVC(C=c, loss="squared_hinge")``, which has no 1/2, is ``C=2*c`` here.
+
+    **Precision.** ``dual_gap_`` is computed in double from the rows as given, float32 or float64, dense or
+    CSR.
 
     Parameters
     ----------
@@ -107,8 +109,7 @@ class LinearSVC(CodedClassifier):
     intercept_ : ndarray of shape (n_columns,)
     classes_ : ndarray of shape (n_classes,)
     dual_gap_ : float
-        The largest relative duality gap of a column, computed in double for the rows as given, also for
-        float32 rows; what rounding can do is added.
+        The largest relative duality gap of a column; what rounding can do is added.
     objective_ : float
         The primal value, summed over the columns.
     status_ : str

@@ -45,8 +45,10 @@ class LinearProgramSVC(KernelClassifier):
         min  sum_g ||w_g||_1 + C sum_i s_i sum_{g != y_i} max(0, 1 - (f_{y_i}(x_i) - f_g(x_i))).
 
     HiGHS solves a program restricted to some features and samples. Features and samples that violate the
-    optimality conditions are added until the duality gap of the whole program is at most ``tol``. Programs
-    and certificates are in double, kernel values and eigen features of float32 rows included.
+    optimality conditions are added until the duality gap of the whole program is at most ``tol``.
+
+    **Precision.** ``dual_gap_`` holds for the rows as given, dense or CSR: programs and certificates are in
+    double, kernel values and eigen features of float32 rows included.
 
     Parameters
     ----------
@@ -98,9 +100,8 @@ class LinearProgramSVC(KernelClassifier):
     objective_ : float
         The primal value, summed over the columns.
     dual_gap_ : float
-        The largest relative duality gap of a column, computed in double for the rows as given, also for
-        float32 rows; what rounding can do to margins is added. For eigen features it is that of the program
-        on the features ``k(x, landmarks) @ projection``.
+        The largest relative duality gap of a column; what rounding can do to margins is added. For eigen
+        features it is that of the program on the features ``k(x, landmarks) @ projection``.
     status_ : str
         "converged", or the worst status of a column.
     history_ : list of tuple of Check

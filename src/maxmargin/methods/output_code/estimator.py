@@ -45,6 +45,9 @@ class OutputCodeClassifier(MetaEstimatorMixin, DecodedClassifier):  # type: igno
     library that takes ``code=`` is fitted once, with the code, because it shares kernel values between
     columns.
 
+    **Precision.** Certificates are those of ``estimators_``, made as their classes state. Rows reach them in
+    the precision given, dense or CSR.
+
     Parameters
     ----------
     estimator : classifier, optional

@@ -31,8 +31,10 @@ class TopKSVC(KernelClassifier):
 
     where s_i is the sample's weight times its class's and Phi the mean of the k largest violations
     ``1 + <w_g, x> - <w_y, x>``, if that is positive. With k = 1 this is the SVM of Crammer and Singer, with
-    C = 1 / (alpha N). A larger k asks only that the true class is among the first k. Certificates are
-    computed in double, also for float32 rows and their kernel values.
+    C = 1 / (alpha N). A larger k asks only that the true class is among the first k.
+
+    **Precision.** ``dual_gap_`` holds for the rows as given, dense or CSR: it is computed in double, also for
+    float32 rows and their kernel values.
 
     Parameters
     ----------
