@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_digits, load_iris
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 from support.properties import examples
 from support.reference import all_pairs_objective, all_pairs_primal
@@ -191,6 +192,19 @@ def test_an_indefinite_kernel_ends_with_finite_numbers():
     for C in (1.0, 100.0, 1e4):
         model = AllPairsSVC(C=C, kernel="sigmoid", gamma=2.0, coef0=-1.0, max_iter=10).fit(X, y)
         assert np.isfinite(model.decision_function(X)).all()
+
+
+@pytest.mark.parametrize("kernel", ["precomputed", "sigmoid"])
+def test_an_indefinite_kernel_has_no_certificate(kernel):
+    """It reported a finite gap, where ``KernelSVC`` has none."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 3)), np.arange(40) % 3
+    X = -X @ X.T if kernel == "precomputed" else X
+    with pytest.warns(ConvergenceWarning, match=r"stopped \(.*\) .* '.*' is not positive semi-definite"):
+        model = AllPairsSVC(C=10.0, kernel=kernel, gamma=2.0, coef0=-1.0, max_iter=20).fit(X, y)
+    assert model.status_ != "converged"
+    assert model.dual_gap_ == np.inf
+    assert model.history_[0][-1].dual == -np.inf
 
 
 def test_too_many_samples_are_refused():

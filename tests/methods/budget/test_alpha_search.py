@@ -1,11 +1,14 @@
 """The choice of alpha: the one-standard-error rule, its floor, and what it reports."""
 
+import inspect
+
 import numpy as np
 import pytest
 
 from maxmargin import SparseKernelClassifier
 from maxmargin.io import load, save
 from maxmargin.methods.budget.growth_sample import ALPHA_FACTOR, AlphaSearch, AlphaTrial
+from maxmargin.methods.budget.published_fit import PublishedFit
 from maxmargin.methods.budget.reduced_newton import Refit
 
 ROWS = 400
@@ -103,3 +106,16 @@ def test_alphas_tried_are_reported_and_stored(tmp_path):
     save(model, tmp_path / "model.zip")
     np.testing.assert_array_equal(load(tmp_path / "model.zip").alpha_search_["loss"], table["loss"])
     assert len(SparseKernelClassifier(20, alpha=1e-3).fit(X, y).alpha_search_["alpha"]) == 0
+
+
+def test_the_published_grid_is_the_one_documented(monkeypatch):
+    """Powers of ten times the mean of k(x, x), which is about 100 here; a value of the grid is chosen."""
+    X = 10.0 * np.random.default_rng(0).normal(size=(60, 1))
+    tried, run = [], PublishedFit._run
+    monkeypatch.setattr(PublishedFit, "_run", lambda *args, **kw: tried.append(args[1]) or run(*args, **kw))
+    model = SparseKernelClassifier.as_published(5, kernel="linear", random_state=0).fit(X, X[:, 0] > 0)
+    grid = np.mean(X**2) * 10.0 ** -np.arange(8)
+    np.testing.assert_allclose(tried[:-1], grid)
+    assert np.isclose(model.alpha_, grid).any()
+    documented = " ".join(inspect.getdoc(SparseKernelClassifier.as_published).split())
+    assert "tries 1, 1e-1, 1e-2, ..., 1e-7, each times the mean of k(x, x)" in documented

@@ -9,7 +9,17 @@ import numpy as np
 
 from ...base import KernelClassifier
 from ...data import WeightedRows, check_costs, check_kernel_sums, check_number
-from ...solving import FLOAT_EPS, Callback, SolverResult, Stop
+from ...solving import (
+    FLOAT_EPS,
+    Callback,
+    SolverResult,
+    Status,
+    Stop,
+    is_indefinite,
+    most_important,
+    without_bound,
+    without_bound_words,
+)
 from .problem import AllPairsProblem
 from .sweeps import AllPairsResult, all_pairs
 
@@ -74,6 +84,7 @@ class AllPairsSVC(KernelClassifier):
         The primal value.
     dual_gap_ : float
         The relative duality gap; what rounding can do is added where it is more than 5e-8 of the objective.
+        Infinite for a kernel that is not positive semi-definite on the rows: no bound is known.
     history_ : list of one tuple of Check
     status_ : str
         "converged", or why the fit stopped early.
@@ -146,7 +157,14 @@ class AllPairsSVC(KernelClassifier):
         problem = AllPairsProblem(
             K, labels, self.C * data.weight, len(self.classes_), value_rounding=VALUE_ROUNDING
         )
-        return [all_pairs(problem, stop=stop, seed=self._seed, callback=callback)]
+        result = all_pairs(problem, stop=stop, seed=self._seed, callback=callback)
+        refuted = not kernel.kernel.positive and _refutes(K, result.coef)
+        return [without_bound(result) if refuted else result]
+
+    def _remedy(self) -> str:
+        ended, finite = Status(self.status_), np.isfinite(self.objective_)
+        unbounded = self.dual_gap_ == np.inf and finite and ended is not Status.DIVERGED
+        return without_bound_words(self.kernel) if unbounded else super()._remedy()
 
     def _store(self, results: Sequence[SolverResult], data: WeightedRows) -> None:
         result = cast(AllPairsResult, results[0])
@@ -157,6 +175,14 @@ class AllPairsSVC(KernelClassifier):
         points = self._kernel_data(data).points(support)
         self._keep(points, coef[support], data.rows.index[support], data.labels[support])
         self.intercept_ = intercepts
+
+
+def _refutes(K: np.ndarray, B: np.ndarray) -> bool:
+    """Whether the rows with the largest coefficients prove an unknown kernel indefinite."""
+    if not np.isfinite(B).all():
+        return False
+    rows = most_important(np.abs(B).sum(axis=1))
+    return is_indefinite(K[np.ix_(rows, rows)], balanced=True)
 
 
 def _make_symmetric(K: np.ndarray, tile: int = 256) -> None:
