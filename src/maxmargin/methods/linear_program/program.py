@@ -102,9 +102,9 @@ class HingeProgram:
 
         With a penalty they are scaled until no price exceeds 1. Where the excess is rounding, as it always is
         without a penalty, it is charged to coefficients up to ``BOUND_RADIUS`` times those of ``W`` instead:
-        the larger of both bounds counts. Prices that are off by errors of the features can be above 1. Where
-        rounding alone moves prices by more than 1, as with kernel values of 1e30, it hides the penalty, and
-        coefficients far larger than ``W`` may be better: there is only the first bound.
+        the larger of both bounds counts. Prices that are off by errors of the features can be above 1. Columns
+        of kernel values can be parallel up to rounding. Where they are so large that rounding moves prices by
+        more than 1, as values of 1e30, coefficients far beyond ``W`` may be better: only the first bound holds.
         """
         error = self.features.price_error(self.pairs.spread(pi))
         return self._dual(pi, prices, W) - error * float(pi.sum())
@@ -113,7 +113,7 @@ class HingeProgram:
         total, scale = float(pi.sum()), self.features.scale[:, None]
         largest = float(np.abs(prices).max(initial=0.0))
         unseen = FLOAT_EPS * total * float(scale.max(initial=0.0))
-        if self.penalised and unseen > MAX_UNSEEN_PRICE:
+        if self.penalised and self.features.by_sample and unseen > MAX_UNSEEN_PRICE:
             return total / max(1.0, largest + unseen)
         scaled = total / max(1.0, largest) if self.penalised else 0.0
         excess = np.maximum(0.0, np.abs(prices / scale) - (1.0 / scale if self.penalised else 0.0))
