@@ -102,9 +102,11 @@ class HingeProgram:
 
         With a penalty they are scaled until no price exceeds 1. Where the excess is rounding, as it always is
         without a penalty, it is charged to coefficients up to ``BOUND_RADIUS`` times those of ``W`` instead:
-        the larger of both bounds counts. Prices that are off by errors of the features can be above 1. Columns
-        of kernel values can be parallel up to rounding. Where they are so large that rounding moves prices by
-        more than 1, as values of 1e30, coefficients far beyond ``W`` may be better: only the first bound holds.
+        the larger of both bounds counts. Prices that are off by errors of the features can be above 1.
+
+        Columns of kernel values can be parallel up to rounding. Where they are so large that rounding moves
+        prices by more than 1, as values of 1e30, coefficients far beyond ``W`` may be better: only the first
+        bound holds.
         """
         error = self.features.price_error(self.pairs.spread(pi))
         return self._dual(pi, prices, W) - error * float(pi.sum())
