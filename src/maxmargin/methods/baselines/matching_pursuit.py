@@ -48,11 +48,10 @@ class KernelMatchingPursuit(KernelClassifier):
 
     over all samples, and all coefficients are fitted again. Columns share the support vectors, so there are
     never more than ``budget`` in all. There is no intercept. A step costs kernel values between all samples
-    and all candidates; the samples' part of the basis takes n_samples times budget numbers, in the precision
-    of the rows.
+    and all candidates; the samples' part of the basis takes n_samples times budget numbers.
 
-    **Precision.** Nothing is certified: ``dual_gap_`` is infinite. Float32 rows, dense or CSR, have kernel
-    values in float32.
+    **Precision.** Nothing is certified: ``dual_gap_`` is infinite. Kernel values and the basis have the
+    precision of the rows, dense or CSR.
 
     Parameters
     ----------

@@ -32,16 +32,12 @@ class SparseKernelClassifier(KernelClassifier):
     over the set S, of at most ``budget`` rows, and over the coefficients a. n_t is the weight of the rows
     that take part in column t. There is no intercept. S is found greedily: candidates are scored by the
     predicted decrease of the objective on a sample of the data, Newton's method keeps the coefficients at the
-    optimum, and swaps improve a full set. ``dual_gap_`` certifies the coefficients for the S that was found;
-    nothing certifies S itself.
+    optimum, and swaps improve a full set. ``dual_gap_`` certifies the coefficients for S, not S itself.
 
-    **Precision.** ``dual_gap_`` holds for the rows as given, dense or CSR, and their kernel values in exact
-    arithmetic. Kernel values of float32 rows are computed in float32; what that can do is measured on a
-    sample of rows in double and added to the gap, and where it would decide, the last refit continues in
-    double. In ``fit_blocks`` the last certificate is a pass in double. A precomputed float32 matrix is taken
-    as exact.
-
-    :meth:`as_published` is the method of the paper instead: S and a by stochastic gradient steps.
+    **Precision.** ``dual_gap_`` holds for the rows as given, dense or CSR. Kernel values of float32 rows are
+    in float32; what that can do, measured on a sample in double, is added to the gap, and where it would
+    decide, the last refit (in ``fit_blocks`` the last pass) is in double. :meth:`as_published` is the method
+    of the paper instead, S and a by stochastic gradient steps, which nothing certifies.
 
     Parameters
     ----------
