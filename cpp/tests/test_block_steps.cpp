@@ -10,6 +10,7 @@
 #include "maxmargin/core/blas.hpp"
 #include "maxmargin/kernels/packed_matrix.hpp"
 #include "maxmargin/solvers/boxed_sum.hpp"
+#include "maxmargin/solvers/extrapolation.hpp"
 #include "maxmargin/solvers/face_newton.hpp"
 #include "maxmargin/solvers/projected_cg.hpp"
 #include "maxmargin/solvers/smo.hpp"
@@ -131,6 +132,42 @@ void test_newton_declines() {
     CHECK(nobody.choose() == 0 && nobody.step() == 0.0);
 }
 
+// Pairs and leaps in turn end at the optimum that pairs alone reach, with fewer pairs where those creep.
+template <class T>
+void test_leaps_between_pairs(std::size_t n, double C, double gamma, bool fewer) {
+    Start<T> alone(n, C, gamma), mixed(n, C, gamma);
+    const std::size_t by_pairs = smo_block(alone.block(), 1e-6, 10'000'000, [] {}).steps;
+    const SmoBlock<T> block = mixed.block();
+    Extrapolation<T> leaps(block);
+    std::size_t steps = 0;
+    for (int turn = 0; turn < 100'000; ++turn) {
+        const SmoEnd end = smo_block(block, 1e-6, n, [] {});
+        steps += end.steps;
+        if (end.steps < n) break;
+        leaps.after_slice();
+    }
+    leaps.finish();
+    mixed.check(C);
+    CHECK(std::abs(mixed.dual() - alone.dual()) <= 1e-5 * std::abs(alone.dual()));
+    if (fewer) CHECK(2 * steps < by_pairs);
+}
+
+// However the slices end, no point that is kept is worse than the one before the last leap.
+void test_leaps_never_lose(std::size_t n, double C, double gamma, std::size_t slice) {
+    Start<double> start(n, C, gamma);
+    double before = start.dual();
+    for (int turn = 0; turn < 20; ++turn) {
+        const SmoBlock<double> block = start.block();
+        Extrapolation<double> leaps(block);
+        for (int part = 0; part <= turn; ++part) smo_block(block, 0.0, slice, [] {}), leaps.after_slice();
+        leaps.finish();
+        start.check(C);
+        const double after = start.dual();
+        CHECK(after >= before - 1e-9 * (1.0 + std::abs(before)));
+        before = after;
+    }
+}
+
 // The nearest point has one shift for all samples within their bounds, which those at a bound exceed.
 void test_projection_is_the_nearest_point(std::size_t n, double length) {
     Vector a(n), step(n), lower(n, -1.0), upper(n, 2.0), found(n, 7.0);
@@ -214,11 +251,15 @@ void test_block_steps() {
             }
         for (const double C : {0.5, 100.0}) {
             test_newton_steps_between_pairs(n, C);
+            test_leaps_between_pairs<float>(n, C, 1.0, false);
+            test_leaps_between_pairs<double>(n, C, 1.0, false);
             test_conjugate_gradients_agree_with_pairs(n, C);
         }
         for (const double length : {0.0, 0.01, 1.0, 1e3}) test_projection_is_the_nearest_point(n, length);
     }
     test_newton_declines();
+    test_leaps_between_pairs<double>(50, 1e4, 10.0, true);
+    for (const std::size_t slice : {1, 7, 50}) test_leaps_never_lose(50, 1e4, 1.0, slice);
     for (const std::size_t n : {1, 255, 256, 257, 700}) test_products_of_a_packed_matrix(n);
     blas() = before;
 }

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <utility>
 
+#include "maxmargin/solvers/extrapolation.hpp"
 #include "maxmargin/solvers/face_newton.hpp"
 namespace maxmargin {
 namespace {
@@ -71,9 +72,9 @@ struct Block {
 };
 
 // Optimises pairs until the tolerance or the deadline, which is checked between slices. Where pairs take many
-// steps, a larger violation is left, because the next block will differ, and Newton steps on the free samples
-// come between the pairs: after as many pairs as take three times as long, and more rarely where pairs gain
-// more.
+// steps, a larger violation is left, because the next block will differ, and two kinds of steps come between
+// the pairs: leaps along the last moves, after as many pairs as there are samples, and Newton steps on the
+// free samples, after as many pairs as take three times as long, and more rarely where pairs gain more.
 template <class T>
 class BlockSolver {
   public:
@@ -83,26 +84,39 @@ class BlockSolver {
           q_(block.size()),
           task_{K, q_, block.a.data(), block.g.data(), block.lower.data(), block.upper.data()},
           newton_(task_),
+          extrapolation_(task_),
           a_(block.a),
           g_(block.g),
-          next_newton_(pause()) {}
+          next_newton_(pause()),
+          next_leap_(q_) {}
 
     void solve(double tolerance, Deadline deadline) {
+        run(tolerance, deadline);
+        extrapolation_.finish();
+    }
+
+  private:
+    void run(double tolerance, Deadline deadline) {
         const std::size_t max_steps = MAX_STEPS_PER_SAMPLE * q_, patience = PATIENCE_PER_SAMPLE * q_;
         for (std::size_t steps = 0; steps < max_steps && Clock::now() < deadline;) {
             const bool patient = steps < patience;
-            const std::size_t end = std::min({max_steps, next_newton_, patient ? patience : max_steps});
+            const std::size_t end =
+                std::min({max_steps, next_newton_, next_leap_, patient ? patience : max_steps});
             const std::size_t slice = std::clamp<std::size_t>(VALUES_PER_SLICE / q_, 1, end - steps);
             const SmoEnd part =
                 smo_block(task_, (patient ? 1.0 : IMPATIENT_FACTOR) * tolerance, slice, poll_);
             steps += part.steps;
             if (part.steps < slice || part.stalled) return;
+            if (steps >= next_leap_) {
+                extrapolation_.after_slice();
+                next_leap_ = steps + q_;
+            }
             if (steps >= next_newton_) newton_step(steps);
         }
     }
 
-  private:
     void newton_step(std::size_t steps) {
+        extrapolation_.forget();
         double by_pairs = 0.0;
         for (std::size_t k = 0; k < q_; ++k) by_pairs += 0.5 * (block_.a[k] - a_[k]) * (block_.g[k] + g_[k]);
         newton_.choose();
@@ -126,9 +140,10 @@ class BlockSolver {
     std::size_t q_;
     SmoBlock<T> task_;
     FaceNewton<T> newton_;
+    Extrapolation<T> extrapolation_;
     std::vector<double> a_, g_;  // after the last Newton step
     double wait_ = 1.0;
-    std::size_t next_newton_;
+    std::size_t next_newton_, next_leap_;
 };
 
 // Applies the solution of a block to the dual value and the path length; false if nothing moved.
