@@ -12,6 +12,7 @@ from maxmargin.kernels import (
     FromFunction,
     Laplacian,
     Linear,
+    OnColumns,
     Polynomial,
     Precomputed,
     Sigmoid,
@@ -25,6 +26,11 @@ COMPOSED = [
     0.7 * Exponential(0.5) * Polynomial(degree=2, gamma=0.3, coef0=1.0),
     Laplacian(0.2) * RBF(0.1) + 2.0 * Sigmoid(0.1, coef0=0.2),
     (Linear() + Exponential(0.4)) * (Laplacian(0.3) + 0.5 * Linear()),
+    0.3 * OnColumns(RBF(0.4), [3, 0])
+    + 0.7 * OnColumns(Laplacian(0.2), [1, 2])
+    + 0.1 * OnColumns(Linear(), [3, 0]),
+    OnColumns(OnColumns(Exponential(0.3), [2, 0]) + RBF(0.2), [4, 1, 2])
+    * Polynomial(2, gamma=0.3, coef0=1.0),
 ]
 ALL = [*KERNELS, *COMPOSED]
 ids = [repr(kernel)[:40] for kernel in ALL]

@@ -10,6 +10,7 @@ import numpy as np
 from ..methods.budget import SparseKernelClassifier
 from ..methods.kernel_svm import KernelSVC
 from ..methods.linear import LinearSVC
+from .column_groups import ColumnGroups
 
 __all__ = ["CODES", "Candidate", "Trial", "candidates_for", "first_grid", "larger", "neighbourhood"]
 
@@ -36,6 +37,7 @@ class Candidate:
     """A family of models: a kernel, a reduction to two classes, a scaling of the columns.
 
     ``budget`` is the limit on support vectors, or None for an exact fit; ``loss`` is None for the default.
+    ``groups`` are groups of columns with a kernel each.
     """
 
     kernel: str
@@ -44,6 +46,7 @@ class Candidate:
     budget: int | None = None
     n_classes: int = 3
     loss: str | None = None
+    groups: ColumnGroups | None = None
 
     @property
     def is_linear(self) -> bool:
@@ -56,7 +59,8 @@ class Candidate:
         bent = ", bent columns" if self.view == "bent" else ""
         code = "" if self.n_classes == 2 else f", {self.code}"
         loss = "" if self.loss is None else f", {self.loss} loss"
-        return f"{kind}{limit}{code}{bent}{loss}"
+        groups = "" if self.groups is None else f", summed over groups of columns with weights {self.groups}"
+        return f"{kind}{limit}{code}{bent}{loss}{groups}"
 
     def estimator(self, gamma: float | None, value: float | None, final: bool = True, **common: Any) -> Any:
         """The model at a point of the grid, not fitted; ``value`` is C, or alpha of a budgeted model.
@@ -66,6 +70,8 @@ class Candidate:
         if self.is_linear:
             return LinearSVC(1.0 if value is None else value, loss="squared-hinge", code=self.code, **common)
         kernel: dict[str, Any] = {"kernel": self.kernel, "gamma": gamma, "code": self.code}
+        if self.groups is not None and gamma is not None:
+            kernel = {"kernel": self.groups.kernel(self.kernel, gamma), "code": self.code}
         if self.loss is not None:
             kernel["loss"] = self.loss
         if self.budget is None:

@@ -36,6 +36,7 @@ from ..solving import Deadline, Status, ended_in_time
 from ..table import TablePreparation, is_plain_matrix
 from .candidates import Candidate, Trial, candidates_for
 from .chosen import ChosenModel
+from .column_groups import check_column_groups, grouped_positions
 from .cost import OPERATIONS_PER_SECOND, affordable_budget, shape_of
 from .folds import Sample, median_gammas
 from .metric import METRICS, metric_on_all_rows
@@ -83,8 +84,10 @@ class AutoSVC(ChosenModel, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         One of scikit-learn's scorers; by default the 0-1 error, with the log loss as tie-break.
     cv : int, splitter or iterable of splits, default=5
         Folds; every row must be held out exactly once.
-    column_groups : None
-        Reserved for groups of columns with a kernel each; only None is accepted.
+    column_groups : list of lists of str or int, optional
+        Groups of columns, by name or position; columns of no group form one more. A weighted sum of kernels,
+        one a group, is tried in place of the one kernel of all columns, and taken if the held-out loss falls
+        by more than a standard error. The weights are equal unless others lower the loss by more than that.
     class_weight : dict or "balanced", optional
     n_jobs : int, optional
         Number of threads; all cores by default. Results are bit-identical for any value.
@@ -103,6 +106,8 @@ class AutoSVC(ChosenModel, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         What was chosen, over what, and why.
     status_ : str
         That of ``estimator_``, or "time_limit" if there was no time for some candidates.
+    group_weights_ : ndarray or None
+        Weights of the kernels of ``column_groups``, sum 1; None where one kernel of all columns was chosen.
     dual_gap_, objective_, history_, n_support_, n_iter_
         Those of ``estimator_``.
     classes_, n_features_in_, feature_names_in_
@@ -186,9 +191,11 @@ class AutoSVC(ChosenModel, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         views = scalings(rows, data.weight)
         matrices = {name: scaling.transform(rows) for name, scaling in views.items()}
         sample = spread(matrices, data, parts, fold, len(self.classes_))
+        groups = self._column_groups(rows)
         found = self._search(sample, seed, deadline, record)
         common = {"n_jobs": self.n_jobs, "random_state": seed}
-        refined = refine(found, self.learn_metric, common, self.max_seconds, deadline)
+        columns = [tuple(group) for group in groups if group]
+        refined = refine(found, self.learn_metric, columns, common, self.max_seconds, deadline)
         trial, metric = refined.trial, refined.metric
         self.scaling_ = views[trial.candidate.view]
         if metric is not None and metric.accepted:
@@ -197,7 +204,8 @@ class AutoSVC(ChosenModel, ClassifierMixin, BaseEstimator):  # type: ignore[misc
             self.scaling_ = self.scaling_.with_metric(coordinates)
             matrices[trial.candidate.view] = self.scaling_.transform(rows)
             trial = replace(metric.trial, gamma=gamma)
-        self.calibrator_ = found.judge.calibrator(trial)
+        self.group_weights_ = refined.group_weights(groups)
+        self.calibrator_ = refined.judge.calibrator(trial)
         given = (matrices[trial.candidate.view], self.classes_[data.labels], data.weight)
         sampled = np.unique(found.judge.sample.rows)
         self.estimator_, rows_used = refitted(
@@ -213,11 +221,7 @@ class AutoSVC(ChosenModel, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         if self.learn_metric is not None:
             check_choice("learn_metric", self.learn_metric, tuple(METRICS))
         check_folds(self.cv)
-        if self.column_groups is not None:
-            raise ValueError(
-                f"column_groups must be None: kernels for groups of columns are not there yet; got "
-                f"{self.column_groups!r}. Give KernelSVC a sum of kernels, or a PathCV over such models."
-            )
+        check_column_groups(self.column_groups)
         if self.budget is not None:
             check_number("budget", self.budget, at_least=1, integer=True)
         if not (self.scoring is None or isinstance(self.scoring, str) or callable(self.scoring)):
@@ -243,6 +247,16 @@ class AutoSVC(ChosenModel, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         rows, y = check_rows(self.table_.transform(X)), column_or_1d(y)
         check_consistent_length(rows, y)
         return rows, y
+
+    def _column_groups(self, rows: Any) -> list[list[int]]:
+        """Positions in the prepared matrix of each group's columns; constant ones of a table may be gone."""
+        if self.column_groups is None:
+            return []
+        names = getattr(self, "feature_names_in_", None)
+        found = grouped_positions(self.column_groups, self.n_features_in_, names)
+        if self.table_ is None:
+            return found
+        return [np.flatnonzero(np.isin(self.table_.sources_, group)).tolist() for group in found]
 
     def _folded(
         self, X: Any, y: Any, labels: np.ndarray, weight: np.ndarray, groups: Any

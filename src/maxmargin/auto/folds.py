@@ -98,7 +98,8 @@ class StageFits:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # gaps are in the table
             candidate = trials[0].candidate
-            shares = candidate.budget is None and not candidate.is_linear and candidate.loss is None
+            plain = candidate.loss is None and candidate.groups is None
+            shares = plain and candidate.budget is None and not candidate.is_linear
             return self._shared(trials, folds) if shares else self._separate(trials, folds)
 
     def _shared(self, trials: list[Trial], folds: list[int]) -> bool:

@@ -1,16 +1,24 @@
-"""What is tried on the chosen trial before it is fitted to all rows: the ramp loss, then a learned metric."""
+"""What is tried on the chosen trial before it is fitted to all rows.
+
+The ramp loss first; then kernels of groups of columns, where groups are given; then a learned metric of the
+one kernel of all columns.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from .._native import is_sparse
 from ..solving import Deadline, until_cut
 from .candidates import Trial
-from .choice import sentence
+from .choice import Judge, sentence
 from .cost import OPERATIONS_PER_SECOND, shape_of
+from .groups import TriedGroups, try_groups
 from .metric import MAX_FULL_COLUMNS, METRICS, Metric, MetricFits, learn_metric
 from .ramp import ramp_cost, try_ramp
 from .search import Found
@@ -27,7 +35,9 @@ class Refined:
     """The trial to fit, what was tried on it, and how a metric is learned for it."""
 
     trial: Trial
+    judge: Judge
     ramp: TriedChange | None
+    groups: TriedGroups | None
     metric: Metric | None
     fits: MetricFits
 
@@ -40,13 +50,31 @@ class Refined:
         return (
             sentence(found.trials, found.choice, found.judge)
             + ramp
+            + self._group_words()
             + change_words(f"A learned {full}metric", self.metric)
         )
+
+    def _group_words(self) -> str:
+        if self.groups is None:
+            return ""
+        return change_words(
+            f"A sum of kernels, one a group of columns (weights {self.groups.groups}),", self.groups
+        )
+
+    def group_weights(self, groups: list[list[int]]) -> np.ndarray | None:
+        """The weight of each group, 0 for one without columns; None where one kernel was chosen."""
+        if self.groups is None or not self.groups.accepted:
+            return None
+        weights = np.zeros(len(groups))
+        weights[[len(group) > 0 for group in groups]] = self.groups.groups.weights
+        return weights
 
     def lines(self, found: Found) -> list[dict[str, Any]]:
         """The table of candidates with the lines of the refinements."""
         if self.ramp is not None:
-            found.table.append(change_line(found, self.ramp, candidate=str(self.ramp.trial.candidate)))
+            found.table.append(change_line(found, self.ramp))
+        if self.groups is not None:
+            found.table += self.groups.lines(found)
         if self.metric is not None:
             names = {
                 "candidate": f"{self.metric.trial.candidate}, learned metric",
@@ -57,7 +85,12 @@ class Refined:
 
 
 def refine(
-    found: Found, kind: str | None, common: dict[str, Any], max_seconds: float, deadline: Deadline
+    found: Found,
+    kind: str | None,
+    columns: Sequence[tuple[int, ...]],
+    common: dict[str, Any],
+    max_seconds: float,
+    deadline: Deadline,
 ) -> Refined:
     """Try the refinements that are wanted, possible and within their share of operations and time."""
     limit = OPERATIONS_SHARE * max_seconds * OPERATIONS_PER_SECOND
@@ -66,7 +99,25 @@ def refine(
     if ramp is not None and ramp.accepted:
         trial = ramp.trial
     fits = MetricFits(trial, common, common["random_state"])
-    return Refined(trial, ramp, _metric(fits, found, kind, limit, deadline), fits)
+    groups = _groups(trial, found, columns, common, limit, deadline)
+    if groups is not None and groups.accepted:
+        return Refined(groups.trial, groups.judge, ramp, groups, None, fits)
+    return Refined(trial, found.judge, ramp, groups, _metric(fits, found, kind, limit, deadline), fits)
+
+
+def _groups(
+    trial: Trial,
+    found: Found,
+    columns: Sequence[tuple[int, ...]],
+    common: dict[str, Any],
+    limit: float,
+    deadline: Deadline,
+) -> TriedGroups | None:
+    if len(columns) < 2:
+        return None
+    with deadline.nested(TIME_SHARE) as until, until_cut(until), suppress(TimeoutError):
+        return try_groups(trial, found, columns, common, limit)
+    return None
 
 
 def _ramp(

@@ -58,15 +58,21 @@ def change_words(what: str, tried: TriedChange | None) -> str:
     return f" {what} is {'accepted' if tried.accepted else 'rejected'}: {gain}."
 
 
-def change_line(found: Found, tried: TriedChange, **names: str) -> dict[str, Any]:
-    """The line of the table about it, with its names; if it is accepted, it is the chosen one."""
+def change_line(found: Found, tried: TriedChange, **changes: Any) -> dict[str, Any]:
+    """The line of the table about it, with some changes; if it is accepted, it is the chosen one."""
     chosen = next(line for line in found.table if line["outcome"] == "chosen")
+    candidate = tried.trial.candidate
     if tried.accepted:
         chosen["outcome"] = "behind"
     return (
         chosen
         | {
-            "C": chosen["C"] and tried.trial.value,
+            "candidate": str(candidate),
+            "kernel": candidate.kernel,
+            "code": candidate.code,
+            "columns": candidate.view,
+            "gamma": tried.trial.gamma,
+            "C": None if candidate.budget is not None else tried.trial.value,
             "loss": float(chosen["loss"] - tried.gain),
             "difference": float(chosen["difference"] - tried.gain),
             "standard_error": tried.standard_error,
@@ -74,5 +80,5 @@ def change_line(found: Found, tried: TriedChange, **names: str) -> dict[str, Any
             "dual_gap": tried.trial.gap,
             "outcome": "chosen" if tried.accepted else "behind",
         }
-        | names
+        | changes
     )

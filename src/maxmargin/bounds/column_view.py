@@ -16,8 +16,10 @@ from ..kernels import (
     Kernel,
     KernelData,
     Linear,
+    OnColumns,
     Precomputed,
     Scaled,
+    Sum,
     _OfDistance,
     depends_on_data,
 )
@@ -301,6 +303,11 @@ def largest_norm(kernel: Kernel) -> float | None:
     """The largest possible ``sqrt(k(x, x))``, where it is known."""
     if isinstance(kernel, _OfDistance):
         return 1.0
+    if isinstance(kernel, OnColumns):
+        return largest_norm(kernel.kernel)
+    if isinstance(kernel, Sum):
+        left, right = largest_norm(kernel.left), largest_norm(kernel.right)
+        return None if left is None or right is None else float(np.hypot(left, right))
     if isinstance(kernel, Scaled):
         inner = largest_norm(kernel.kernel)
         return None if inner is None else float(np.sqrt(kernel.factor)) * inner

@@ -7,6 +7,7 @@ from .data import KernelData, join_points, n_points, points_of
 from .given import FromFunction, Precomputed
 from .gradient import average_outer_product, check_gradient, gradient_blocks
 from .names import kernel_from_name
+from .on_columns import OnColumns
 
 __all__ = [
     "RBF",
@@ -16,6 +17,7 @@ __all__ = [
     "KernelData",
     "Laplacian",
     "Linear",
+    "OnColumns",
     "Polynomial",
     "Precomputed",
     "Product",

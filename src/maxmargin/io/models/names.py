@@ -48,7 +48,7 @@ CLASSES: dict[str, str] = {
     **_in(
         "maxmargin.kernels", "Laplacian", "Linear", "Polynomial", "Precomputed", "Product", "RBF", "Scaled"
     ),
-    **_in("maxmargin.kernels", "Exponential", "Sigmoid", "Sum"),
+    **_in("maxmargin.kernels", "OnColumns", "Exponential", "Sigmoid", "Sum"),
     **_in("maxmargin.losses", "Hinge", "Log", "Perceptron", "Squared", "SquaredHinge"),
     **_in("maxmargin.codes", "Code", "PairCode"),
     **_in(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...codes import PairCode
+from ...kernels import OnColumns
 from .schema import (
     Fields,
     Flag,
@@ -29,6 +30,7 @@ from .schema import (
 )
 
 KERNELS = (
+    "OnColumns",
     "Exponential",
     "Laplacian",
     "Linear",
@@ -97,6 +99,11 @@ def _check_n_pairs(code: Mapping[str, Any], sizes: Sizes) -> None:
 
 PARTS: dict[str, StoredClass] = {
     # kernels
+    "OnColumns": StoredClass(
+        fitted={"kernel": Object(KERNELS), "columns": Ints(("kernel columns",), below="features")},
+        pack=lambda kernel: {"kernel": kernel.kernel, "columns": np.array(kernel.columns)},
+        unpack=lambda values: OnColumns(**values),
+    ),
     "Exponential": StoredClass(GAMMA),
     "Laplacian": StoredClass(GAMMA),
     "Linear": StoredClass(),

@@ -103,6 +103,9 @@ def kernel_matrix(graph: Graph, kernel: Any, X: str, Z: np.ndarray) -> str:
     if isinstance(kernel, kernels.Sum | kernels.Product):
         parts = [kernel_matrix(graph, part, X, Z) for part in (kernel.left, kernel.right)]
         return graph.add("Add" if isinstance(kernel, kernels.Sum) else "Mul", *parts)
+    if isinstance(kernel, kernels.OnColumns):
+        own = list(kernel.columns)
+        return kernel_matrix(graph, kernel.kernel, graph.columns(X, own), Z[:, own])
     if isinstance(kernel, kernels.Scaled):
         if isinstance(kernel.kernel, kernels.Linear):
             return _linear(graph, kernel, X, kernel.factor * Z)
@@ -110,7 +113,8 @@ def kernel_matrix(graph: Graph, kernel: Any, X: str, Z: np.ndarray) -> str:
     if type(kernel) not in _FORMULAS:
         raise ValueError(
             f"the kernel {kernel!r} cannot be written with ONNX operators; use linear, polynomial, "
-            "rbf, sigmoid, laplacian, exponential, precomputed, or a sum, product or multiple of these."
+            "rbf, sigmoid, laplacian, exponential, precomputed, or a sum, product or multiple of these, also "
+            "of some columns each."
         )
     return _FORMULAS[type(kernel)](graph, kernel, X, Z)
 
