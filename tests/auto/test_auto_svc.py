@@ -16,7 +16,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import maxmargin
 from maxmargin import AutoSVC
 from maxmargin._native import Cancelled
-from maxmargin.auto import scaling
+from maxmargin.auto import estimator, scaling, search
 from maxmargin.auto.folds import StageFits
 from maxmargin.io import Checkpoint
 from maxmargin.solving import Deadline
@@ -80,6 +80,17 @@ def test_the_table_of_candidates_is_ready_for_pandas_and_agrees_with_the_sentenc
     tried = table[table["outcome"] != "not tried"]
     assert (tried["difference"] >= -1e-12).sum() >= len(tried) - 1
     assert {"linear", "rbf", "laplacian"} <= set(tried["kernel"])
+
+
+def test_a_loss_of_a_sample_is_said_to_be_that(monkeypatch):
+    monkeypatch.setattr(search, "MAX_ROWS_AT_ONCE", 100)
+    monkeypatch.setattr(search, "FIRST_ROWS", 60)
+    X, y = rings(150)
+    whole = AutoSVC(random_state=0, learn_metric=None).fit(X, y)
+    assert "rows at most" not in whole.choice_
+    monkeypatch.setattr(estimator, "SEARCH_OPERATIONS_SHARE", 1e-6)
+    model = AutoSVC(random_state=0, learn_metric=None).fit(X, y)
+    assert "of models of 61 rows at most, where the final one has 150" in model.choice_
 
 
 @pytest.mark.parametrize("load", [load_iris, load_wine])

@@ -171,3 +171,13 @@ def test_models_of_other_kinds_have_pages_too(kind):
     assert found.gaps.n_columns == 3
     if found.weights:
         assert found.weights.rows[0].towards in {"0", "1", "2", "0 or 1", "0 or 2", "1 or 2"}
+
+
+def test_a_model_that_was_chosen_shows_over_what(report, model, files):
+    lines = {name: [None, 3.0] for name in ("C", "gamma", "loss", "difference", "standard_error")}
+    lines |= {"candidate": ["linear <b>", "rbf kernel"], "n_rows": [0, 200], "n_support": [0, 20]}
+    chosen = {"chosen": "rbf kernel: held-out error 3%.", "candidates": lines}
+    chosen["candidates"]["outcome"] = ["not tried", "chosen"]
+    text = page(build(model, record() | chosen, source(files[1]), command="maxmargin report"))
+    assert "rbf kernel: held-out error 3%." in text
+    assert text.index('<bdi class="datum">rbf kernel</bdi>') < text.index("linear &lt;b&gt;")

@@ -152,11 +152,13 @@ def paired(losses: np.ndarray, best: int, weight: np.ndarray) -> tuple[np.ndarra
     return means, np.sqrt(variance / max(weight.sum() - 1.0, 1.0))
 
 
-def sentence(trials: list[Trial], choice: Choice, judge: Judge) -> str:
-    """What was chosen, over what, and why."""
+def sentence(trials: list[Trial], choice: Choice, judge: Judge, n_rows: int) -> str:
+    """What was chosen, over what, and why; losses of a sample of the ``n_rows`` are said to be that."""
     chosen, best = trials[choice.chosen], trials[choice.best]
     what = "held-out error" if judge.scorer is None else "held-out loss"
     text = f"{chosen.candidate}: {what} {_number(choice.means[choice.chosen], judge)}"
+    if len(judge.sample) < n_rows:
+        text += f" of models of {len(judge.sample):,} rows at most, where the final one has {n_rows:,}"
     others = [k for k in np.argsort(choice.means, kind="stable") if trials[k].candidate != chosen.candidate]
     behind, error = choice.differences[choice.chosen], choice.standard_errors[choice.chosen]
     if behind > error + ROUNDING:

@@ -17,6 +17,8 @@ KERNEL_VALUE_OPERATIONS = 4.0  # beyond those of each feature: an exponential, m
 FEATURE_OPERATIONS = {"rbf": 0.02, "exponential": 0.02, "laplacian": 0.3}
 SOLVER_OPERATIONS = 1.5  # for each pair of rows of an exact problem and each value of C
 PROBLEM_OPERATIONS = 5e5  # for each exact problem and each value of C, however small
+BATCHED_PROBLEM_OPERATIONS = 1e5  # the same where all problems of a fit are solved in one native call
+MAX_BATCHED_ROWS = 2000.0
 LINEAR_OPERATIONS = 0.5  # for each row, pair of features and column: Newton steps over all values of C
 MAX_LINEAR_ORDER = 1000.0  # of Newton systems; beyond, a linear fit takes epochs
 BUDGET_OPERATIONS = 30.0  # for each row, support vector and column
@@ -49,7 +51,8 @@ class Shape:
             each = sizes[:, None] + sizes[None, :]
             n_columns = n_classes * (n_classes - 1) / 2.0
             n_pairs = float((each**2).sum() - (4 * sizes**2).sum()) / 2.0
-        return n_values * (SOLVER_OPERATIONS * n_pairs + PROBLEM_OPERATIONS * n_columns)
+        each_problem = BATCHED_PROBLEM_OPERATIONS if n <= MAX_BATCHED_ROWS else PROBLEM_OPERATIONS
+        return n_values * (SOLVER_OPERATIONS * n_pairs + each_problem * n_columns)
 
     def fit(self, candidate: Candidate, n_values: int = 1) -> float:
         """Operations of one fit, for several values of C."""

@@ -48,7 +48,7 @@ class Refined:
             change_words("The ramp loss", self.ramp) if self.ramp is not None and self.ramp.accepted else ""
         )
         return (
-            sentence(found.trials, found.choice, found.judge)
+            sentence(found.trials, found.choice, found.judge, found.n_rows)
             + ramp
             + self._group_words()
             + change_words(f"A learned {full}metric", self.metric)

@@ -36,6 +36,7 @@ class Found:
     choice: Choice
     table: list[dict[str, Any]]
     complete: bool
+    n_rows: int
 
 
 @dataclass
@@ -71,8 +72,10 @@ class Search:
         stage = found
         while size < n and self.in_time:
             size = int(min(n, GROWTH * size))
-            groups = neighbourhood(stage.trials, stage.choice.means, KEPT_FAMILIES)
-            if self._n_folds(size, groups) == 0:
+            kept = stage.trials, stage.choice.means
+            tried = [neighbourhood(*kept, n_families) for n_families in (KEPT_FAMILIES, 1)]
+            groups = next((groups for groups in tried if self._n_folds(size, groups) > 0), None)
+            if groups is None:
                 break
             stage = self._stage(size, groups, is_first=False) or stage
         return replace(stage, table=list(self.table.values()), complete=self.in_time)
@@ -123,7 +126,7 @@ class Search:
             trials = self._race(fits, grouped(finalists), list(range(len(first), n_folds))) or trials
         choice = choose(trials, judge)
         self._judge(trials, choice, len(sample))
-        return Found(trials, judge, choice, [], self.in_time)
+        return Found(trials, judge, choice, [], self.in_time, n)
 
     def _race(self, fits: StageFits, groups: list[list[Trial]], folds: list[int]) -> list[Trial]:
         """The trials that were run on these folds: those that the limits allow, but at least one group."""

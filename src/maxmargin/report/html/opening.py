@@ -8,6 +8,7 @@ from typing import Any
 
 from ..content import DataFacts, ModelReport
 from .bands import bands, leak_warnings
+from .candidates import candidates
 from .charts import bar_chart
 from .markup import Child, Element, datum, facts, figure, node, table, values_list
 from .text import count, number, percent, seconds
@@ -205,7 +206,7 @@ def choice_section(report: ModelReport) -> list[Child]:
     if not record:
         return [node("p", "The model file was saved without a record of the training.")]
     parts: list[Child] = [node("p", _asked(record)), *_validated(record)]
-    parts += [*leak_warnings(record), *_prepared(record)]
+    parts += [*leak_warnings(record), *_prepared(record), *candidates(record)]
     status = str(record.get("status") or report.model.facts.get("status_") or "")
     choice = record.get("choice") or {}
     parts.append(
