@@ -7,10 +7,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_moons
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import GroupKFold
+from sklearn.metrics import accuracy_score, make_scorer
+from sklearn.model_selection import GroupKFold, cross_validate
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import maxmargin
@@ -393,3 +395,22 @@ def test_values_whose_difference_overflows_are_refused():
     X[3, 1], X[4, 1] = 1.7e308, -1.7e308
     with pytest.raises(ValueError, match=r"too large: column 1 .* Scale it"):
         AutoSVC(random_state=0).fit(X, y)
+
+
+def test_weights_and_groups_are_routed():
+    X, y = rings(60)
+    weight, groups = np.arange(60.0) + 1.0, np.arange(60) // 2
+    with config_context(enable_metadata_routing=True):
+        model = AutoSVC(cv=2, learn_metric=None, random_state=0).set_fit_request(
+            sample_weight=True, groups=True
+        )
+        given = {"sample_weight": weight, "groups": groups}
+        by_weight = make_scorer(accuracy_score).set_score_request(sample_weight=True)
+        found = cross_validate(
+            model, X, y, cv=GroupKFold(2), scoring=by_weight, params=given, return_estimator=True
+        )
+    train = next(iter(GroupKFold(2).split(X, y, groups)))[0]
+    direct = AutoSVC(cv=2, learn_metric=None, random_state=0).fit(
+        X[train], y[train], weight[train], groups[train]
+    )
+    np.testing.assert_array_equal(found["estimator"][0].predict_proba(X), direct.predict_proba(X))

@@ -19,6 +19,7 @@ SOLVER_OPERATIONS = 1.5  # for each pair of rows of an exact problem and each va
 PROBLEM_OPERATIONS = 5e5  # for each exact problem and each value of C, however small
 BATCHED_PROBLEM_OPERATIONS = 1e5  # the same where all problems of a fit are solved in one native call
 MAX_BATCHED_ROWS = 2000.0
+MAX_SHARED_ROWS = 8000.0  # whose kernel matrix folds and values of C share; beyond, each fit computes its own
 LINEAR_OPERATIONS = 0.5  # for each row, pair of features and column: Newton steps over all values of C
 MAX_LINEAR_ORDER = 1000.0  # of Newton systems; beyond, a linear fit takes epochs
 BUDGET_OPERATIONS = 30.0  # for each row, support vector and column
@@ -71,7 +72,9 @@ class Shape:
         if candidate.is_linear or candidate.budget is not None:
             return n_folds * train.fit(candidate, n_values)
         value = KERNEL_VALUE_OPERATIONS + FEATURE_OPERATIONS[candidate.kernel] * self.n_features
-        return self.n_rows**2 * value + n_folds * train._solves(candidate.code, n_values)
+        is_shared = self.n_rows <= MAX_SHARED_ROWS
+        n_pairs = self.n_rows**2 if is_shared else n_folds * n_values * train.n_rows**2
+        return n_pairs * value + n_folds * train._solves(candidate.code, n_values)
 
 
 def shape_of(X: Any, labels: np.ndarray, share: float = 1.0) -> Shape:
