@@ -95,6 +95,20 @@ def test_a_loss_of_a_sample_is_said_to_be_that(monkeypatch):
     assert "of models of 61 rows at most, where the final one has 150" in model.choice_
 
 
+def test_large_tables_also_try_few_support_vectors_where_that_is_cheaper(monkeypatch):
+    for name, value in {"MAX_ROWS_AT_ONCE": 100, "FIRST_ROWS": 60, "CHALLENGE_ROWS": 100}.items():
+        monkeypatch.setattr(search, name, value)
+    monkeypatch.setattr(search, "CHALLENGE_BUDGET", 10)
+    X, y = rings(150)
+    table = pd.DataFrame(AutoSVC(random_state=0, learn_metric=None).fit(X, y).candidates_)
+    limited = table[table["budget"] == 10]
+    assert len(limited) == 1
+    assert limited["n_support"].iloc[0] <= 10
+    assert limited["n_rows"].iloc[0] > 100
+    monkeypatch.setattr(search, "CHALLENGE_BUDGET", 10_000)
+    assert not pd.DataFrame(AutoSVC(random_state=0, learn_metric=None).fit(X, y).candidates_)["budget"].any()
+
+
 @pytest.mark.parametrize("load", [load_iris, load_wine])
 def test_probabilities_agree_with_predictions_and_sum_to_one(load):
     X, y = load(return_X_y=True)
