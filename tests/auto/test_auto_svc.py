@@ -7,18 +7,16 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_moons
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import accuracy_score, make_scorer
-from sklearn.model_selection import GroupKFold, cross_validate
+from sklearn.model_selection import GroupKFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import maxmargin
 from maxmargin import AutoSVC
 from maxmargin._native import Cancelled
-from maxmargin.auto import estimator, scaling, search
+from maxmargin.auto import scaling
 from maxmargin.auto.folds import StageFits
 from maxmargin.io import Checkpoint
 from maxmargin.solving import Deadline
@@ -82,31 +80,6 @@ def test_the_table_of_candidates_is_ready_for_pandas_and_agrees_with_the_sentenc
     tried = table[table["outcome"] != "not tried"]
     assert (tried["difference"] >= -1e-12).sum() >= len(tried) - 1
     assert {"linear", "rbf", "laplacian"} <= set(tried["kernel"])
-
-
-def test_a_loss_of_a_sample_is_said_to_be_that(monkeypatch):
-    monkeypatch.setattr(search, "MAX_ROWS_AT_ONCE", 100)
-    monkeypatch.setattr(search, "FIRST_ROWS", 60)
-    X, y = rings(150)
-    whole = AutoSVC(random_state=0, learn_metric=None).fit(X, y)
-    assert "rows at most" not in whole.choice_
-    monkeypatch.setattr(estimator, "SEARCH_OPERATIONS_SHARE", 1e-6)
-    model = AutoSVC(random_state=0, learn_metric=None).fit(X, y)
-    assert "of models of 61 rows at most, where the final one has 150" in model.choice_
-
-
-def test_large_tables_also_try_few_support_vectors_where_that_is_cheaper(monkeypatch):
-    for name, value in {"MAX_ROWS_AT_ONCE": 100, "FIRST_ROWS": 60, "CHALLENGE_ROWS": 100}.items():
-        monkeypatch.setattr(search, name, value)
-    monkeypatch.setattr(search, "CHALLENGE_BUDGET", 10)
-    X, y = rings(150)
-    table = pd.DataFrame(AutoSVC(random_state=0, learn_metric=None).fit(X, y).candidates_)
-    limited = table[table["budget"] == 10]
-    assert len(limited) == 1
-    assert limited["n_support"].iloc[0] <= 10
-    assert limited["n_rows"].iloc[0] > 100
-    monkeypatch.setattr(search, "CHALLENGE_BUDGET", 10_000)
-    assert not pd.DataFrame(AutoSVC(random_state=0, learn_metric=None).fit(X, y).candidates_)["budget"].any()
 
 
 @pytest.mark.parametrize("load", [load_iris, load_wine])
@@ -409,22 +382,3 @@ def test_values_whose_difference_overflows_are_refused():
     X[3, 1], X[4, 1] = 1.7e308, -1.7e308
     with pytest.raises(ValueError, match=r"too large: column 1 .* Scale it"):
         AutoSVC(random_state=0).fit(X, y)
-
-
-def test_weights_and_groups_are_routed():
-    X, y = rings(60)
-    weight, groups = np.arange(60.0) + 1.0, np.arange(60) // 2
-    with config_context(enable_metadata_routing=True):
-        model = AutoSVC(cv=2, learn_metric=None, random_state=0).set_fit_request(
-            sample_weight=True, groups=True
-        )
-        given = {"sample_weight": weight, "groups": groups}
-        by_weight = make_scorer(accuracy_score).set_score_request(sample_weight=True)
-        found = cross_validate(
-            model, X, y, cv=GroupKFold(2), scoring=by_weight, params=given, return_estimator=True
-        )
-    train = next(iter(GroupKFold(2).split(X, y, groups)))[0]
-    direct = AutoSVC(cv=2, learn_metric=None, random_state=0).fit(
-        X[train], y[train], weight[train], groups[train]
-    )
-    np.testing.assert_array_equal(found["estimator"][0].predict_proba(X), direct.predict_proba(X))

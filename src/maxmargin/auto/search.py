@@ -25,8 +25,6 @@ RACING_FOLDS = 2  # after which trials far behind are dropped
 DROPPED_BEHIND = 2.0  # standard errors
 KEPT_FAMILIES = 2  # kernels and views whose other code is tried, and that reach the next stage
 MAX_FINALISTS = 30  # trials on all folds
-CHALLENGE_ROWS = 4000  # of a stage that also tries the best kernel with few support vectors, if that is cheap
-CHALLENGE_BUDGET = 500
 
 
 @dataclass
@@ -79,24 +77,8 @@ class Search:
             groups = next((groups for groups in tried if self._n_folds(size, groups) > 0), None)
             if groups is None:
                 break
-            groups += self._challengers(size, stage)
             stage = self._stage(size, groups, is_first=False) or stage
         return replace(stage, table=list(self.table.values()), complete=self.in_time)
-
-    def _challengers(self, size: int, stage: Found) -> list[list[Trial]]:
-        """The best exact kernel model with few support vectors, where that is cheaper on all rows.
-
-        Its loss is the squared hinge, which suits noisy tables of many rows.
-        """
-        best = (stage.trials[k] for k in np.argsort(stage.choice.means, kind="stable"))
-        trial = next((t for t in best if not t.candidate.is_linear and t.candidate.budget is None), None)
-        if size < CHALLENGE_ROWS or trial is None:
-            return []
-        limited = replace(trial.candidate, budget=CHALLENGE_BUDGET, code=CODES[1])
-        whole = self._shape(len(self.sample), limited)
-        if whole.fit(limited) > whole.fit(trial.candidate):
-            return []
-        return [[Trial(limited, trial.gamma, None)]]
 
     def _cheap(self, candidates: list[Candidate]) -> list[Candidate]:
         """Of candidates that differ only in their code, the cheaper one; cheap ones first."""

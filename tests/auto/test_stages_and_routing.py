@@ -1,0 +1,45 @@
+"""``AutoSVC``: the stages of its search on more and more rows, and metadata routing."""
+
+import numpy as np
+from sklearn import config_context
+from sklearn.metrics import accuracy_score, make_scorer
+from sklearn.model_selection import GroupKFold, cross_validate
+
+from maxmargin import AutoSVC
+from maxmargin.auto import estimator, search
+
+
+def rings(n, seed=0):
+    """Two classes that no hyperplane separates."""
+    X = np.random.default_rng(seed).normal(size=(n, 2))
+    return X, (np.linalg.norm(X, axis=1) > 1.2).astype(int)
+
+
+def test_a_loss_of_a_sample_is_said_to_be_that(monkeypatch):
+    monkeypatch.setattr(search, "MAX_ROWS_AT_ONCE", 100)
+    monkeypatch.setattr(search, "FIRST_ROWS", 60)
+    X, y = rings(150)
+    whole = AutoSVC(random_state=0, learn_metric=None).fit(X, y)
+    assert "rows at most" not in whole.choice_
+    monkeypatch.setattr(estimator, "SEARCH_OPERATIONS_SHARE", 1e-6)
+    model = AutoSVC(random_state=0, learn_metric=None).fit(X, y)
+    assert "of models of 61 rows at most, where the final one has 150" in model.choice_
+
+
+def test_weights_and_groups_are_routed():
+    X, y = rings(60)
+    weight, groups = np.arange(60.0) + 1.0, np.arange(60) // 2
+    with config_context(enable_metadata_routing=True):
+        model = AutoSVC(cv=2, learn_metric=None, random_state=0).set_fit_request(
+            sample_weight=True, groups=True
+        )
+        given = {"sample_weight": weight, "groups": groups}
+        by_weight = make_scorer(accuracy_score).set_score_request(sample_weight=True)
+        found = cross_validate(
+            model, X, y, cv=GroupKFold(2), scoring=by_weight, params=given, return_estimator=True
+        )
+    train = next(iter(GroupKFold(2).split(X, y, groups)))[0]
+    direct = AutoSVC(cv=2, learn_metric=None, random_state=0).fit(
+        X[train], y[train], weight[train], groups[train]
+    )
+    np.testing.assert_array_equal(found["estimator"][0].predict_proba(X), direct.predict_proba(X))
