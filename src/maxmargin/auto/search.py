@@ -74,8 +74,8 @@ class Search:
             size = int(min(n, GROWTH * size))
             kept = stage.trials, stage.choice.means
             tried = [neighbourhood(*kept, n_families) for n_families in (KEPT_FAMILIES, 1)]
-            groups = next((groups for groups in tried if self._n_folds(size, groups) > 0), None)
-            if groups is None:
+            groups = next((groups for groups in tried if self._n_folds(size, groups) > 0), [])
+            if not groups:
                 break
             stage = self._stage(size, groups, is_first=False) or stage
         return replace(stage, table=list(self.table.values()), complete=self.in_time)
