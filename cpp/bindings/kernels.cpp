@@ -7,6 +7,7 @@
 
 #include "maxmargin/core/blas.hpp"
 #include "maxmargin/core/integer_grid.hpp"
+#include "maxmargin/kernels/few_rows.hpp"
 #include "row_source.hpp"
 
 // The limit that threadpoolctl sees; 0 is none. Found by name in this library, hence C and visible.
@@ -262,6 +263,7 @@ F pointer(const nb::capsule& capsule) {
 
 void bind_kernels(nb::module_& m) {
     using namespace maxmargin;
+    m.attr("MAX_FEW_ROWS") = MAX_FEW_ROWS;
     m.def("exp", &maxmargin::exp, nb::arg("x"), nb::arg("out"),
           "out = e^x, the loop the kernels use; returns out");
     nb::class_<Guard>(m, "Guard")

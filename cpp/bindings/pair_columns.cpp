@@ -21,6 +21,7 @@ static ColumnRules rules_of(const nb::dict& given) {
     const ColumnRules rules{real("tol"),
                             real("target"),
                             real("polish_gap"),
+                            real("polish_at_once_gap"),
                             real("free_share"),
                             real("inner"),
                             real("negligible_rounding"),
@@ -47,8 +48,9 @@ void bind_pair_columns(nb::module_& m) {
            const In<double, 1>& cost, const In<double, 1>& length, bool squared, const nb::dict& rules,
            const Out<double, 2>& coef, const Out<double, 1>& intercept, const Out<double, 2>& first,
            const Out<double, 2>& last, const Out<std::int32_t, 1>& n_iter,
-           const Out<std::int32_t, 1>& n_support, const Out<float, 1>& seconds,
-           const Out<std::uint8_t, 1>& end, int n_threads, const In<std::uint8_t, 1>& cancel) {
+           const Out<std::int32_t, 1>& n_support, const Out<std::int64_t, 1>& n_values,
+           const Out<float, 1>& seconds, const Out<std::uint8_t, 1>& end, int n_threads,
+           const In<std::uint8_t, 1>& cancel) {
             source.check(index);
             check_starts(starts, index.shape(0));
             need(starts.shape(0) >= 3, "two classes");
@@ -58,7 +60,8 @@ void bind_pair_columns(nb::module_& m) {
             need(coef.shape(0) == n && coef.shape(1) == k - 1, "a coefficient per row and other class");
             need(intercept.shape(0) == pairs && first.shape(0) == pairs && first.shape(1) == 2 &&
                      last.shape(0) == pairs && last.shape(1) == 4 && n_iter.shape(0) == pairs &&
-                     n_support.shape(0) == pairs && seconds.shape(0) == pairs && end.shape(0) == pairs,
+                     n_support.shape(0) == pairs && n_values.shape(0) == pairs && seconds.shape(0) == pairs &&
+                     end.shape(0) == pairs,
                  "one result per pair");
             const ColumnRules given = rules_of(rules);
             const KernelRows<double> rows = source.rows<double>();
@@ -69,15 +72,17 @@ void bind_pair_columns(nb::module_& m) {
                                 length.data(),
                                 squared,
                                 nb::cast<std::size_t>(rules["max_eager_class"])};
-            const PairResults results{coef.data(),   intercept.data(), first.data(),   last.data(),
-                                      n_iter.data(), n_support.data(), seconds.data(), end.data()};
+            const PairResults results{coef.data(),     intercept.data(), first.data(),
+                                      last.data(),     n_iter.data(),    n_support.data(),
+                                      n_values.data(), seconds.data(),   end.data()};
             nb::gil_scoped_release release;
             solve_pairs(data, given, results, cancel.data(), n_threads, python_poll());
         },
         "source"_a, "index"_a.noconvert(), "starts"_a.noconvert(), "cost"_a.noconvert(),
         "length"_a.noconvert(), "squared"_a, "rules"_a, "coef"_a.noconvert(), "intercept"_a.noconvert(),
         "first"_a.noconvert(), "last"_a.noconvert(), "n_iter"_a.noconvert(), "n_support"_a.noconvert(),
-        "seconds"_a.noconvert(), "end"_a.noconvert(), "n_threads"_a, "cancel"_a.noconvert());
+        "n_values"_a.noconvert(), "seconds"_a.noconvert(), "end"_a.noconvert(), "n_threads"_a,
+        "cancel"_a.noconvert());
     m.def(
         "svm_paths",
         [](const In<double, 2>& K, const In<std::int64_t, 1>& index, const In<std::int64_t, 1>& starts,

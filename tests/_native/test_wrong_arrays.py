@@ -29,7 +29,14 @@ def source():
     return _core.RowSource(matrix(), "rbf", 0.5, 0.0, 1.0, (X**2).sum(axis=1), None, 0.0)
 
 
-PAIR_RULES = {"tol": 1e-3, "target": 1e-4, "polish_gap": 1e-8, "free_share": 0.7, "inner": 0.02}
+PAIR_RULES = {
+    "tol": 1e-3,
+    "target": 1e-4,
+    "polish_at_once_gap": 0.1,
+    "polish_gap": 1e-8,
+    "free_share": 0.7,
+    "inner": 0.02,
+}
 PAIR_RULES |= {"negligible_rounding": 3e-8, "double_errors": 8.0, "min_block": 128, "blocks_per_problem": 8}
 PAIR_RULES |= {
     "max_block": 4096,
@@ -45,6 +52,7 @@ def pair_results():
     """Room for the results of the three pairs of three classes."""
     numbers = {"intercept": np.zeros(C), "first": np.zeros((C, 2)), "last": np.zeros((C, 4))}
     counts = {name: np.zeros(C, dtype=np.int32) for name in ("n_iter", "n_support")}
+    counts["n_values"] = np.zeros(C, dtype=np.int64)
     ends = {"seconds": np.zeros(C, dtype=np.float32), "end": np.zeros(C, dtype=np.uint8)}
     return {"coef": np.zeros((N, C - 1)), **numbers, **counts, **ends}
 
@@ -209,7 +217,7 @@ NOT_INDEX = {  # whole numbers that are not used as indices: counts of updates, 
     ),
     *((name, "sample") for name in ("lasvm_block", "lasvm_reprocess")),
     *(("first_outside", "indices"), ("compressed_fault", "indices"), ("compressed_fault", "indptr")),
-    *(("small_columns", "ends"), ("small_columns", "n_checks")),
+    *(("small_columns", "ends"), ("small_columns", "n_checks"), ("svm_pairs", "n_values")),
 }
 REFUSED = (TypeError, ValueError, IndexError)
 

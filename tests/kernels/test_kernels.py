@@ -10,6 +10,7 @@ from support.kernel_cases import KERNELS, LAYOUTS, TOLERANCE, assert_close, csr,
 from support.reference_kernels import dense64, reference
 
 from maxmargin import _native
+from maxmargin._native import GroupedMatrix
 from maxmargin.kernels import (
     RBF,
     Exponential,
@@ -115,6 +116,26 @@ def test_matmul_of_few_and_many_columns(n_columns, d):
     X, Z, A = rows(101, d, np.float32), rows(1030, d, np.float32, seed=1), rows(1030, n_columns, np.float32)
     wide = _native.kernel_block(X, Z, RBF(gamma=0.5 / d)).astype(np.float64)
     assert_close(_native.kernel_matmul(X, Z, A, RBF(gamma=0.5 / d)), wide @ A, np.float32)
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("kernel", KERNELS, ids=ids)
+def test_a_few_rows_have_the_products_of_many(kernel, dtype):
+    rng = np.random.default_rng(0)
+    X, Z = (rng.normal(size=(n, 7)).astype(dtype) + dtype(3.0) for n in (9, 1500))
+    starts, used = (
+        np.array([0, 500, 500, 1500]),
+        np.array([[1, 1, 0, 1], [0, 0, 1, 0], [1, 0, 0, 1]], dtype=bool),
+    )
+    dense = rng.normal(size=(1500, 4)).astype(dtype) * np.repeat(used, np.diff(starts), axis=0)
+    for A in (dense[:, :1], dense, GroupedMatrix.cut(dense, starts, used)):
+        many = kernel.matmul(X, Z, A)
+        scale = 1500 * np.abs(kernel(X, Z)).max()
+        for n in (1, 2, 4, 5):
+            few = kernel.matmul(X[:n], Z, A)
+            assert few.dtype == many.dtype
+            np.testing.assert_allclose(few, many[:n], rtol=0.0, atol=TOLERANCE[dtype] * scale)
+        assert np.array_equal(kernel.matmul(X[:1], Z, A, n_jobs=1), kernel.matmul(X[:1], Z, A, n_jobs=4))
 
 
 def _child(queue):

@@ -77,10 +77,12 @@ class GroupedProduct {
 
     void pack(const T* values, std::size_t count, std::size_t width) {
         widest_ = std::max(widest_, padded(width));
-        for (std::size_t k = 0; k < padded(width); k += panel_width<T>)
-            for (std::size_t j = 0; j < count; ++j)
-                for (std::size_t lane = k; lane < k + panel_width<T>; ++lane)
-                    panels_.push_back(lane < width ? values[j * width + lane] : T(0));
+        const std::size_t first = panels_.size();
+        panels_.resize(first + count * padded(width), T(0));
+        T* out = panels_.data() + first;
+        for (std::size_t k = 0; k < width; k += panel_width<T>)
+            for (std::size_t j = 0; j < count; ++j, out += panel_width<T>)
+                std::copy_n(values + j * width + k, std::min(panel_width<T>, width - k), out);
     }
 
     std::size_t n_columns_, widest_ = 0;

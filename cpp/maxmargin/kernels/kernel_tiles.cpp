@@ -7,6 +7,7 @@
 #include "maxmargin/core/blas.hpp"
 #include "maxmargin/kernels/code_tile.hpp"
 #include "maxmargin/kernels/dense_tile.hpp"
+#include "maxmargin/kernels/few_rows.hpp"
 #include "maxmargin/kernels/sparse_tile.hpp"
 
 namespace maxmargin {
@@ -114,6 +115,11 @@ void KernelTiles<T>::fill(T* rows, std::size_t stride, const std::int64_t* slots
 
 template <class T>
 void KernelTiles<T>::matmul(const T* A, std::size_t c, T* R, int n_threads, const Poll& poll) {
+    if (FewRows<T>::are_few(X_, Z_)) {
+        FewRows<T> few(kernel_, X_, Z_);
+        few.compute(n_threads, poll);
+        return few.multiply(A, c, R);
+    }
     transpose(A, c);
     const auto add = [&](const T* K, std::size_t n, std::size_t m, std::size_t j, T* sums) {
         if (columns_.empty())
@@ -126,6 +132,11 @@ void KernelTiles<T>::matmul(const T* A, std::size_t c, T* R, int n_threads, cons
 
 template <class T>
 void KernelTiles<T>::matmul(const GroupedMatrix<T>& A, T* R, int n_threads, const Poll& poll) {
+    if (FewRows<T>::are_few(X_, Z_)) {
+        FewRows<T> few(kernel_, X_, Z_);
+        few.compute(n_threads, poll);
+        return few.multiply(A, R);
+    }
     const GroupedProduct<T> product(A, shape_.z_rows);
     const auto add = [&](const T* K, std::size_t n, std::size_t m, std::size_t j, T* sums) {
         product.add(K, n, m, j, sums);

@@ -21,8 +21,8 @@ struct Stopped {};  // thrown where `cancel` is set
 // The column of one pair, with the rows of its two classes in turn.
 class PairColumn {
   public:
-    PairColumn(const PairData& data, const ColumnRules& rules, const Poll& poll)
-        : data_(data), poll_(poll), column_(data.squared, rules, poll) {}
+    PairColumn(const PairData& data, const ColumnRules& rules, int n_threads, const Poll& poll)
+        : data_(data), n_threads_(n_threads), poll_(poll), column_(data.squared, rules, n_threads, poll) {}
 
     // Takes the rows of classes i and j. The caller fills K (n, n) of an eager pair.
     double* start(std::size_t i, std::size_t j) {
@@ -42,7 +42,8 @@ class PairColumn {
 
     ColumnEnd solve() {
         if (!(first_.gap > column_.tiny())) return ColumnEnd::left;
-        return column_.solve(RowStore<double>{data_.source, index_, column_.K(), known_.data(), 1, poll_});
+        return column_.solve(
+            RowStore<double>{data_.source, index_, column_.K(), known_.data(), n_threads_, poll_});
     }
 
     void store_first(const PairResults& to, std::size_t t) const {
@@ -53,14 +54,18 @@ class PairColumn {
     }
 
     void store(const PairResults& to, std::size_t t) const {
-        const std::size_t width = data_.n_classes() - 1, n_first = data_.size(first_class_);
         const Look seen = column_.seen();
         to.intercept[t] = seen.b;
         const double last[] = {column_.dual() + seen.gap, std::max(column_.dual(), 0.0), seen.violation,
                                column_.tiny()};
         std::copy_n(last, 4, to.last + 4 * t);
-        to.n_iter[t] = std::int32_t(column_.n_iter());
         to.n_support[t] = std::int32_t(column_.n_support());
+        to.n_values[t] = std::int64_t(known_.size()) * std::count(known_.begin(), known_.end(), 1);
+    }
+
+    void store_point(const PairResults& to, std::size_t t) const {
+        const std::size_t width = data_.n_classes() - 1, n_first = data_.size(first_class_);
+        to.n_iter[t] = std::int32_t(column_.n_iter());
         for (std::size_t k = 0; k < column_.n(); ++k)
             to.coef[row_of(k) * width + (k < n_first ? second_class_ - 1 : first_class_)] = column_.a()[k];
     }
@@ -73,6 +78,7 @@ class PairColumn {
     }
 
     const PairData& data_;
+    int n_threads_;
     const Poll& poll_;
     SmallColumn column_;
     std::size_t first_class_ = 0, second_class_ = 0;
@@ -84,12 +90,12 @@ class PairColumn {
 // Columns that are not in use, for the next group of classes: their pages are mapped already.
 class SpareColumns {
   public:
-    SpareColumns(const PairData& data, const ColumnRules& rules, const Poll& poll)
-        : data_(data), rules_(rules), poll_(poll) {}
+    SpareColumns(const PairData& data, const ColumnRules& rules, int n_threads, const Poll& poll)
+        : data_(data), rules_(rules), n_threads_(n_threads), poll_(poll) {}
 
     std::unique_ptr<PairColumn> take() {
         const std::lock_guard lock(mutex_);
-        if (spare_.empty()) return std::make_unique<PairColumn>(data_, rules_, poll_);
+        if (spare_.empty()) return std::make_unique<PairColumn>(data_, rules_, n_threads_, poll_);
         auto column = std::move(spare_.back());
         spare_.pop_back();
         return column;
@@ -102,6 +108,7 @@ class SpareColumns {
   private:
     const PairData& data_;
     const ColumnRules& rules_;
+    int n_threads_;
     const Poll& poll_;
     std::mutex mutex_;
     std::vector<std::unique_ptr<PairColumn>> spare_;
@@ -170,12 +177,14 @@ void solve_pairs(const PairData& data, const ColumnRules& rules, const PairResul
                  const volatile std::uint8_t* cancel, int n_threads, const Poll& poll) {
     const auto deadline = Clock::now() + std::chrono::duration<double>(rules.seconds);
     const std::size_t k = data.n_classes();
-    const Poll unless_cancelled = [cancel] {
+    const bool alone = k == 2;  // one column, on the caller's thread: it alone may poll and use other threads
+    const Poll unless_cancelled = [&] {
         if (*cancel) throw Stopped();
+        if (alone && poll) poll();
     };
     ClassGroups groups(data);
     Pool::instance().run(groups.count(), n_threads, [&](std::size_t group) { groups.fill_own(group); }, poll);
-    SpareColumns spare(data, rules, unless_cancelled);
+    SpareColumns spare(data, rules, alone ? n_threads : 1, unless_cancelled);
     const auto solve_group = [&](std::size_t group) {
         auto owned = spare.take();
         PairColumn& column = *owned;
@@ -203,6 +212,7 @@ void solve_pairs(const PairData& data, const ColumnRules& rules, const PairResul
                                 panel.data() + place, width);
                 const ColumnEnd end = column.solve();
                 if (end == ColumnEnd::solved) column.store(results, t);
+                column.store_point(results, t);
                 results.seconds[t] = std::chrono::duration<float>(Clock::now() - start).count();
                 results.end[t] = std::uint8_t(end);
             }

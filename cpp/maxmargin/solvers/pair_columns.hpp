@@ -31,12 +31,14 @@ struct PairResults {
     double *first, *last;  // (pairs, 2): primal and violation at zero; (pairs, 4): primal, dual, violation,
                            // tiny at the end
     std::int32_t *n_iter, *n_support;
+    std::int64_t* n_values;  // kernel values computed
     float* seconds;
     std::uint8_t* end;
 };
 
 // A pair is `late` if its turn came after the time limit, and `cut` once `cancel` is set: both have zero
-// coefficients, and `late` ones their first certificate.
+// coefficients, and `late` ones their first certificate. One that is `left` has the coefficients that
+// it has reached.
 void solve_pairs(const PairData& data, const ColumnRules& rules, const PairResults& results,
                  const volatile std::uint8_t* cancel, int n_threads, const Poll& poll);
 

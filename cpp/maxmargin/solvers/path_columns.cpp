@@ -34,7 +34,7 @@ struct Gather {
 class PathColumn {
   public:
     PathColumn(const PathData& data, const ColumnRules& rules, const Poll& poll)
-        : data_(data), column_(data.squared, rules, poll) {}
+        : data_(data), column_(data.squared, rules, 1, poll) {}
 
     ColumnEnd solve(std::size_t t, const PathResults& to, const std::function<bool()>& late) {
         const std::size_t first = std::size_t(data_.starts[t]), n = std::size_t(data_.starts[t + 1]) - first,

@@ -72,11 +72,11 @@ ColumnEnd SmallColumn::solve(const Fetch& fetch) {
     if (!std::isfinite(seen_.gap)) return ColumnEnd::left;
     bool polished = n_ > rules_.max_polished;
     for (n_iter_ = 1;; ++n_iter_) {
-        if (n_iter_ > rules_.max_iter) return ColumnEnd::left;
+        if (n_iter_ > rules_.max_iter || late()) return ColumnEnd::left;
         const bool weary = !polished && n_iter_ > rules_.max_steps;
-        if (open() && !weary) {
-            const bool stalled = advance(rules_.target, fetch);
-            if (open() && (polished || !stalled)) {
+        if (const double gap = target(polished); open(gap) && !weary) {
+            const bool stalled = advance(gap, fetch);
+            if (open(gap) && (polished || !stalled)) {
                 if (stalled || n_iter_ > rules_.max_steps) return ColumnEnd::left;
                 continue;
             }
@@ -84,7 +84,7 @@ ColumnEnd SmallColumn::solve(const Fetch& fetch) {
         if (!polished) {
             if (n_ > rules_.max_polished_at_once) advance(rules_.polish_gap, fetch);
             const FaceRows<double> rows{K_.data(), [&](const auto& which) { fetch(which); }};
-            if (!polish(samples(), rows, [this] { return poll_(), false; })) return ColumnEnd::left;
+            if (!polish(samples(), rows, [this] { return poll_(), late(); })) return ColumnEnd::left;
             seen_ = look(samples(), scratch_);
         }
         dual_ = dual_value(samples());
@@ -100,16 +100,25 @@ double SmallColumn::gap() const {
     return seen_.gap / std::max({std::abs(dual_ + seen_.gap), std::abs(dual_), tiny_});
 }
 
-bool SmallColumn::open() const { return !(seen_.gap <= rules_.target * std::max(std::abs(dual_), tiny_)); }
+// The relative gap to reach by rounds; tiny columns leave the rest to the exact method.
+double SmallColumn::target(bool polished) const {
+    const bool at_once = !polished && n_ <= rules_.max_polished_at_once;
+    return at_once ? std::max(rules_.target, rules_.polish_at_once_gap) : rules_.target;
+}
+
+bool SmallColumn::open(double target) const {
+    return !(seen_.gap <= target * std::max(std::abs(dual_), tiny_));
+}
 
 // Rounds until the gap is at most `target` of the dual value; true if nothing moved.
 bool SmallColumn::advance(double target, const Fetch& fetch) {
     const std::size_t largest = std::min(n_, rules_.max_block);
     const std::size_t block = std::min(largest, std::max(rules_.min_block, n_ / rules_.blocks_per_problem));
     const WorkingRows<double> rows{{K_.data(), n_}, fetch, block_.data()};
-    const RoundRules round{block,  largest, rules_.free_share, rules_.rounds_per_step, rules_.inner,
-                           target, tiny_,   rules_.seconds};
-    const RoundsEnd end = rounds(samples(), rows, round, dual_, 1, poll_);
+    const double seconds = std::chrono::duration<double>(end_ - Clock::now()).count();
+    const RoundRules round{block, largest, rules_.free_share, rules_.rounds_per_step, rules_.inner, target,
+                           tiny_, seconds};
+    const RoundsEnd end = rounds(samples(), rows, round, dual_, n_threads_, poll_);
     dual_ = end.dual;
     seen_ = look(samples(), scratch_);
     return end.stalled;

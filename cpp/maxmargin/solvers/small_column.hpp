@@ -3,6 +3,7 @@
 // numbers. A column that needs anything else (a singular face, a gap that stays open) is left to that one.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -15,8 +16,9 @@
 namespace maxmargin {
 
 struct ColumnRules {
-    double tol, target;  // relative gap of the certificate, and that to which a column is optimised
-    double polish_gap;   // relative gap to reach before the exact method starts
+    double tol, target;         // relative gap of the certificate, and that to which a column is optimised
+    double polish_gap;          // relative gap to reach before the exact method starts
+    double polish_at_once_gap;  // the same, for a column of at most max_polished_at_once samples
     double free_share, inner, negligible_rounding, double_errors;
     std::size_t min_block, blocks_per_problem, max_block;
     std::size_t rounds_per_step, max_iter, max_steps;
@@ -52,8 +54,12 @@ class SmallColumn {
     // Makes sure that kernel rows are in K, and returns their positions, which equal the sample numbers.
     using Fetch = std::function<std::vector<std::int64_t>(const std::vector<std::int64_t>& wanted)>;
 
-    SmallColumn(bool squared, const ColumnRules& rules, const Poll& poll)
-        : squared_(squared), rules_(rules), poll_(poll) {}
+    SmallColumn(bool squared, const ColumnRules& rules, int n_threads, const Poll& poll)
+        : squared_(squared),
+          rules_(rules),
+          n_threads_(n_threads),
+          poll_(poll),
+          end_(Clock::now() + std::chrono::duration<double>(rules.seconds)) {}
 
     // Takes n samples, whose y, cost and length the caller writes before start().
     void resize(std::size_t n);
@@ -66,6 +72,7 @@ class SmallColumn {
     void start();
     // The costs times `ratio`, and the best multiple of the coefficients: `moved` of path.py.
     void move(double ratio);
+    // A column that is `left` keeps the coefficients that it has reached, and so does one whose time is up.
     ColumnEnd solve(const Fetch& fetch);
 
     std::size_t n() const { return n_; }
@@ -78,16 +85,22 @@ class SmallColumn {
     double gap() const;  // relative
 
   private:
+    using Clock = std::chrono::steady_clock;
+
     Samples samples();
     void set_bounds();
-    bool open() const;
+    bool late() const { return Clock::now() >= end_; }
+    double target(bool polished) const;
+    bool open(double target) const;
     bool advance(double target, const Fetch& fetch);
     bool good();
     double rounding();
 
     bool squared_;
     const ColumnRules& rules_;
+    int n_threads_;
     const Poll& poll_;
+    decltype(Clock::now() + std::chrono::duration<double>()) end_;  // may be infinite
     std::size_t n_ = 0, n_iter_ = 0;
     double tiny_ = 0.0, dual_ = 0.0;
     Look seen_{};

@@ -55,9 +55,19 @@ class InnerProduct:
 
 
 def _arguments(
-    X: Any, Z: Any, kernel: CompiledKernel, x_rows: Any, z_rows: Any, stats: Any, n_threads: int = 1
+    X: Any,
+    Z: Any,
+    kernel: CompiledKernel,
+    x_rows: Any,
+    z_rows: Any,
+    stats: Any,
+    n_threads: int = 1,
+    max_few: int = 0,
 ) -> tuple[list[Any], int, int]:
-    """The arguments that kernel_block and kernel_matmul share, checked, and the shape of the result."""
+    """The arguments that kernel_block and kernel_matmul share, checked, and the shape of the result.
+
+    Up to ``max_few`` rows X need no centre.
+    """
     x_matrix, z_matrix = as_matrix(X), as_matrix(Z)
     if X.shape[1] != Z.shape[1]:
         raise ValueError(
@@ -77,7 +87,7 @@ def _arguments(
                 "sparse rows are never centred; compute their row_stats first, then those of the other rows "
                 "with like=."
             )
-    elif kernel.native[0] in DISTANCES and not is_sparse(X) and not is_sparse(Z):
+    elif kernel.native[0] in DISTANCES and X.shape[0] > max_few and not is_sparse(X) and not is_sparse(Z):
         centre = useful_centre(Z, z_rows)
     else:
         centre = None
@@ -159,7 +169,9 @@ def kernel_matmul(
 ) -> np.ndarray:
     """``kernel_block(X, Z, kernel) @ A`` for A of shape (m, c), without ever storing the kernel matrix."""
     threads = effective_n_threads(n_threads)
-    arguments, n, m = _arguments(X, Z, kernel, x_rows, z_rows, (x_stats, z_stats), threads)
+    arguments, n, m = _arguments(
+        X, Z, kernel, x_rows, z_rows, (x_stats, z_stats), threads, _core.MAX_FEW_ROWS
+    )
     A = as_real("A", A, X.dtype)
     if A.ndim != 2 or A.shape[0] != m:
         raise ValueError(f"A must have shape ({m}, c), one row for each row of Z; got {A.shape}.")
@@ -175,7 +187,7 @@ def kernel_grouped_matmul(
 ) -> np.ndarray:
     """``kernel_matmul`` for a grouped A: the cost of a group is proportional to its number of columns."""
     threads = effective_n_threads(n_threads)
-    arguments, n, m = _arguments(X, Z, kernel, None, None, (None, None), threads)
+    arguments, n, m = _arguments(X, Z, kernel, None, None, (None, None), threads, _core.MAX_FEW_ROWS)
     starts, widths = as_real("starts", A.starts, np.int64), [len(columns) for columns in A.columns]
     if starts[0] != 0 or starts[-1] != m or len(starts) != 1 + len(widths):
         raise ValueError(f"the groups of A must cover {m} rows, one for each row of Z; got {starts}.")

@@ -34,23 +34,32 @@ class ClassNumbers(NamedTuple):
 
 def labelled(who: str, y: np.ndarray, sample_weight: Any, class_weight: Any) -> ClassNumbers:
     """Labels as numbers, and weights that include the class weights; a class of weight 0 is dropped."""
-    check_targets(y)
+    known, numbers = _distinct(y)
     weight = check_sample_weight(sample_weight, len(y))
     weight = weight * class_weights(class_weight, y, weight)
-    classes = np.unique(y[weight > 0.0])
+    used = np.bincount(numbers[weight > 0.0], minlength=len(known)) > 0
+    classes = known[used]
     if len(classes) < 2:
         raise ValueError(
             f"{who} needs at least two classes, but y has only one class with a positive weight: "
             f"{classes.tolist()!r}."
         )
-    return ClassNumbers(classes, np.minimum(np.searchsorted(classes, y), len(classes) - 1), weight)
+    return ClassNumbers(classes, np.maximum(np.cumsum(used) - 1, 0)[numbers], weight)
 
 
-def check_targets(y: np.ndarray) -> None:
-    """scikit-learn's ``check_classification_targets``; few distinct integers pass without it."""
-    few = y.ndim == 1 and y.dtype.kind in "iub" and 2 * len(np.unique(y)) <= len(y)
-    if not few:
+def _distinct(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct labels in ascending order, and each row's label as a number.
+
+    Labels pass scikit-learn's ``check_classification_targets``, which few distinct integers and strings do
+    without being asked.
+    """
+    plain = y.ndim == 1 and y.dtype.kind in "iubU"
+    if not plain:
         check_classification_targets(y)
+    known, numbers = np.unique(y, return_inverse=True)
+    if plain and 2 * len(known) > len(y):
+        check_classification_targets(y)
+    return known, numbers
 
 
 class CodeChoice(NamedTuple):
@@ -116,7 +125,7 @@ def check_fixed_decoder(who: str, decoder: Any) -> None:
 
 def batch_labels(y: np.ndarray, sample_weight: Any, classes: np.ndarray, class_weight: Any) -> ClassNumbers:
     """Labels as numbers and weights of one batch, which need not contain all classes."""
-    check_targets(y)
+    _distinct(y)
     labels = label_numbers(
         y,
         classes,

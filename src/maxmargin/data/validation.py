@@ -50,11 +50,12 @@ def validate_rows(estimator: Any, X: Any, **options: Any) -> Any:
 
 
 def _is_plain(X: Any, options: dict[str, Any]) -> bool:
-    """Whether scikit-learn would return these very numbers: finite floats, and labels of integers."""
+    """Whether scikit-learn would return these very numbers: finite floats, and labels of integers or
+    strings."""
     y = options.get("y")
     if set(options) != {"y"} and options != {"reset": False}:
         return False
-    if y is not None and not (type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "iub"):
+    if y is not None and not (type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "iubU"):
         return False
     if "y" in options and y is None:
         return False

@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
 from maxmargin import KernelSVC, io
 from maxmargin.codes import Code, one_vs_one
 from maxmargin.methods.kernel_svm import pairs
 from maxmargin.methods.kernel_svm.rows_by_class import RowsByClass
-from maxmargin.solving import Check, Histories, SolverResult, Status
+from maxmargin.solving import Check, Deadline, Histories, SolverResult, Status
 
 
 def made(n_classes=6, n=90, seed=0, dtype=np.float64):
@@ -48,6 +49,40 @@ def test_the_native_call_has_the_bits_of_the_solver_in_python(dtype, loss, kerne
     weight = np.random.default_rng(1).integers(0, 3, len(y)).astype(float)
     model = KernelSVC(C, loss=loss, kernel=kernel, coef0=1.0, random_state=0).fit(X, y, weight)
     assert_same(model, step_by_step(model, X, y, weight))
+
+
+@pytest.mark.parametrize("n", [40, 300, 1200])
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+@pytest.mark.parametrize("loss", ["hinge", "squared-hinge"])
+def test_two_classes_are_one_pair(n, kernel, loss):
+    X, y = made(n_classes=2, n=n)
+    model = KernelSVC(10.0, loss=loss, kernel=kernel, random_state=0).fit(X, y)
+    expected = step_by_step(model, X, y)
+    assert model.status_ == expected.status_ == "converged"
+    assert len(model.history_[0]) == 2  # at zero, and at the end: the native call
+    assert np.array_equal(model.support_, expected.support_)
+    assert np.array_equal(model.dual_coef_, expected.dual_coef_)
+    assert np.array_equal(model.intercept_, expected.intercept_)
+
+
+def test_a_pair_whose_time_is_up_keeps_what_it_has_reached(monkeypatch):
+    """The clock of the native call runs out at once; the rest of the fit sees one that is over soon after."""
+    X, y = made(n_classes=2, n=400)
+    model = KernelSVC(random_state=0)
+    given, calls = pairs._native.svm_pairs, []
+    one_block = {"max_iter": 1, "rounds_per_step": 1, "min_block": 16, "max_block": 16, "max_polished": 0}
+
+    def until_late(*arguments, rules, **options):
+        calls.append(options["coef"])
+        given(*arguments, rules=rules | one_block, **options)
+
+    monkeypatch.setattr(pairs._native, "svm_pairs", until_late)
+    monkeypatch.setattr(Deadline, "passed", lambda self: bool(calls))
+    with pytest.warns(ConvergenceWarning, match="time_limit"):
+        model.fit(X, y)
+    assert calls[0].any()
+    assert np.array_equal(np.flatnonzero(calls[0]), np.flatnonzero(calls[0][:, 0]))
+    assert model.n_support_ == np.count_nonzero(calls[0])
 
 
 @pytest.mark.parametrize("rows_of_small_class", [0, 12, 10_000])

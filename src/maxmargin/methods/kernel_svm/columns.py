@@ -13,7 +13,7 @@ from ...codes import Code
 from ...data import MemoryPool, WeightedRows
 from ...kernels import KernelData
 from ...solving import SolverResult, Stop, solve_columns, unsolved
-from .pairs import pairs_of
+from .pairs import pairs_of, small_pairs_of
 from .problem import SvmProblem
 from .working_set import MAX_SMALL_SAMPLES, N_INITIAL_ROWS
 
@@ -112,8 +112,11 @@ def _are_small_pairs(kernel: KernelData, labels: np.ndarray, code: Code, cache_b
     """Whether all columns are pairs of small classes, which one native call can solve.
 
     Both kernel matrices of a column fit in the memory of a column, and so do rows that need to be converted.
+    Two classes of rows in single precision are solved in it.
     """
-    if pairs_of(code) is None or not (kernel.compiled and kernel.kernel.positive):
+    if small_pairs_of(code) is None or not (kernel.compiled and kernel.kernel.positive):
+        return False
+    if code.n_classes == 2 and kernel.dtype != np.float64:
         return False
     counts = np.bincount(labels, minlength=code.n_classes)
     n = int(np.sort(counts)[-2:].sum())

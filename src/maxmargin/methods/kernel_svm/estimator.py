@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from typing import Any, cast
 
@@ -38,7 +39,7 @@ from ...solving import (
 from .columns import SvmColumn, SvmColumns
 from .linear_weights import linear_weights
 from .out_of_fold import outputs_without_folds
-from .pairs import PairProblem, PairResults, pairs_of, solve_pairs
+from .pairs import PairProblem, PairResults, pairs_of, small_pairs_of, solve_pairs
 from .path import svm_path
 from .problem import SvmProblem
 from .ramp import by_convex_steps, with_outputs
@@ -224,23 +225,24 @@ class KernelSVC(KernelClassifier):
         earlier = self._earlier_coefficients(data) if self.warm_start else None
         columns = self._columns(data)
 
-        def solve_column(column: SvmColumn, stop: Stop) -> list[SolverResult]:
-            problem, state = column.problem, None
-            if earlier is not None:
-                state = start(problem, stop.tol, self.shrinking, earlier[problem.kernel.index, column.number])
+        def solve_column(begun: dict[int, np.ndarray], column: SvmColumn, stop: Stop) -> list[SolverResult]:
+            problem, t = column.problem, column.number
+            coef = begun.get(t) if earlier is None else earlier[problem.kernel.index, t]
+            state = None if coef is None else start(problem, stop.tol, self.shrinking, coef)
             found = self._solve_svm(column, problem, stop, state, callback)
             return [self._ramped(column, problem, found, stop, callback)]
 
-        def solve(numbers: np.ndarray | None, stop: Stop) -> list[SolverResult]:
-            return [only for (only,) in columns.solve(solve_column, stop, n_threads, numbers=numbers)]
+        def solve(numbers: np.ndarray | None, stop: Stop, begun: dict[int, np.ndarray]) -> list[SolverResult]:
+            some = columns.solve(partial(solve_column, begun), stop, n_threads, numbers=numbers)
+            return [only for (only,) in some]
 
-        convex = self.loss != "ramp"
-        pairs = pairs_of(self.code_) if convex and columns.small_pairs else None
+        pairs = small_pairs_of(self.code_) if self.loss != "ramp" and columns.small_pairs else None
         if pairs is not None and earlier is None and callback is None and stop.journal is None:
             squared = LOSSES[self.loss] == "squared-hinge"
             problem = PairProblem(columns.kernel, self.C * data.weight, squared, pairs, data.labels)
-            return solve_pairs(problem, PAIR_LIMITS, solve, stop, n_threads)
-        return self._gathered(solve(None, stop), data)
+            found = solve_pairs(problem, PAIR_LIMITS, solve, stop, n_threads)
+            return found if pairs is self.code_ else [found[0]]
+        return self._gathered(solve(None, stop, {}), data)
 
     def _gathered(self, results: list[SolverResult], data: WeightedRows) -> Sequence[SolverResult]:
         """The results of one-vs-one in arrays, others as they are."""

@@ -1,8 +1,11 @@
 """One-vs-one columns together: results in a few arrays, and all pairs of small classes in one native call.
 
+Two classes are one pair.
+
 A row has coefficients only in the columns of its own class, so those of all columns are one matrix with a
 row for each sample and a column for each other class. A column that the native call leaves undone (its face
-is singular, its gap stays open) is solved like any other, by ``small_sets.py``.
+is singular, its gap stays open) is solved like any other, by ``small_sets.py``; one whose time is up keeps
+the coefficients that it has reached.
 """
 
 from __future__ import annotations
@@ -32,12 +35,13 @@ from ...solving import (
 from .rows_by_class import RowsByClass
 from .small_sets import (
     GAP_BEFORE_POLISH,
+    GAP_BEFORE_POLISH_AT_ONCE,
     MAX_POLISHED_AT_ONCE,
     MAX_STEPS_BEFORE_POLISH,
     ROUNDS_PER_STEP,
 )
 
-__all__ = ["SOLVED", "PairResults", "column_rules", "pairs_of", "solve_pairs"]
+__all__ = ["SOLVED", "PairResults", "column_rules", "pairs_of", "small_pairs_of", "solve_pairs"]
 
 MAX_EAGER_CLASS = 256  # rows of a class all of whose kernel values are computed; a larger one's on demand
 CUT, SOLVED, LEFT, LATE = range(4)  # what the native call says of a column
@@ -47,6 +51,13 @@ STATUSES = tuple(Status)
 def pairs_of(code: Code) -> PairCode | None:
     """The code if it is one-vs-one of three classes or more."""
     return code if isinstance(code, PairCode) and code.n_classes > 2 else None
+
+
+def small_pairs_of(code: Code) -> PairCode | None:
+    """The code whose columns one native call can solve: one-vs-one, also that of two classes."""
+    if code.n_classes == 2 and code.n_columns == 1 and code.matrix[0, 0] == -code.matrix[1, 0] == -1:
+        return PairCode(2)
+    return pairs_of(code)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,10 +113,8 @@ class PairResults(Sequence[SolverResult]):
         if not -len(self) <= t < len(self):
             raise IndexError(f"there are {len(self)} columns")
         t %= len(self)
-        (first, second), own = self.code.pair(t), self.rows.of_pair(*self.code.pair(t))
-        n_first = self.rows.size(first)
-        coef = np.concatenate([self.coef[own[:n_first], second - 1], self.coef[own[n_first:], first]])
-        coef = coef[np.argsort(self.rows.order[own])]
+        own = self.rows.of_pair(*self.code.pair(t))
+        coef = _column_of(self.code, self.rows, self.coef, t)[np.argsort(self.rows.order[own])]
         status = STATUSES[int(self.status[t])]
         return SolverResult(coef, float(self.intercept[t]), status, self.histories[t])
 
@@ -150,11 +159,14 @@ class PairLimits:
 def solve_pairs(
     problem: PairProblem,
     limits: PairLimits,
-    solve_some: Callable[[np.ndarray, Stop], Iterable[SolverResult]],
+    solve_some: Callable[[np.ndarray, Stop, dict[int, np.ndarray]], Iterable[SolverResult]],
     stop: Stop,
     n_threads: int,
 ) -> PairResults:
-    """All columns; ``solve_some(columns, stop)`` solves those that the native call leaves."""
+    """All columns; ``solve_some(columns, stop, begun)`` solves those that the native call leaves.
+
+    ``begun`` has the coefficients, sorted by class, of those whose time is up.
+    """
     code, k = problem.code, problem.code.n_classes
     rows = RowsByClass(problem.labels, k)
     n_columns, kernel = code.n_columns, problem.kernel
@@ -165,9 +177,15 @@ def solve_pairs(
         "last": np.zeros((n_columns, 4)),
         "n_iter": np.zeros(n_columns, dtype=np.int32),
         "n_support": np.zeros(n_columns, dtype=np.int32),
+        "n_values": np.zeros(n_columns, dtype=np.int64),
         "seconds": np.zeros(n_columns, dtype=np.float32),
         "end": np.zeros(n_columns, dtype=np.uint8),
     }
+    rules = column_rules(limits, stop)
+    if (
+        k == 2 and len(rows) > limits.max_polished
+    ):  # there is no other column, and no exact method, to go on to
+        rules["max_steps"] = stop.max_iter
     with _native.one_blas_thread():
         _native.svm_pairs(
             cast(_native.RowFiller, kernel.filler()),
@@ -176,7 +194,7 @@ def solve_pairs(
             problem.cost[rows.order],
             kernel.lengths(rows.order),
             problem.squared,
-            rules=column_rules(limits, stop),
+            rules=rules,
             **out,
             n_threads=n_threads,
             cancel=stop.cancel,
@@ -185,9 +203,18 @@ def solve_pairs(
     if (end == CUT).any() and not (end[0] != CUT and stop.deadline.has_cut):
         raise _native.Cancelled("cancelled")
     left = np.flatnonzero(end == LEFT)
-    others = dict(zip(left.tolist(), solve_some(left, stop) if len(left) else []))
+    late = stop.deadline.passed()
+    begun = {int(t): _column_of(code, rows, out["coef"], int(t)) for t in left if late and out["coef"].any()}
+    others = dict(zip(left.tolist(), solve_some(left, stop, begun) if len(left) else []))
     others |= {int(t): unsolved(np.zeros(0)) for t in np.flatnonzero(end == CUT)}
     return _assembled(problem, rows, out, others)
+
+
+def _column_of(code: PairCode, rows: RowsByClass, coef: np.ndarray, t: int) -> np.ndarray:
+    """The coefficients of one column, sorted by class."""
+    (first, second), own = code.pair(t), rows.of_pair(*code.pair(t))
+    n_first = rows.size(first)
+    return np.concatenate([coef[own[:n_first], second - 1], coef[own[n_first:], first]])
 
 
 def column_rules(limits: PairLimits, stop: Stop) -> dict[str, float]:
@@ -196,6 +223,7 @@ def column_rules(limits: PairLimits, stop: Stop) -> dict[str, float]:
         "tol": stop.tol,
         "target": limits.target_per_tol * stop.tol,
         "polish_gap": GAP_BEFORE_POLISH,
+        "polish_at_once_gap": GAP_BEFORE_POLISH_AT_ONCE,
         "free_share": limits.free_share,
         "inner": limits.inner,
         "negligible_rounding": UNCOUNTED_ROUNDING,
@@ -239,7 +267,6 @@ def _histories(
     end, ends = out["end"], np.cumsum(lengths)
     first, solved = ends - lengths, np.flatnonzero(end == SOLVED)
     values: dict[str, np.ndarray] = {}
-    computed = np.square(rows.pair_sizes()).astype(np.int64 if rows.largest_pair > 40_000 else np.int32)
     zero = np.zeros(len(end))
     for name, at_zero, at_end in (
         ("primal", out["first"][:, 0], out["last"][:, 0]),
@@ -248,7 +275,7 @@ def _histories(
         ("tiny", out["last"][:, 3], out["last"][:, 3]),
         ("n_iter", zero, out["n_iter"]),
         ("n_support", zero, out["n_support"]),
-        ("kernel_values", zero, computed),
+        ("kernel_values", zero, out["n_values"]),
         ("seconds", zero, out["seconds"]),
     ):
         values[name] = np.zeros(int(lengths.sum()), dtype=at_end.dtype)

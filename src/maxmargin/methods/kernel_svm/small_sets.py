@@ -19,6 +19,7 @@ ROUNDS_PER_STEP = 16
 MAX_STEPS_BEFORE_POLISH = 4  # afterwards the exact method takes over
 GAP_BEFORE_POLISH = 1e-8  # relative gap to reach by rounds before the exact method starts
 MAX_POLISHED_AT_ONCE = 128  # samples of a problem for which such rounds take longer than they save
+GAP_BEFORE_POLISH_AT_ONCE = 0.1  # of these problems
 MAX_STATIONARY_STEPS = 8  # with KKT violations within rounding, before a solve counts as stalled
 
 
@@ -64,9 +65,13 @@ class SmallSets:
     def _look(self) -> None:
         self.b, self.open, self.violation = _native.svm_look(self.state.a, self.state.g, *self.fixed)
 
+    def _target(self) -> float:
+        """The relative gap to reach by rounds; tiny problems leave the rest to the exact method."""
+        at_once = not self.state.polished and len(self.state.a) <= MAX_POLISHED_AT_ONCE
+        return max(float(self.state.target), GAP_BEFORE_POLISH_AT_ONCE if at_once else 0.0)
+
     def _is_open(self) -> bool:
-        state = self.state
-        return not self.open <= state.target * max(abs(state.dual), self.tiny)
+        return not self.open <= self._target() * max(abs(self.state.dual), self.tiny)
 
     def step(self) -> bool:
         """Rounds, followed by the exact method; True if no further progress is possible."""
@@ -76,7 +81,7 @@ class SmallSets:
         state.covered = False
         weary = not state.polished and state.n_iter >= MAX_STEPS_BEFORE_POLISH
         if self._is_open() and not weary:
-            stalled = self._rounds(state.target)
+            stalled = self._rounds(self._target())
             if self._is_open() and (state.polished or not stalled):
                 return stalled
         if not state.polished:
