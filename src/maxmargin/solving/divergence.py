@@ -16,6 +16,7 @@ from ..losses import Loss
 
 MAX_ROWS_JUDGED = 4096  # evenly spaced; more would cost as much as the fit itself
 N_STANDARD_ERRORS = 2.0  # by which a sample of the rows must be worse than zero coefficients
+N_ROUNDOFFS = 1024  # of the objective of zero coefficients, that outputs which cancel may differ by
 
 Point = TypeVar("Point")
 
@@ -49,7 +50,7 @@ class OwnRows:
         """By how much the objective is above that of zero coefficients; infinite if outputs are not finite.
 
         Squares of outputs must be finite too. The perceptron loss is 0 for zero coefficients, which nothing
-        improves on, so it counts as no excess; so does what a sample cannot tell from chance.
+        improves on, so it counts as no excess; so does what chance in a sample or rounding explains.
         """
         limit = np.sqrt(np.finfo(outputs.dtype).max)
         if not (np.abs(outputs) <= limit).all():  # false for NaN
@@ -59,9 +60,11 @@ class OwnRows:
         cost = np.where(self.targets != 0.0, self.weight[:, None], 0.0)
         cost /= np.maximum(cost.sum(axis=0), np.finfo(np.float64).tiny)
         m = self.targets * outputs
-        each = (cost * (self.loss.value(m) - self.loss.value(np.zeros_like(m)))).sum(axis=1)
+        at_zero = cost * self.loss.value(np.zeros_like(m))
+        each = (cost * self.loss.value(m) - at_zero).sum(axis=1)
         chance = N_STANDARD_ERRORS * np.sqrt(len(each)) * float(np.std(each)) if self.sampled else 0.0
-        return float(each.sum()) + penalty - chance
+        rounding = N_ROUNDOFFS * float(np.finfo(outputs.dtype).eps * at_zero.sum())
+        return float(each.sum()) + penalty - chance - rounding
 
 
 def best_point(
