@@ -5,8 +5,8 @@
 
 PYTHON ?= python3
 VENV ?= .venv
-# Processes that share the tests; each test of threads starts its own threads besides.
-WORKERS ?= auto
+# Processes that share the tests: one more than there are cores, since some tests wait for processes of their own.
+WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 STAMPS := $(VENV)/stamps
 LOGS := build/logs
 # Bytecode is stored: tests start hundreds of processes, and each would compile SciPy and scikit-learn again.

@@ -37,6 +37,13 @@ def test_perceptron_loss_and_batches_have_no_objective_to_compare():
     assert rows([1, -1]).excess(f) == 9.0
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_outputs_that_differ_from_zero_by_rounding_are_not_worse(dtype):
+    own, eps = rows([1, -1, 1]), np.finfo(dtype).eps
+    assert own.excess(np.full((3, 1), -50.0 * eps, dtype)) == 0.0
+    assert own.excess(np.full((3, 1), -5e4 * eps, dtype)) > 0.0
+
+
 def test_sample_of_the_rows_must_be_worse_beyond_chance():
     rng = np.random.default_rng(0)
     n = 3 * MAX_ROWS_JUDGED

@@ -15,7 +15,9 @@ def load_profile() -> None:
     Both without a deadline (a shared machine may pause a test for a second at any moment) and without a
     database (an example worth keeping is pinned in the source by ``@example``).
     """
-    settings.register_profile("ci", derandomize=True, deadline=None, database=None, print_blob=True)
+    settings.register_profile(
+        "ci", derandomize=True, deadline=None, database=None, print_blob=True, max_examples=60
+    )
     settings.register_profile(
         "fuzz",
         deadline=None,

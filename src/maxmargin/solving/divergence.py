@@ -64,7 +64,8 @@ class OwnRows:
         each = (cost * self.loss.value(m) - at_zero).sum(axis=1)
         chance = N_STANDARD_ERRORS * np.sqrt(len(each)) * float(np.std(each)) if self.sampled else 0.0
         rounding = N_ROUNDOFFS * float(np.finfo(outputs.dtype).eps * at_zero.sum())
-        return float(each.sum()) + penalty - chance - rounding
+        found = float(each.sum()) + penalty - chance
+        return 0.0 if 0.0 < found <= rounding else found
 
 
 def best_point(
