@@ -42,7 +42,8 @@ def fit(name, C, n_rows):
     from maxmargin import KernelSVC
 
     problem = PROBLEMS[name]
-    X, y = problem.data("float32", n_rows)[:2] if problem.is_there else synthetic(n_rows or 5000)
+    real = problem.is_there and n_rows is None
+    X, y = problem.data("float32", None)[:2] if real else synthetic(n_rows or 5000)
     warnings.simplefilter("ignore")
     KernelSVC(n_jobs=1).fit(*synthetic(300))
     start = time.process_time()

@@ -15,12 +15,16 @@
 namespace maxmargin {
 
 constexpr std::size_t MAX_FEW_ROWS = 4;
+constexpr double MAX_FEW_OPERATIONS =
+    2e7;  // some milliseconds: more is shared by threads, and can be cancelled
 
 template <class T>
 class FewRows {
   public:
-    static bool are_few(const RowSet<T>& X, const RowSet<T>& Z) {
-        return X.size <= MAX_FEW_ROWS && X.dense() && Z.dense();
+    // Whether X has few enough rows for a product with c columns.
+    static bool are_few(const RowSet<T>& X, const RowSet<T>& Z, std::size_t c) {
+        const double operations = double(X.size) * double(Z.size) * double(X.n_cols() + c);
+        return X.size <= MAX_FEW_ROWS && operations <= MAX_FEW_OPERATIONS && X.dense() && Z.dense();
     }
 
     FewRows(const Kernel& kernel, const RowSet<T>& X, const RowSet<T>& Z)

@@ -115,7 +115,7 @@ void KernelTiles<T>::fill(T* rows, std::size_t stride, const std::int64_t* slots
 
 template <class T>
 void KernelTiles<T>::matmul(const T* A, std::size_t c, T* R, int n_threads, const Poll& poll) {
-    if (FewRows<T>::are_few(X_, Z_)) {
+    if (FewRows<T>::are_few(X_, Z_, c)) {
         FewRows<T> few(kernel_, X_, Z_);
         few.compute(n_threads, poll);
         return few.multiply(A, c, R);
@@ -132,7 +132,7 @@ void KernelTiles<T>::matmul(const T* A, std::size_t c, T* R, int n_threads, cons
 
 template <class T>
 void KernelTiles<T>::matmul(const GroupedMatrix<T>& A, T* R, int n_threads, const Poll& poll) {
-    if (FewRows<T>::are_few(X_, Z_)) {
+    if (FewRows<T>::are_few(X_, Z_, A.n_columns)) {
         FewRows<T> few(kernel_, X_, Z_);
         few.compute(n_threads, poll);
         return few.multiply(A, R);

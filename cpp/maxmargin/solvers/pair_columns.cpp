@@ -186,6 +186,7 @@ void solve_pairs(const PairData& data, const ColumnRules& rules, const PairResul
     Pool::instance().run(groups.count(), n_threads, [&](std::size_t group) { groups.fill_own(group); }, poll);
     SpareColumns spare(data, rules, alone ? n_threads : 1, unless_cancelled);
     const auto solve_group = [&](std::size_t group) {
+        if (groups.first(group) + 1 == k) return;  // the last class: its pairs belong to the others
         auto owned = spare.take();
         PairColumn& column = *owned;
         std::vector<double> panel;
@@ -224,7 +225,7 @@ void solve_pairs(const PairData& data, const ColumnRules& rules, const PairResul
         } catch (const Stopped&) {  // what has not been solved stays `cut`
         }
     };
-    Pool::instance().run(groups.count(), n_threads, until_cancelled, poll);
+    Pool::instance().run(groups.count(), alone ? 1 : n_threads, until_cancelled, poll);
 }
 
 }  // namespace maxmargin

@@ -70,7 +70,8 @@ class KernelData:
 
     The caller may write to every array returned here; what a kernel function returns is copied, because the
     function may keep a reference. ``n_values`` counts the kernel values computed so far. Results are
-    bit-identical for any ``n_threads``, and compiled kernels for any split of a matrix into blocks. ``dtype``
+    bit-identical for any ``n_threads``, and compiled kernels for any split of a matrix into blocks. (Products
+    of at most four rows are computed another way, and may differ from those of many by rounding.) ``dtype``
     is the precision of the kernel values: that of X unless it is given. If X is a matrix of rounded kernel
     values, ``source`` is what they were computed from.
     """

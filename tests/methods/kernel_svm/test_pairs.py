@@ -1,6 +1,10 @@
 """One-vs-one of small classes in one native call: the bits of the step-by-step solver, stored by pairs."""
 
+import os
 import pickle
+import signal
+import threading
+import time
 
 import numpy as np
 import pytest
@@ -9,7 +13,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
-from maxmargin import KernelSVC, io
+from maxmargin import KernelSVC, _native, io
 from maxmargin.codes import Code, one_vs_one
 from maxmargin.methods.kernel_svm import pairs
 from maxmargin.methods.kernel_svm.rows_by_class import RowsByClass
@@ -83,6 +87,36 @@ def test_a_pair_whose_time_is_up_keeps_what_it_has_reached(monkeypatch):
     assert calls[0].any()
     assert np.array_equal(np.flatnonzero(calls[0]), np.flatnonzero(calls[0][:, 0]))
     assert model.n_support_ == np.count_nonzero(calls[0])
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_ctrl_c_reaches_a_pair_at_work(n_jobs, monkeypatch):
+    """The two classes are a group each, of which a helper must not take the pair: it sees no signal."""
+    X = np.random.default_rng(0).normal(size=(1000, 6))
+    y, model = np.arange(1000) % 2, KernelSVC(1e7, gamma=0.02, tol=1e-9, max_seconds=20, n_jobs=n_jobs)
+    given = _native.svm_pairs
+
+    def interrupted(*arguments, **options):
+        def send():
+            while time.process_time() < begun + 0.1:  # the kernel values are there, and the rounds have begun
+                time.sleep(0.001)
+            os.kill(os.getpid(), signal.SIGINT)
+
+        begun, sender = time.process_time(), threading.Thread(target=send)
+        sender.start()
+        try:
+            given(*arguments, **options)
+        finally:
+            sender.join()
+            ends.append(options["end"][0])
+
+    ends = []
+    monkeypatch.setattr(_native, "svm_pairs", interrupted)
+    for _ in range(4):
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(X, y)
+    assert ends == [pairs.CUT] * 4
+    assert not hasattr(model, "pair_coef_")
 
 
 @pytest.mark.parametrize("rows_of_small_class", [0, 12, 10_000])

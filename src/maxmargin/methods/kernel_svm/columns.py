@@ -20,6 +20,7 @@ from .working_set import MAX_SMALL_SAMPLES, N_INITIAL_ROWS
 __all__ = ["SvmColumn", "SvmColumns"]
 
 MAX_COLUMNS_IN_FLIGHT = 8  # a constant, so that memory per column does not depend on the number of threads
+MAX_KERNEL_OPERATIONS = 1e8  # of two classes in one native call: some ten milliseconds on one thread
 MIN_FEATURES_TO_SHARE = 400  # with fewer, computing a kernel value is as fast as copying it
 
 MakeProblem = Callable[[KernelData, np.ndarray, np.ndarray], SvmProblem]
@@ -112,14 +113,16 @@ def _are_small_pairs(kernel: KernelData, labels: np.ndarray, code: Code, cache_b
     """Whether all columns are pairs of small classes, which one native call can solve.
 
     Both kernel matrices of a column fit in the memory of a column, and so do rows that need to be converted.
-    Two classes of rows in single precision are solved in it.
+    Two classes of rows in single precision are solved in it, and two classes whose kernel matrix is too much
+    work for one thread by steps that share it.
     """
     if small_pairs_of(code) is None or not (kernel.compiled and kernel.kernel.positive):
         return False
-    if code.n_classes == 2 and kernel.dtype != np.float64:
-        return False
     counts = np.bincount(labels, minlength=code.n_classes)
     n = int(np.sort(counts)[-2:].sum())
+    too_much = float(n) * n * kernel.X.shape[1] > MAX_KERNEL_OPERATIONS
+    if code.n_classes == 2 and (kernel.dtype != np.float64 or too_much):
+        return False
     converted = 0 if kernel.dtype == np.float64 else 8 * int(np.prod(kernel.X.shape))
     return bool(counts.min() > 0 and n <= MAX_SMALL_SAMPLES and max(16 * n * n, converted) <= cache_bytes)
 
