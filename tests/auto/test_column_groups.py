@@ -1,13 +1,22 @@
 """Groups of columns with a kernel each: weights, what is refused, tables with names, files."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 
 import maxmargin
 from maxmargin import AutoSVC
-from maxmargin.auto import refine
-from maxmargin.auto.column_groups import grouped_positions
+from maxmargin.auto import groups, refine
+from maxmargin.auto.candidates import Candidate, Trial
+from maxmargin.auto.choice import Choice, Judge
+from maxmargin.auto.column_groups import ColumnGroups, grouped_positions
+from maxmargin.auto.cost import KERNEL_VALUE_OPERATIONS, Shape
+from maxmargin.auto.folds import StageFits
+from maxmargin.auto.search import Found
 
 GROUPS = [[0], [1], [2], [3]]
 
@@ -72,12 +81,98 @@ def test_names_and_categories_of_a_table():
         assert model.group_weights_.sum() == pytest.approx(1.0)
 
 
+@pytest.mark.parametrize("form", [np.asarray, pd.DataFrame, sparse.csr_array])
+def test_a_group_of_constant_columns_has_weight_0(form):
+    X, y = waves()
+    X = np.column_stack([np.zeros(len(X)), X])
+    model = fitted(form(X), y, [[0], [1], [2], [3], [4]])
+    np.testing.assert_allclose(model.group_weights_, [0.0, 0.25, 0.25, 0.25, 0.25])
+    assert "(weights 0.00, 0.25, 0.25, 0.25, 0.25)" in model.choice_
+
+
+def test_one_group_that_varies_is_no_sum():
+    X, y = waves()
+    X[:, 2:] = 1.0
+    model = fitted(X, y, [[0, 1], [2, 3]], learn_metric=None)
+    assert model.group_weights_ is None
+    assert model.status_ == "converged"
+    assert "fewer than two groups have different rows" in model.choice_
+
+
 def test_large_tables_are_compared_on_fewer_rows(monkeypatch):
-    monkeypatch.setattr(refine, "OPERATIONS_SHARE", 1e-4)
+    monkeypatch.setattr(refine, "OPERATIONS_SHARE", 2e-3)
     model = fitted(*waves(400), GROUPS)
     table = pd.DataFrame(model.candidates_)
-    assert (table["n_rows"][table["candidate"].str.contains("groups")] < 250).all()
+    lines = table[table["candidate"].str.contains("groups")]
+    assert len(lines) >= 1
+    assert ((lines["n_rows"] >= 200) & (lines["n_rows"] < 250)).all()
+    errors = lines["loss"] * lines["n_rows"]  # of a 0-1 loss on these rows
+    np.testing.assert_allclose(errors, errors.round(), atol=1e-9)
+    assert lines["budget"].isna().all()
+    assert f"judged on {lines['n_rows'].iloc[0]} rows, is " in model.choice_
     assert model.predict_proba(waves(400)[0]).shape == (400, 2)
+
+
+def test_the_cost_of_a_sum_is_that_of_its_kernels():
+    shape = Shape(4.0, np.array([500.0, 500.0]))
+    one = Candidate("rbf", "one-vs-rest", "standardised")
+    both = [ColumnGroups(((0,), (1, 2, 3)), (1.0, 1.0), weights) for weights in ((0.5, 0.5), (0.0, 1.0))]
+    two, rest = (shape.fit(replace(one, groups=each)) for each in both)
+    assert two - rest == 1000.0**2 * KERNEL_VALUE_OPERATIONS
+    assert rest > shape.fit(one)
+
+
+def test_sums_without_room_are_said_not_to_be_tried(monkeypatch):
+    monkeypatch.setattr(refine, "OPERATIONS_SHARE", 1e-5)
+    model = fitted(*waves(), GROUPS, learn_metric=None)
+    assert model.group_weights_ is None
+    assert model.status_ == "converged"
+    assert "Not tried: a sum of kernels, which max_seconds has no room for." in model.choice_
+
+
+@pytest.mark.parametrize("n_groups_of_fits", [0, 40])
+def test_sums_cut_by_the_clock_are_said_to_be(monkeypatch, n_groups_of_fits):
+    """The plain average stays if it was finished; weights are tried after it."""
+    left, run = [n_groups_of_fits], StageFits.run
+
+    def cut(self, trials, folds):
+        if trials[0].candidate.groups is not None:
+            weights = trials[0].candidate.groups.weights
+            if not left[0] or min(weights) < max(weights):
+                return False
+            left[0] -= 1
+        return run(self, trials, folds)
+
+    monkeypatch.setattr(StageFits, "run", cut)
+    with pytest.warns(ConvergenceWarning, match="time_limit"):
+        model = fitted(*waves(), GROUPS, learn_metric=None)
+    assert model.status_ == "time_limit"
+    assert "as the time was up." in model.choice_
+    assert model.candidates_["outcome"][-1] == "not tried"
+    if n_groups_of_fits:
+        np.testing.assert_allclose(model.group_weights_, 0.25)
+    else:
+        assert model.group_weights_ is None
+
+
+def test_the_fallback_is_an_affordable_candidate():
+    linear, trials = Trial(Candidate("linear", "one-vs-rest", "bent", None, 2), None, 1.0), []
+    line = {"kernel": "rbf", "code": "one-vs-rest", "columns": "bent", "budget": 200, "gamma": 0.5, "C": None}
+    for table in ([], [line | {"loss": np.nan, "gamma": None}, line | {"loss": 0.5}]):
+        choice = Choice(0, 0, np.zeros(1), np.zeros(1), np.zeros(1))
+        found = Found([linear], Judge(None, np.arange(2)), choice, table, True, 100)
+        trials.append(groups._kernel_trials(linear, found))
+    assert trials[0] == []
+    (found,) = trials[1]
+    assert found.candidate == Candidate("rbf", "one-vs-rest", "bent", 200, 2)
+    assert (found.gamma, found.value) == (0.5, None)
+
+
+def test_nothing_is_tried_without_an_affordable_kernel(monkeypatch):
+    monkeypatch.setattr(groups, "_kernel_trials", lambda *_: [])
+    model = fitted(*waves(), GROUPS, learn_metric=None)
+    assert model.group_weights_ is None
+    assert "no kernel is affordable" in model.choice_
 
 
 def test_threads_change_no_bit_with_several_classes():

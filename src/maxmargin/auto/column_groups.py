@@ -35,6 +35,11 @@ class ColumnGroups:
             ],
         )
 
+    @property
+    def n_kernels(self) -> int:
+        """How many kernels are summed."""
+        return sum(weight > 0.0 for weight in self.weights)
+
     def __str__(self) -> str:
         return ", ".join(f"{weight:.2f}" for weight in self.weights)
 

@@ -42,17 +42,23 @@ class Shape:
         """The same problem with more or fewer rows."""
         return Shape(self.n_features, self.class_sizes * factor)
 
-    def _solves(self, code: str, n_values: int) -> float:
+    def _value(self, candidate: Candidate) -> float:
+        """Operations of one kernel value: one for each group of a sum of kernels."""
+        n_kernels = 1 if candidate.groups is None else candidate.groups.n_kernels
+        return n_kernels * KERNEL_VALUE_OPERATIONS + FEATURE_OPERATIONS[candidate.kernel] * self.n_features
+
+    def _solves(self, candidate: Candidate, n_values: int) -> float:
         """Operations of the exact problems of all columns, for several values of C."""
         sizes, n, n_classes = self.class_sizes, self.n_rows, len(self.class_sizes)
         n_columns, n_pairs = 1.0, n * n
-        if n_classes > 2 and code == "one-vs-rest":
+        if n_classes > 2 and candidate.code == "one-vs-rest":
             n_columns, n_pairs = n_classes, n_classes * n * n
         elif n_classes > 2:
             each = sizes[:, None] + sizes[None, :]
             n_columns = n_classes * (n_classes - 1) / 2.0
             n_pairs = float((each**2).sum() - (4 * sizes**2).sum()) / 2.0
-        each_problem = BATCHED_PROBLEM_OPERATIONS if n <= MAX_BATCHED_ROWS else PROBLEM_OPERATIONS
+        is_batched = n <= MAX_BATCHED_ROWS and candidate.groups is None
+        each_problem = BATCHED_PROBLEM_OPERATIONS if is_batched else PROBLEM_OPERATIONS
         return n_values * (SOLVER_OPERATIONS * n_pairs + each_problem * n_columns)
 
     def fit(self, candidate: Candidate, n_values: int = 1) -> float:
@@ -61,20 +67,20 @@ class Shape:
         if candidate.is_linear:
             order = min(d, n, MAX_LINEAR_ORDER)
             return (LINEAR_OPERATIONS * n * d * order + PROBLEM_OPERATIONS) * n_columns
-        value = KERNEL_VALUE_OPERATIONS + FEATURE_OPERATIONS[candidate.kernel] * d
+        value = self._value(candidate)
         if candidate.budget is not None:
             return n * candidate.budget * (value + BUDGET_OPERATIONS * n_columns) * n_values
-        return n * n * value + self._solves(candidate.code, n_values)
+        return n * n * value + self._solves(candidate, n_values)
 
     def folds(self, candidate: Candidate, n_values: int, n_folds: int, n_splits: int) -> float:
         """Operations of the fits on some folds, which share kernel values where fits are exact."""
         train = self.scaled(1.0 - 1.0 / max(n_splits, 2))
         if candidate.is_linear or candidate.budget is not None:
             return n_folds * train.fit(candidate, n_values)
-        value = KERNEL_VALUE_OPERATIONS + FEATURE_OPERATIONS[candidate.kernel] * self.n_features
+        value = self._value(candidate)
         is_shared = self.n_rows <= MAX_SHARED_ROWS
         n_pairs = self.n_rows**2 if is_shared else n_folds * n_values * train.n_rows**2
-        return n_pairs * value + n_folds * train._solves(candidate.code, n_values)
+        return n_pairs * value + n_folds * train._solves(candidate, n_values)
 
 
 def shape_of(X: Any, labels: np.ndarray, share: float = 1.0) -> Shape:

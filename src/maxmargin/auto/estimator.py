@@ -194,7 +194,7 @@ class AutoSVC(ChosenModel, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         groups = self._column_groups(rows)
         found = self._search(sample, seed, deadline, record)
         common = {"n_jobs": self.n_jobs, "random_state": seed}
-        columns = [tuple(group) for group in groups if group]
+        columns = [tuple(group) for group in groups]
         refined = refine(found, self.learn_metric, columns, common, self.max_seconds, deadline)
         trial, metric = refined.trial, refined.metric
         self.scaling_ = views[trial.candidate.view]
@@ -204,7 +204,7 @@ class AutoSVC(ChosenModel, ClassifierMixin, BaseEstimator):  # type: ignore[misc
             self.scaling_ = self.scaling_.with_metric(coordinates)
             matrices[trial.candidate.view] = self.scaling_.transform(rows)
             trial = replace(metric.trial, gamma=gamma)
-        self.group_weights_ = refined.group_weights(groups)
+        self.group_weights_ = refined.group_weights
         self.calibrator_ = refined.judge.calibrator(trial)
         given = (matrices[trial.candidate.view], self.classes_[data.labels], data.weight)
         sampled = np.unique(found.judge.sample.rows)
@@ -312,8 +312,9 @@ class AutoSVC(ChosenModel, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         table = refined.lines(found)
         self.candidates_ = {name: [line[name] for line in table] for name in table[0]}
         self.choice_ = refined.words(found)
-        self.status_ = self.estimator_.status_ if found.complete else str(Status.TIME_LIMIT)
-        if not found.complete:
+        complete = found.complete and refined.groups.in_time
+        self.status_ = self.estimator_.status_ if complete else str(Status.TIME_LIMIT)
+        if not complete:
             warnings.warn(
                 "AutoSVC stopped (time_limit) before all candidates were compared; candidates_ lists what "
                 "was not tried. Raise max_seconds, or fit fewer rows.",

@@ -18,7 +18,7 @@ from ..solving import Deadline, until_cut
 from .candidates import Trial
 from .choice import Judge, sentence
 from .cost import OPERATIONS_PER_SECOND, shape_of
-from .groups import TriedGroups, try_groups
+from .groups import GroupsResult, try_groups
 from .metric import MAX_FULL_COLUMNS, METRICS, Metric, MetricFits, learn_metric
 from .ramp import ramp_cost, try_ramp
 from .search import Found
@@ -37,7 +37,7 @@ class Refined:
     trial: Trial
     judge: Judge
     ramp: TriedChange | None
-    groups: TriedGroups | None
+    groups: GroupsResult
     metric: Metric | None
     fits: MetricFits
 
@@ -50,31 +50,21 @@ class Refined:
         return (
             sentence(found.trials, found.choice, found.judge, found.n_rows)
             + ramp
-            + self._group_words()
+            + self.groups.words(found)
             + change_words(f"A learned {full}metric", self.metric)
         )
 
-    def _group_words(self) -> str:
-        if self.groups is None:
-            return ""
-        return change_words(
-            f"A sum of kernels, one a group of columns (weights {self.groups.groups}),", self.groups
-        )
-
-    def group_weights(self, groups: list[list[int]]) -> np.ndarray | None:
+    @property
+    def group_weights(self) -> np.ndarray | None:
         """The weight of each group, 0 for one without columns; None where one kernel was chosen."""
-        if self.groups is None or not self.groups.accepted:
-            return None
-        weights = np.zeros(len(groups))
-        weights[[len(group) > 0 for group in groups]] = self.groups.groups.weights
-        return weights
+        groups = self.trial.candidate.groups
+        return None if groups is None else np.array(groups.weights)
 
     def lines(self, found: Found) -> list[dict[str, Any]]:
         """The table of candidates with the lines of the refinements."""
         if self.ramp is not None:
             found.table.append(change_line(found, self.ramp))
-        if self.groups is not None:
-            found.table += self.groups.lines(found)
+        found.table += self.groups.lines(found)
         if self.metric is not None:
             names = {
                 "candidate": f"{self.metric.trial.candidate}, learned metric",
@@ -100,8 +90,9 @@ def refine(
         trial = ramp.trial
     fits = MetricFits(trial, common, common["random_state"])
     groups = _groups(trial, found, columns, common, limit, deadline)
-    if groups is not None and groups.accepted:
-        return Refined(groups.trial, groups.judge, ramp, groups, None, fits)
+    tried = groups.tried
+    if tried is not None and tried.accepted:
+        return Refined(tried.trial, tried.judge, ramp, groups, None, fits)
     return Refined(trial, found.judge, ramp, groups, _metric(fits, found, kind, limit, deadline), fits)
 
 
@@ -112,12 +103,12 @@ def _groups(
     common: dict[str, Any],
     limit: float,
     deadline: Deadline,
-) -> TriedGroups | None:
-    if len(columns) < 2:
-        return None
+) -> GroupsResult:
+    if not columns:
+        return GroupsResult()
     with deadline.nested(TIME_SHARE) as until, until_cut(until), suppress(TimeoutError):
         return try_groups(trial, found, columns, common, limit)
-    return None
+    return GroupsResult(not_tried="a sum of kernels, as the time was up", in_time=False)
 
 
 def _ramp(

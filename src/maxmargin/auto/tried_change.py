@@ -71,6 +71,7 @@ def change_line(found: Found, tried: TriedChange, **changes: Any) -> dict[str, A
             "kernel": candidate.kernel,
             "code": candidate.code,
             "columns": candidate.view,
+            "budget": candidate.budget,
             "gamma": tried.trial.gamma,
             "C": None if candidate.budget is not None else tried.trial.value,
             "loss": float(chosen["loss"] - tried.gain),
