@@ -131,3 +131,16 @@ def test_every_compiled_kernel_of_the_library_has_a_gradient():
     assert named == {type(kernel) for kernel in KERNELS}
     for kernel in KERNELS:
         gradient.check_gradient(kernel)
+
+
+@pytest.mark.parametrize("n_groups", [1, 4])
+def test_blocks_are_smaller_where_a_kernel_has_many_parts(monkeypatch, n_groups):
+    kernel = RBF(0.3) + OnColumns(RBF(0.1), [0])
+    for k in range(1, n_groups):
+        kernel += OnColumns(RBF(0.1), [k])
+    X, Z, A = rows(30, 4), rows(10, 4, seed=1), np.ones((10, 1))
+    whole = all_gradients(kernel, X, Z, A)
+    monkeypatch.setattr(gradient, "MAX_NUMBERS_PER_BLOCK", 100)
+    sizes = [part.stop - part.start for part, _, _ in gradient_blocks(kernel, X, Z, A)]
+    assert max(sizes) == 100 // (10 * (n_groups + 1))
+    np.testing.assert_allclose(all_gradients(kernel, X, Z, A), whole, rtol=1e-12)

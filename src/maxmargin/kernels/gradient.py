@@ -29,7 +29,9 @@ from .on_columns import OnColumns
 __all__ = ["average_outer_product", "check_gradient", "gradient_blocks"]
 
 COLUMNS_PER_SIGN = 4  # of A, for which the signs of differences are computed once
-MAX_NUMBERS_PER_BLOCK = 1 << 21  # of kernel values, or of the gradients of one column, at a time
+MAX_NUMBERS_PER_BLOCK = (
+    1 << 21
+)  # of the slopes of all parts of a kernel, or of the gradients of one column, at a time
 
 
 @dataclass(frozen=True)
@@ -158,7 +160,8 @@ def gradient_blocks(kernel: Kernel, X: Any, Z: Any, A: np.ndarray) -> Iterator[t
     X, Z, A = as_rows(X), as_rows(Z), np.asarray(A, dtype=np.float64)
     n, d, m = X.shape[0], X.shape[1], Z.shape[0]
     Z = Z.astype(np.float64)
-    step = max(1, MAX_NUMBERS_PER_BLOCK // max(d, m, 1))
+    n_parts = len(slopes(kernel, X[:1].astype(np.float64), Z[:1])) if n and m else 1
+    step = max(1, MAX_NUMBERS_PER_BLOCK // (max(d, m, 1) * n_parts))
     for first in range(0, n, step):
         rows = slice(first, min(n, first + step))
         x = X[rows].astype(np.float64)
