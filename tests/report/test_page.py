@@ -181,3 +181,16 @@ def test_a_model_that_was_chosen_shows_over_what(report, model, files):
     text = page(build(model, record() | chosen, source(files[1]), command="maxmargin report"))
     assert "rbf kernel: held-out error 3%." in text
     assert text.index('<bdi class="datum">rbf kernel</bdi>') < text.index("linear &lt;b&gt;")
+
+
+@pytest.mark.parametrize("value", ["x", [1], 10**400, float("inf"), {"a": None}, None])
+def test_numbers_of_a_hostile_record_are_dashes(report, model, files, value):
+    names = ("C", "gamma", "loss", "difference", "standard_error", "n_rows", "n_support")
+    dashes = []
+    for first in (1.0, value):
+        lines = {name: [first, 3.0] for name in names}
+        lines |= {"candidate": ["a", "b"], "outcome": ["behind", [value]]}
+        text = page(build(model, record() | {"candidates": lines}, source(files[1])))
+        check_page(text)
+        dashes.append(text.count("–"))
+    assert dashes[1] == dashes[0] + len(names)

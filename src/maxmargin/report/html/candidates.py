@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
+from math import isfinite
 from typing import Any
 
 from .markup import Child, datum, node, table
@@ -43,20 +45,27 @@ def candidates(record: Mapping[str, Any]) -> list[Child]:
         return parts
     lines = list(zip(*(found[name] for name in COLUMNS)))
     lines.sort(key=_place)
-    rows = [[datum(line[0], 120), *map(_shown, line[1:])] for line in lines[:MAX_LINES]]
+    rows = [[datum(line[0], 120), *map(_shown, line[1:-1]), datum(line[-1])] for line in lines[:MAX_LINES]]
     some = "" if len(lines) <= MAX_LINES else f", the best {MAX_LINES} of {len(lines)}"
     caption = f"Candidates{some}: the best point of each on held-out rows"
     return [*parts, table(list(HEADS), rows, caption=caption, numbers=range(1, 8))]
 
 
+def _finite(value: Any) -> float | None:
+    """The value, if it is a finite number: the record may be anybody's."""
+    if not isinstance(value, float | int):
+        return None
+    with suppress(OverflowError):  # of an integer with hundreds of digits
+        return float(value) if isfinite(value) else None
+    return None
+
+
 def _place(line: tuple[Any, ...]) -> tuple[bool, float, float]:
     """The chosen one first, then by held-out loss on the most rows; those not tried last."""
-    loss = line[4]
-    known = isinstance(loss, float | int) and loss == loss
-    return line[-1] != "chosen", -float(line[1] or 0), float(loss) if known else float("inf")
+    n_rows, loss = _finite(line[1]), _finite(line[4])
+    return line[-1] != "chosen", -(n_rows or 0.0), float("inf") if loss is None else loss
 
 
 def _shown(value: Any) -> Any:
-    if value is None or value != value:
-        return "–"
-    return number(value) if isinstance(value, float | int) else datum(value)
+    found = _finite(value)
+    return "–" if found is None else number(found)
