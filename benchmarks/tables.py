@@ -224,14 +224,19 @@ def tables(records):
 
 
 def collect(file, wanted, again=()):
-    """Records of the wanted cells, measured where the file has none; each is written at once."""
+    """Records of the wanted cells, measured where the file has none or ``again`` has their method.
+
+    Each is written at once, and replaces an older one only then.
+    """
     records = json.loads(file.read_text()) if file.is_file() else {}
-    records = {cell: record for cell, record in records.items() if not cell.endswith(tuple(again))}
+    dropped = {cell for cell in wanted if cell.endswith(tuple(f" {method}" for method in again))}
     file.parent.mkdir(parents=True, exist_ok=True)
     for cell in wanted:
-        if cell not in records:
+        if cell not in records or cell in dropped:
             records[cell] = measure(cell, quick=False)
-            file.write_text(json.dumps(records))
+            whole = file.with_name(f"{file.name}.part")
+            whole.write_text(json.dumps(records))
+            whole.replace(file)  # a process that ends while it writes loses nothing
             print(cell, f"{records[cell]['accuracy']:.2f}", f"{records[cell]['seconds']:.2f} s", flush=True)
     return records
 
@@ -241,7 +246,7 @@ if __name__ == "__main__":
     parser.add_argument("--methods", nargs="+", default=METHODS)
     parser.add_argument("--tables", nargs="+", default=(*SMALL, *LARGE))
     parser.add_argument("--folds", nargs="+", type=int, default=range(5))
-    parser.add_argument("--again", nargs="+", default=(), help="methods whose records are dropped first")
+    parser.add_argument("--again", nargs="+", default=(), help="methods that are measured again")
     parser.add_argument("--records", type=Path, default=Path("build/tables.json"))
     chosen = parser.parse_args()
     there = [name for name in chosen.tables if is_there(name)]

@@ -201,3 +201,23 @@ def test_a_terminated_run_ends_its_worker_and_resumes(project):
     assert "3 cells are not measured yet" in page(project)
     run(project)
     assert measured(project) == ["good", "raises", "raises", "dies", "last"]
+
+
+def test_measuring_a_method_again_keeps_all_other_records(tmp_path, monkeypatch):
+    tables = importlib.import_module("tables")
+    file = tmp_path / "tables.json"
+    cells = ["a 0 AutoSVC", "a 1 AutoSVC", "a 0 SVC()", "b 0 AutoSVC"]
+    file.write_text(json.dumps({cell: {"accuracy": 1.0, "seconds": 1.0} for cell in cells}))
+    monkeypatch.setattr(tables, "measure", lambda cell, quick: {"accuracy": 2.0, "seconds": 1.0})
+    tables.collect(file, ["a 0 AutoSVC", "a 0 SVC()", "c 0 SVC()"], ["AutoSVC"])
+    found = {cell: record["accuracy"] for cell, record in json.loads(file.read_text()).items()}
+    assert found == dict.fromkeys(cells, 1.0) | {"a 0 AutoSVC": 2.0, "c 0 SVC()": 2.0}
+    assert [path.name for path in tmp_path.iterdir()] == ["tables.json"]
+
+    def killed(cell, quick):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(tables, "measure", killed)
+    with pytest.raises(KeyboardInterrupt):
+        tables.collect(file, ["a 0 AutoSVC"], ["AutoSVC"])
+    assert "a 0 AutoSVC" in json.loads(file.read_text())
