@@ -19,7 +19,7 @@ SOLVER_OPERATIONS = 1.5  # for each pair of rows of an exact problem and each va
 PROBLEM_OPERATIONS = 5e5  # for each exact problem and each value of C, however small
 BATCHED_PROBLEM_OPERATIONS = 1e5  # the same where all problems of a fit are solved in one native call
 MAX_BATCHED_ROWS = 2000.0
-MAX_SHARED_ROWS = 8000.0  # whose kernel matrix folds and values of C share; beyond, each fit computes its own
+MAX_SHARED_ROWS = 8000.0  # beyond, fits are counted as if none shared its kernel matrix
 LINEAR_OPERATIONS = 0.5  # for each row, pair of features and column: Newton steps over all values of C
 MAX_LINEAR_ORDER = 1000.0  # of Newton systems; beyond, a linear fit takes epochs
 BUDGET_OPERATIONS = 30.0  # for each row, support vector and column
@@ -73,7 +73,11 @@ class Shape:
         return n * n * value + self._solves(candidate, n_values)
 
     def folds(self, candidate: Candidate, n_values: int, n_folds: int, n_splits: int) -> float:
-        """Operations of the fits on some folds, which share kernel values where fits are exact."""
+        """Operations of the fits on some folds, which share kernel values where fits are exact.
+
+        They share a matrix of all pairs, whatever the number of rows. Beyond ``MAX_SHARED_ROWS`` that is not
+        counted, so that few searches need so large a matrix.
+        """
         train = self.scaled(1.0 - 1.0 / max(n_splits, 2))
         if candidate.is_linear or candidate.budget is not None:
             return n_folds * train.fit(candidate, n_values)
