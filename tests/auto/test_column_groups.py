@@ -109,7 +109,7 @@ def test_large_tables_are_compared_on_fewer_rows(monkeypatch):
     errors = lines["loss"] * lines["n_rows"]  # of a 0-1 loss on these rows
     np.testing.assert_allclose(errors, errors.round(), atol=1e-9)
     assert lines["budget"].isna().all()
-    assert f"judged on {lines['n_rows'].iloc[0]} rows, is " in model.choice_
+    assert f"evaluated on {lines['n_rows'].iloc[0]} rows, is " in model.choice_
     assert model.predict_proba(waves(400)[0]).shape == (400, 2)
 
 
@@ -173,6 +173,19 @@ def test_nothing_is_tried_without_an_affordable_kernel(monkeypatch):
     model = fitted(*waves(), GROUPS, learn_metric=None)
     assert model.group_weights_ is None
     assert "no kernel is affordable" in model.choice_
+
+
+def test_with_many_groups_the_order_decides_nothing(monkeypatch):
+    """The class depends on one of eight groups, the last or the first one; only two are tried alone."""
+    monkeypatch.setattr(groups, "FEW_GROUPS", 2)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 8))
+    y = (abs(X[:, 7]) > 0.7).astype(int)
+    there, back = (
+        fitted(rows, y, [[k] for k in range(8)], learn_metric=None) for rows in (X, X[:, ::-1].copy())
+    )
+    assert there.group_weights_[7] == 1.0
+    np.testing.assert_allclose(there.group_weights_, back.group_weights_[::-1])
 
 
 def test_threads_change_no_bit_with_several_classes():

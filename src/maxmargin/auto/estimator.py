@@ -107,7 +107,8 @@ class AutoSVC(ChosenModel, ClassifierMixin, BaseEstimator):  # type: ignore[misc
     status_ : str
         That of ``estimator_``, or "time_limit" if there was no time for some candidates.
     group_weights_ : ndarray or None
-        Weights of the kernels of ``column_groups``, sum 1; None where one kernel of all columns was chosen.
+        Weights of the kernels of ``column_groups``, in their order, sum 1; a group whose rows are all equal
+        has 0. None where one kernel of all columns was chosen.
     dual_gap_, objective_, history_, n_support_, n_iter_
         Those of ``estimator_``.
     classes_, n_features_in_, feature_names_in_

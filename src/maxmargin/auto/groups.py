@@ -72,7 +72,7 @@ class GroupsResult:
         words = ""
         if self.tried is not None:
             n_rows = len(self.tried.judge.sample)
-            where = f" judged on {n_rows:,} rows," if n_rows < len(found.judge.sample) else ""
+            where = f" evaluated on {n_rows:,} rows," if n_rows < len(found.judge.sample) else ""
             what = f"A sum of kernels, one a group of columns (weights {self.tried.groups}),{where}"
             words = change_words(what, self.tried)
         return words + (f" Not tried: {self.not_tried}." if self.not_tried else "")
