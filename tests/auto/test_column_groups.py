@@ -14,7 +14,7 @@ from maxmargin.auto import groups, refine
 from maxmargin.auto.candidates import Candidate, Trial
 from maxmargin.auto.choice import Choice, Judge
 from maxmargin.auto.column_groups import ColumnGroups, grouped_positions
-from maxmargin.auto.cost import KERNEL_VALUE_OPERATIONS, Shape
+from maxmargin.auto.cost import PROBLEM_OPERATIONS, SUMMED_VALUE_OPERATIONS, Shape
 from maxmargin.auto.folds import StageFits
 from maxmargin.auto.search import Found
 
@@ -100,7 +100,7 @@ def test_one_group_that_varies_is_no_sum():
 
 
 def test_large_tables_are_compared_on_fewer_rows(monkeypatch):
-    monkeypatch.setattr(refine, "OPERATIONS_SHARE", 2e-3)
+    monkeypatch.setattr(refine, "OPERATIONS_SHARE", 0.012)
     model = fitted(*waves(400), GROUPS)
     table = pd.DataFrame(model.candidates_)
     lines = table[table["candidate"].str.contains("groups")]
@@ -118,7 +118,7 @@ def test_the_cost_of_a_sum_is_that_of_its_kernels():
     one = Candidate("rbf", "one-vs-rest", "standardised")
     both = [ColumnGroups(((0,), (1, 2, 3)), (1.0, 1.0), weights) for weights in ((0.5, 0.5), (0.0, 1.0))]
     two, rest = (shape.fit(replace(one, groups=each)) for each in both)
-    assert two - rest == 1000.0**2 * KERNEL_VALUE_OPERATIONS
+    assert two - rest == 1000.0**2 * SUMMED_VALUE_OPERATIONS["rbf"] + PROBLEM_OPERATIONS
     assert rest > shape.fit(one)
 
 

@@ -15,6 +15,8 @@ __all__ = ["OPERATIONS_PER_SECOND", "Shape", "affordable_budget", "shape_of"]
 OPERATIONS_PER_SECOND = 1e9  # an operation is what a slow core does in a nanosecond
 KERNEL_VALUE_OPERATIONS = 4.0  # beyond those of each feature: an exponential, memory
 FEATURE_OPERATIONS = {"rbf": 0.02, "exponential": 0.02, "laplacian": 0.3}
+SUMMED_VALUE_OPERATIONS = {"rbf": 4.0, "exponential": 5.0, "laplacian": 20.0}  # of each kernel of a sum
+SUM_OPERATIONS = 3e6  # of each fit with a sum of kernels, however small
 SOLVER_OPERATIONS = 1.5  # for each pair of rows of an exact problem and each value of C
 PROBLEM_OPERATIONS = 5e5  # for each exact problem and each value of C, however small
 BATCHED_PROBLEM_OPERATIONS = 1e5  # the same where all problems of a fit are solved in one native call
@@ -43,9 +45,11 @@ class Shape:
         return Shape(self.n_features, self.class_sizes * factor)
 
     def _value(self, candidate: Candidate) -> float:
-        """Operations of one kernel value: one for each group of a sum of kernels."""
-        n_kernels = 1 if candidate.groups is None else candidate.groups.n_kernels
-        return n_kernels * KERNEL_VALUE_OPERATIONS + FEATURE_OPERATIONS[candidate.kernel] * self.n_features
+        """Operations of one kernel value, or of one of a sum of kernels."""
+        own = KERNEL_VALUE_OPERATIONS
+        if candidate.groups is not None:
+            own = candidate.groups.n_kernels * SUMMED_VALUE_OPERATIONS[candidate.kernel]
+        return own + FEATURE_OPERATIONS[candidate.kernel] * self.n_features
 
     def _solves(self, candidate: Candidate, n_values: int) -> float:
         """Operations of the exact problems of all columns, for several values of C."""
@@ -57,8 +61,9 @@ class Shape:
             each = sizes[:, None] + sizes[None, :]
             n_columns = n_classes * (n_classes - 1) / 2.0
             n_pairs = float((each**2).sum() - (4 * sizes**2).sum()) / 2.0
-        is_batched = n <= MAX_BATCHED_ROWS and candidate.groups is None
-        each_problem = BATCHED_PROBLEM_OPERATIONS if is_batched else PROBLEM_OPERATIONS
+        each_problem = BATCHED_PROBLEM_OPERATIONS if n <= MAX_BATCHED_ROWS else PROBLEM_OPERATIONS
+        if candidate.groups is not None:
+            each_problem = PROBLEM_OPERATIONS * (1 + candidate.groups.n_kernels)
         return n_values * (SOLVER_OPERATIONS * n_pairs + each_problem * n_columns)
 
     def fit(self, candidate: Candidate, n_values: int = 1) -> float:
@@ -70,7 +75,8 @@ class Shape:
         value = self._value(candidate)
         if candidate.budget is not None:
             return n * candidate.budget * (value + BUDGET_OPERATIONS * n_columns) * n_values
-        return n * n * value + self._solves(candidate, n_values)
+        start = 0.0 if candidate.groups is None else SUM_OPERATIONS
+        return start + n * n * value + self._solves(candidate, n_values)
 
     def folds(self, candidate: Candidate, n_values: int, n_folds: int, n_splits: int) -> float:
         """Operations of the fits on some folds, which share kernel values where fits are exact.
