@@ -183,7 +183,9 @@ def test_a_model_that_was_chosen_shows_over_what(report, model, files):
     assert text.index('<bdi class="datum">rbf kernel</bdi>') < text.index("linear &lt;b&gt;")
 
 
-@pytest.mark.parametrize("value", ["x", [1], 10**400, float("inf"), {"a": None}, None])
+@pytest.mark.parametrize(
+    "value", ["x", [1], 10**400, float("inf"), {"a": None}, None], ids=lambda v: str(v)[:9]
+)
 def test_numbers_of_a_hostile_record_are_dashes(report, model, files, value):
     names = ("C", "gamma", "loss", "difference", "standard_error", "n_rows", "n_support")
     dashes = []
