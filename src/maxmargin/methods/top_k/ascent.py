@@ -232,7 +232,8 @@ class Ascent:
             )
             if slow and self.method.exact and fits_newton(self.problem):
                 state.second_order = True
-        if gap < 0.9 * state.best_gap or certificate.dual > 1.1 * max(state.get("best_dual", 0.0), 0.0):
+        certain = certificate.dual - certificate.rounding  # a dual that is rounding alone is no progress
+        if gap < 0.9 * state.best_gap or certain > 1.1 * max(state.get("best_dual", 0.0), 0.0):
             state.best_gap, state.no_gain = min(gap, state.best_gap), 0
         state.checked, state.primal, state.gap = state.epoch, certificate.primal, gap
         if self.method.exact:
