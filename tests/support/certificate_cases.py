@@ -169,7 +169,7 @@ def public_estimators():
 
 SUM = kernels.Linear() + kernels.RBF()
 PRODUCT = kernels.Laplacian() * kernels.Polynomial(degree=2, coef0=0.5)
-FOUND = [  # by fuzzing: gaps that were false, or a referee that was
+FOUND = [  # by fuzzing: gaps or ends that were false, or a referee that was
     (
         "LinearSVC",
         {"C": 1e3, "solver": "newton", "fit_intercept": False},
@@ -324,5 +324,10 @@ FOUND = [  # by fuzzing: gaps that were false, or a referee that was
         "KernelSVC",
         {"C": 1e-3, "kernel": "linear", "loss": "squared-hinge", "max_iter": 500, "tol": 1e-4},
         Case(11815, 7, 3, 3, 1.0, -1e6, "float32", "dense", 3.0, True),
+    ),
+    (
+        "LeastSquaresClassifier",
+        {"fit_intercept": False, "penalty": None, "tol": 1e-3},
+        Case(0, 7, 2, 2, 1e-5, 1e9, "float64", "dense", 0.0, False),
     ),
 ]

@@ -17,12 +17,13 @@ from .checks import (
     class_weights,
     label_numbers,
 )
+from .exact_sums import precise_product, sum_of_products
 from .folds import apart_by_folds, check_folds, given_folds, is_number, stratified_folds
 from .memory import MemoryPool, lazy_array
 from .memory_limits import available_bytes
 from .mixing import key_of, mixed
 from .origin import near_origin
-from .rows import Rows, WeightedRows, canonical, canonical_index, sum_of_products
+from .rows import Rows, WeightedRows, canonical, canonical_index
 from .validation import check_rows, checked_input, validate_rows
 
 __all__ = [
@@ -58,6 +59,7 @@ __all__ = [
     "lazy_array",
     "mixed",
     "near_origin",
+    "precise_product",
     "python_argument",
     "stratified_folds",
     "sum_of_products",

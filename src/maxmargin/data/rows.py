@@ -7,7 +7,6 @@ a prefix of the canonical order is a random sample. X itself is never copied.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
@@ -15,6 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from .. import _native
+from .exact_sums import sum_of_products
 from .validation import check_rows, checked_input
 
 FEATURES_IN_DOUBLE = 8192  # of dense float32 rows, copied at a time
@@ -130,21 +130,6 @@ class Rows:
                 n_threads=self.n_threads,
                 cancel=self.cancel,
             )
-
-
-def sum_of_products(u: np.ndarray, v: np.ndarray, *others: float) -> float:
-    """``sum_i u_i v_i`` plus the others, rounded once: a product is split into two exact parts."""
-    product = u * v
-    (u_high, u_low), (v_high, v_low) = _halves(u), _halves(v)
-    error = ((u_high * v_high - product) + u_high * v_low + u_low * v_high) + u_low * v_low
-    return math.fsum([*others, *product, *error])
-
-
-def _halves(u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Two parts of at most 26 bits each that add up to u (Dekker 1971)."""
-    large = 134217729.0 * u  # 2^27 + 1
-    high = large - (large - u)
-    return high, u - high
 
 
 @dataclass(frozen=True)

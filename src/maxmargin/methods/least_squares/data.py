@@ -107,22 +107,43 @@ class SquaresData:
         constant = np.where(offset > 0.0, offset, 1.0)
         return np.sqrt(np.where(squares > CONSTANT_FEATURE_SHARE * offset, squares, constant))
 
+    def blocks(self) -> Iterator[np.ndarray]:
+        """A, some rows at a time, or A' for wide data."""
+        return self.feature_blocks() if self.wide else self.row_blocks()
+
+    def plain_blocks(self) -> Iterator[np.ndarray]:
+        """The same blocks of X as it is, in double."""
+        return self._plain_features() if self.wide else self._plain_rows()
+
     def row_blocks(self) -> Iterator[np.ndarray]:
         """A, some rows at a time, in double."""
+        start = 0
+        for block in self._plain_rows():
+            if self.free:
+                block -= self.centre
+            if not (self.cost == 1.0).all():
+                block *= self.root[start : start + len(block), None]
+            start += len(block)
+            yield block
+
+    def _plain_rows(self) -> Iterator[np.ndarray]:
         n, d = len(self.rows), self.rows.n_features
         size = max(MIN_DENSE_BLOCK, 2 * d, min(n, ENTRIES_PER_ROW_BLOCK // max(d, 1)))
         for start in range(0, n, size):
             self.poll()
             X = self.rows.X[self.rows.index[start : start + size]]
-            block = np.asarray(X.todense() if is_sparse(X) else X, dtype=np.float64)  # a copy, by the index
-            if self.free:
-                block -= self.centre
-            if not (self.cost == 1.0).all():
-                block *= self.root[start : start + size, None]
-            yield block
+            yield np.asarray(X.todense() if is_sparse(X) else X, dtype=np.float64)  # a copy, by the index
 
     def feature_blocks(self) -> Iterator[np.ndarray]:
         """A', some features at a time, in double."""
+        start = 0
+        for block in self._plain_features():
+            block -= self.centre[start : start + len(block), None]
+            block *= self.root
+            start += len(block)
+            yield block
+
+    def _plain_features(self) -> Iterator[np.ndarray]:
         n, d = len(self.rows), self.rows.n_features
         X = self.rows.X[self.rows.index]
         X = X.tocsc() if is_sparse(X) else X
@@ -130,10 +151,20 @@ class SquaresData:
         for start in range(0, d, size):
             self.poll()
             part = X[:, start : start + size]
-            block = np.array((part.todense() if is_sparse(part) else part).T, dtype=np.float64)
-            block -= self.centre[start : start + size, None]
-            block *= self.root
-            yield block
+            yield np.array((part.todense() if is_sparse(part) else part).T, dtype=np.float64)
+
+    def entry_sizes(self) -> np.ndarray:
+        """The lengths of the columns of ``diag(sqrt(c)) X`` as it was given, or of its rows for wide data."""
+        squares = np.zeros(self.order)
+        moved = self.rows.moved_by if self.rows.moved_by is not None else np.zeros(self.rows.n_features)
+        start = 0
+        for block in self.plain_blocks():
+            place = slice(start, start + len(block))
+            given = block + (moved[place, None] if self.wide else moved)
+            given *= self.root if self.wide else self.root[place, None]
+            squares += np.einsum("ij,ij->j", given, given)
+            start += len(block)
+        return np.sqrt(squares)
 
     def gram_of_rows(self) -> np.ndarray:
         """``AA'`` in double."""
@@ -158,7 +189,7 @@ class SquaresData:
         m = self.order
         R = np.zeros((0, m))
         with one_blas_thread():
-            for block in self.feature_blocks() if self.wide else self.row_blocks():
+            for block in self.blocks():
                 stacked = np.vstack([R, block if scale is None else block / scale])
                 R = interruptible(partial(_triangle_of, stacked), m, self.rows.cancel)
         return R

@@ -73,7 +73,9 @@ class LeastSquaresClassifier(CodedClassifier):
     classes_ : ndarray of shape (n_classes,)
     dual_gap_ : float
         The largest relative duality gap of a column. Without a penalty the lower bound is over all
-        coefficients that differ from ``coef_`` by up to ten times its length.
+        coefficients that differ from ``coef_`` by up to ten times its length, and by any length along
+        directions in which features differ, too little for ``rank_`` but by more than rounding their entries
+        explains.
     objective_ : float
         The primal value, summed over the columns.
     loo_scores_ : ndarray of shape (n_samples,) or (n_samples, n_classes)

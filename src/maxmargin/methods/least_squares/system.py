@@ -23,6 +23,7 @@ from ...numerics import interruptible
 from ...solving import FLOAT_EPS
 from ..linear import scaled_cholesky
 from .data import SquaresData
+from .hidden_directions import hidden_directions
 
 MAX_CHOLESKY_ORDER = 3000  # of a matrix that is factorised by Cholesky
 MAX_SPECTRAL_ORDER = 1000  # of a matrix that is factorised by singular values
@@ -134,6 +135,7 @@ class SpectralSystem:
     null: np.ndarray
     ridge: float
     cut: float  # singular values up to this one count as 0
+    hidden: np.ndarray  # what residuals can lose along directions that count as 0, but differ
 
     @property
     def rank(self) -> int:
@@ -151,7 +153,9 @@ class SpectralSystem:
             return np.asarray(w - self.null @ (self.null.T @ w))
 
     def gain(self, w: np.ndarray, g: np.ndarray, e: np.ndarray, reach: float) -> float:
-        """Exact along directions that count, up to their own error; along others slope times length."""
+        """Exact along directions that count, up to their own error, and along hidden ones; along others slope
+        times length.
+        """
         kept = self.s > 0.0
         error = self.cut / self.s[kept] * np.linalg.norm(e)  # of a direction, times what it is multiplied by
         with one_blas_thread():
@@ -161,7 +165,8 @@ class SpectralSystem:
         else:
             inner, slope = along[kept] / self.s[kept], np.linalg.norm(along[~kept])
         length = reach * np.linalg.norm(w if self.wide else self.scale * w)
-        return float(0.5 * np.sum((np.abs(inner) + error) ** 2) + length * slope)
+        hidden = 0.5 * float(np.sum(np.square(self.hidden.T @ e)))
+        return float(0.5 * np.sum((np.abs(inner) + error) ** 2) + length * slope) + hidden
 
 
 def spectral_system(data: SquaresData, ridge: float) -> SpectralSystem:
@@ -178,10 +183,13 @@ def spectral_system(data: SquaresData, ridge: float) -> SpectralSystem:
         offset = data.centre / (1.0 if data.wide else scale)  # subtracting it rounds
         cut += 2 * FLOAT_EPS * np.sqrt(data.total) * float(np.linalg.norm(offset))
         s[s <= cut] = 0.0
-        null = np.zeros((data.order, 0))
+        V = np.ascontiguousarray(Vt.T)
+        null, hidden = np.zeros((data.order, 0)), np.zeros((len(data.rows), 0))
+        if ridge == 0.0:
+            hidden = hidden_directions(data, V, s, scale)
         if not data.wide and ridge == 0.0 and not s.all():
             null = qr(Vt[s == 0.0].T / scale[:, None], mode="economic", pivoting=True)[0]
-    return SpectralSystem(data.wide, np.ascontiguousarray(Vt.T), s, scale, null, ridge, cut)
+    return SpectralSystem(data.wide, V, s, scale, null, ridge, cut, hidden)
 
 
 @dataclass(frozen=True)
