@@ -330,4 +330,15 @@ FOUND = [  # by fuzzing: gaps or ends that were false, or a referee that was
         {"fit_intercept": False, "penalty": None, "tol": 1e-3},
         Case(0, 7, 2, 2, 1e-5, 1e9, "float64", "dense", 0.0, False),
     ),
+    (
+        "LinearProgramSVC",
+        {
+            "C": 100.0,
+            "kernel": kernels.Linear() + kernels.RBF("median"),
+            "n_components": 1,
+            "fit_intercept": False,
+            "tol": 1e-3,
+        },
+        Case(3, 9, 2, 2, 1.0, 1e8, "float64", "sparse", 0.0, False),
+    ),
 ]

@@ -18,7 +18,7 @@ from ..data import WeightedRows
 __all__ = ["data_identity", "description", "parameter_identity"]
 
 # Raised whenever a solver's State gets another name or meaning: an older checkpoint is then refused.
-STATE_FORMAT = 7
+STATE_FORMAT = 8
 PARAMETERS_LEFT_OUT = (
     "n_jobs",
     "max_seconds",

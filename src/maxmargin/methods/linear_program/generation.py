@@ -103,6 +103,7 @@ def new_state(program: HingeProgram, pairs: np.ndarray, coefficients: np.ndarray
         b=np.zeros(outputs),
         pi=np.zeros((n, program.pairs.width)),
         best_primal=np.inf,
+        best_rounding=0.0,
         pairs=pairs,
         coefficients=coefficients,
         held=np.zeros(0, dtype=np.int64),
@@ -192,9 +193,9 @@ class ColumnGeneration:
         program, state = self.program, self.state
         W, b = state.last_W, state.last_b
         self.Z = program.margins(W, program.stored_intercepts(W, b))
-        primal, factor = self._stretched_primal(W, b)
-        if primal < state.best_primal:
-            state.best_primal = primal
+        primal, rounding, factor = self._stretched_primal(W, b)
+        if primal + rounding < state.best_primal + state.best_rounding:
+            state.best_primal, state.best_rounding = primal, rounding
             state.W[:], state.b[:] = W * factor, b * factor
         feasible = program.feasible(state.last_pi)
         self.prices = program.prices(feasible)
@@ -206,10 +207,11 @@ class ColumnGeneration:
             dual=dual,
             n_support=int(np.count_nonzero(state.pi.any(axis=1))),
             tiny=program.tiny,
+            rounding=state.best_rounding,
         )
 
-    def _stretched_primal(self, W: np.ndarray, b: np.ndarray) -> tuple[float, float]:
-        """The objective at a factor of (W, b), with what rounding can add to it, and the factor.
+    def _stretched_primal(self, W: np.ndarray, b: np.ndarray) -> tuple[float, float, float]:
+        """The objective at a factor of (W, b), what rounding can add to it, and the factor.
 
         A factor just above 1 can bring all margins near 1 beyond the reach of rounding.
         """
@@ -219,8 +221,8 @@ class ColumnGeneration:
             beyond = factor * (1.0 + 2.0 * KINK_ERRORS * program.margin_error(W, b))
             stretched, left = self._primal_at(W, b, beyond)
             if stretched + left < primal + rounding:
-                return stretched + left, beyond
-        return primal + rounding, factor
+                return stretched, left, beyond
+        return primal, rounding, factor
 
     def _primal_at(self, W: np.ndarray, b: np.ndarray, factor: float) -> tuple[float, float]:
         program = self.program
