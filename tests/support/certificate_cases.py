@@ -341,4 +341,9 @@ FOUND = [  # by fuzzing: gaps or ends that were false, or a referee that was
         },
         Case(3, 9, 2, 2, 1.0, 1e8, "float64", "sparse", 0.0, False),
     ),
+    (
+        "AllPairsSVC",
+        {"C": 100.0, "kernel": "linear", "max_iter": 50, "tol": 1e-3},
+        Case(52679, 10, 3, 2, 1.0, 1e7, "float64", "dense", 0.0, False),
+    ),
 ]

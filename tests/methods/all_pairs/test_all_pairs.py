@@ -279,6 +279,15 @@ def test_the_interior_point_method_solves_a_program_with_a_known_answer():
     np.testing.assert_allclose(solution.x, [2.0, 2.0, 3.0], atol=1e-8)
 
 
+def test_the_interior_point_method_starts_inside_wide_and_stiff_bounds():
+    """A distance of 1e-17 from a bound of 1e4 was a distance of 0, by which it then divided."""
+    H, q, u = np.diag([1e17, 1e16]), np.array([1e21, 3e19]), np.full(2, 1e4)
+    program = BoxQP(H, q, np.zeros((0, 2)), np.zeros(0), u)
+    for start in (u, np.zeros(2)):
+        solution = interior_point(program, 1.0, lambda: False, start)
+        np.testing.assert_allclose(solution.x, [1e4, 3e3], rtol=1e-8)
+
+
 def test_a_step_that_can_gain_nothing_says_so():
     X, labels, weight = drawn(6, 3, n=20)
     problem = problem_of(X, labels, weight)

@@ -21,6 +21,7 @@ MAX_STEPS = 80
 MAX_STEPS_WITHOUT_GAIN = 12  # far from the optimum there may be several
 DIAGONAL_SHIFTS = 10.0 ** np.arange(-14.0, -5.0)  # for a matrix indefinite by rounding, relative to its size
 MAX_SHARE_TO_BOUND = 0.995  # how much of the way to the nearest bound a step may go
+MIN_START_SHARE = 4 * FLOAT_EPS  # of the way between its bounds that a variable starts from either
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ class _Iterate:
     def __init__(self, problem: BoxQP, start: np.ndarray) -> None:
         self.problem = problem
         stiffness = np.maximum(np.diag(problem.H), 1e-3 * np.diag(problem.H).max(initial=1e-300))
-        distance = np.minimum(0.5 * problem.u, 1.0 / stiffness)
+        distance = np.minimum(0.5 * problem.u, np.maximum(1.0 / stiffness, MIN_START_SHARE * problem.u))
         self.x = np.clip(start, distance, problem.u - distance)
         self.weight = float(np.mean(np.diag(problem.H)) or 1.0)
         self.M = problem.H + self.weight * (problem.E.T @ problem.E)  # the same where the equations hold

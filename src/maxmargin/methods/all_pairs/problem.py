@@ -97,7 +97,11 @@ class AllPairsProblem:
         t = self._best_scale(half_norm, 1.0 - z)
         beyond = max(1.0, t) * (1.0 + 2.0 * KINK_ERRORS * self._output_error(point))
         points = [self._scaled(point, half_norm, scale) for scale in (1.0, t, beyond)]
-        return min(points, key=lambda point: point.gap + self.rounding(point))
+        return min(points, key=self.largest_gap)
+
+    def largest_gap(self, point: AllPairsPoint) -> float:
+        """The gap of a point with what rounding can add to it."""
+        return point.gap + self.rounding(point)
 
     def _scaled(self, point: AllPairsPoint, half_norm: float, scale: float) -> AllPairsPoint:
         """The point with another scale, and its gap, which below 0 would be rounding of this size."""

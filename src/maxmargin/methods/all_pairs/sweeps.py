@@ -100,7 +100,7 @@ class Descent:
             state.n_slow = 0
         else:
             state.n_slow = state.n_slow + 1 if slow else 0
-        if self.point.gap < self.best.gap:
+        if self.problem.largest_gap(self.point) < self.problem.largest_gap(self.best):
             self.best = self.point
             state.best_a[:], state.best_b[:] = self.point.a, self.point.b
         return bool(state.n_idle >= MAX_SLOW_ROUNDS)
