@@ -346,4 +346,9 @@ FOUND = [  # by fuzzing: gaps or ends that were false, or a referee that was
         {"C": 100.0, "kernel": "linear", "max_iter": 50, "tol": 1e-3},
         Case(52679, 10, 3, 2, 1.0, 1e7, "float64", "dense", 0.0, False),
     ),
+    (
+        "LagrangianSVC",
+        {"C": 0.1, "kernel": kernels.Polynomial(degree=2, coef0=1.0), "solver": "newton", "tol": 1e-3},
+        Case(11, 6, 3, 2, 1.0, 1e4, "float64", "dense", 0.0, False),
+    ),
 ]

@@ -16,6 +16,7 @@ from maxmargin.methods.eigen_map.features import find_eigen_features
 from maxmargin.methods.lagrangian import iteration as lagrangian
 from maxmargin.methods.lagrangian.iteration import lagrangian as iterate
 from maxmargin.methods.lagrangian.newton import kernel_newton as solve_by_newton
+from maxmargin.methods.lagrangian.newton import start as begun_at
 from maxmargin.methods.lagrangian.problem import LagrangianProblem
 from maxmargin.methods.lagrangian.systems import KernelSystem
 from maxmargin.solving.result import Status, Stop
@@ -93,6 +94,19 @@ def test_newton_agrees_with_the_iteration_in_few_steps():
     assert few.status is many.status is Status.CONVERGED
     assert few.n_iter <= 8 < 30 < many.n_iter
     np.testing.assert_allclose(few.coef, y * np.maximum(0.0, y * many.coef), atol=1e-4 * cost.max())
+
+
+@pytest.mark.parametrize("start", [0.0, 1.0, -1e6])
+def test_newton_is_never_worse_than_zero_coefficients(start):
+    """Rows near 1e5 have kernel values of 1e20, beside which 1 / c is nothing; the start may be bad, too."""
+    X, y, cost = noisy(5, 12, 2)
+    K = (1.0 + (1e5 + X) @ (1e5 + X).T) ** 2
+    system = KernelSystem(K + 1.0, cost)
+    state = begun_at(system, np.full(12, start))
+    result = solve_by_newton(system, y, stop=Stop(), state=state)
+    assert result.status in (Status.STALLED, Status.MAX_ITER)
+    assert 0.0 <= result.objective <= 0.5 * cost.sum() * (1 + 1e-12)
+    assert np.isfinite(result.coef).all()
 
 
 @pytest.mark.parametrize("C", [1e-10, 1e-6, 1e6, 1e10])

@@ -8,6 +8,9 @@ is a quadratic as long as the set A of violated margins does not change, and its
 
 A step goes there, or part of the way; a few steps reach the optimum. The start is solved on half of the rows
 (and its own start on a quarter), since a factorisation costs the third power of the rows in A.
+
+Where G has far more digits than a double, the solution of the system is noise. So a step counts only if it
+lowers the objective with what rounding can add to it, and no point is worse than u = 0.
 """
 
 from __future__ import annotations
@@ -72,6 +75,16 @@ class KernelNewton:
         self.problem, self.system, self.y, self.state = LagrangianProblem(system, y), system, y, state
         self.violated = np.zeros(0, dtype=np.intp)
         self.factor: Factor | None = None
+        if state.lowest == np.inf:  # no step has been taken
+            state.lowest = self._largest_primal(state.u, state.scores)
+            zero = np.zeros_like(state.u)
+            at_zero = self._largest_primal(zero, zero)
+            if not state.lowest <= at_zero:
+                state.u, state.scores, state.lowest = zero, zero.copy(), at_zero
+
+    def _largest_primal(self, u: np.ndarray, scores: np.ndarray) -> float:
+        """The objective of u with what rounding can add to it."""
+        return self.problem.primal(u, scores) + self.problem.rounding(u, u, scores)
 
     def certify(self) -> Certificate:
         """Bounds at u and at the multipliers max(0, y u)."""
@@ -98,11 +111,12 @@ class KernelNewton:
         t = _native.squared_hinge_step(
             self.y, cost, state.scores, along, float(state.u @ along), float(change @ along)
         )
-        state.u = target if t == 1.0 else state.u + t * change
-        state.scores = scores if t == 1.0 else state.scores + t * along
-        primal = self.problem.primal(state.u, state.scores)
+        u = target if t == 1.0 else state.u + t * change
+        scores = scores if t == 1.0 else state.scores + t * along
+        primal = self._largest_primal(u, scores)
         state.idle = 0 if primal < state.lowest * (1.0 - 8.0 * FLOAT_EPS) else state.idle + 1
-        state.lowest = min(primal, state.lowest)
+        if primal < state.lowest:
+            state.u, state.scores, state.lowest = u, scores, primal
         return state.idle >= MAX_IDLE_STEPS or not len(violated)
 
     def _target(self, violated: np.ndarray) -> np.ndarray:
