@@ -351,4 +351,9 @@ FOUND = [  # by fuzzing: gaps or ends that were false, or a referee that was
         {"C": 0.1, "kernel": kernels.Polynomial(degree=2, coef0=1.0), "solver": "newton", "tol": 1e-3},
         Case(11, 6, 3, 2, 1.0, 1e4, "float64", "dense", 0.0, False),
     ),
+    (
+        "LaSVM",
+        {"C": 0.01, "kernel": kernels.Polynomial(degree=2, coef0=1.0), "max_iter": 50},
+        Case(508966, 9, 1, 2, 0.1, -1e6, "float32", "dense", 0.0, True),
+    ),
 ]

@@ -83,7 +83,7 @@ class CodedClassifier(DecodedClassifier, CallbackSupportMixin):  # type: ignore[
 
     _success: tuple[Status, ...] = SUCCESS
     _remedy_for_overflow: str = "lower C and the weights"
-    _remedy_for_divergence: str = "lower C and the weights"
+    _remedy_for_divergence: str = "raise max_iter, lower C and the weights"
 
     @abstractmethod
     def _check_parameters(self) -> None:
@@ -303,7 +303,7 @@ class CodedClassifier(DecodedClassifier, CallbackSupportMixin):  # type: ignore[
         if worst is Status.DIVERGED:
             warnings.warn(
                 f"{type(self).__name__} diverged: on its own rows its outputs are not finite, or worse than "
-                f"those of zero coefficients. The model is the best point that the fit had; "
+                f"those of zero coefficients. The model is the best point that the fit kept; "
                 f"{self._remedy_for_divergence}, or scale the features.",
                 ConvergenceWarning,
                 stacklevel=5,

@@ -3,8 +3,8 @@
 A ``State`` holds everything a solver remembers, as arrays and numbers, so a solver resumed from a copy gives
 identical bits. ``Check.dual`` is the best bound so far. What rounding can do to both bounds is subtracted
 from it, so that it adds to the gap (``rounding.py``). A gap that is negative all the same ends a solve with
-the status "failed" and indicates a bug. Values that are not finite end it as "diverged"; so does, for methods
-without a certificate, a result that is worse than zero coefficients.
+the status "failed" and indicates a bug. Values that are not finite end it as "diverged", which is also the
+status of a result that is worse than zero coefficients (``divergence.py``), unless it was interrupted.
 
 ``Stop`` carries the deadline of the fit, which counts from the start of ``fit`` for all its parts, and the
 journal of a resumable fit. ``Stop.part(name)`` stands for a column or a fold, and the solves of one part are

@@ -1,7 +1,8 @@
-"""Methods without a certificate: whether a fit diverged, by its outputs on its own rows.
+"""Whether a fit diverged: values are not finite, or the objective is worse than that of zero coefficients.
 
-It diverged if these outputs are not finite, or if its objective is worse than that of zero coefficients. The
-best point that it had is then its result, with the status "diverged".
+``counted_excess`` decides the second. A ``SolverResult`` asks it about the objective of its last certificate
+and has the status "diverged" then. Methods without a certificate compute both from outputs on their own rows
+(``OwnRows``), and the best point that they had is the result.
 """
 
 from __future__ import annotations
@@ -19,6 +20,11 @@ N_STANDARD_ERRORS = 2.0  # by which a sample of the rows must be worse than zero
 N_ROUNDOFFS = 1024  # of the objective of zero coefficients, that outputs which cancel may differ by
 
 Point = TypeVar("Point")
+
+
+def counted_excess(excess: float, noise: float) -> float:
+    """How far an objective is above that of zero coefficients; 0 if no further than noise explains."""
+    return 0.0 if 0.0 < excess <= noise else excess
 
 
 @dataclass(frozen=True)
@@ -64,8 +70,7 @@ class OwnRows:
         each = (cost * self.loss.value(m) - at_zero).sum(axis=1)
         chance = N_STANDARD_ERRORS * np.sqrt(len(each)) * float(np.std(each)) if self.sampled else 0.0
         rounding = N_ROUNDOFFS * float(np.finfo(outputs.dtype).eps * at_zero.sum())
-        found = float(each.sum()) + penalty - chance
-        return 0.0 if 0.0 < found <= rounding else found
+        return counted_excess(float(each.sum()) + penalty - chance, rounding)
 
 
 def best_point(

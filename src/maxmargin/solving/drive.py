@@ -20,8 +20,9 @@ class Certificate:
 
     A ``provisional`` certificate does not end the solve, however small its gap: at least one step must be
     taken first. With a small C, w = 0 is within any tolerance of the optimum, but it is not a classifier.
-    ``rounding`` is what rounding can add to primal minus dual: the gap includes it, whichever earlier dual
-    value is the best.
+    ``tiny`` is the size below which objective values are zero: the objective of zero coefficients times the
+    unit roundoff, 0 if that is not known. ``rounding`` is what rounding can add to primal minus dual: the gap
+    includes it, whichever earlier dual value is the best.
     """
 
     primal: float

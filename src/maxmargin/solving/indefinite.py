@@ -49,9 +49,14 @@ def most_important(sizes: np.ndarray) -> np.ndarray:
 
 
 def without_bound(result: SolverResult) -> SolverResult:
-    """The same coefficients without a bound: all that is known is that no step improves them."""
+    """The same coefficients without a bound: all that is known is that no step improves them.
+
+    Nor is the objective of zero coefficients one: squared norms may be negative.
+    """
     history: Iterable[Check] = (replace(check, dual=-np.inf) for check in result.history)
-    status = Status.STALLED if result.status in (Status.CONVERGED, Status.FAILED) else result.status
+    overflown = result.status is Status.DIVERGED and not np.isfinite(result.objective)
+    meaningless = result.status in (Status.CONVERGED, Status.FAILED, Status.DIVERGED) and not overflown
+    status = Status.STALLED if meaningless else result.status
     return replace(result, status=status, history=tuple(history))
 
 

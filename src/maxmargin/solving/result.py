@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from .deadline import Deadline
+from .divergence import counted_excess
 
 if TYPE_CHECKING:
     from .journal import JournalPart
@@ -49,6 +50,14 @@ SEVERITY = [
     Status.DIVERGED,
     Status.FAILED,
 ]
+
+
+KEPT_BY_WORSE_THAN_ZEROS = (  # by a result that is worse than zero coefficients: all others diverged
+    Status.CONVERGED,  # no further from the optimum than the tolerance
+    Status.STOPPED,  # from outside: nothing is known of where the solve was going
+    Status.TIME_LIMIT,
+    Status.FAILED,
+)
 
 
 def worst_status(ends: Iterable[Status]) -> Status:
@@ -90,8 +99,9 @@ class Check:
     """One certificate: bounds on the optimum after ``n_iter`` steps; ``dual`` is the best seen so far.
 
     A solve that was cut before a certificate was complete has ``primal`` inf there: nothing is known about
-    its last point. Where they apply, ``violation`` is the violation of the KKT conditions and ``hit_rate``
-    that of the kernel row cache.
+    its last point. ``tiny`` is the objective of zero coefficients times the unit roundoff, or 0 where the
+    method does not know it. Where they apply, ``violation`` is the violation of the KKT conditions and
+    ``hit_rate`` that of the kernel row cache.
     """
 
     n_iter: int
@@ -115,6 +125,15 @@ class Check:
         if not -MAX_NEGATIVE_GAP <= gap < 0.0:
             return gap
         return 0.0 if gap >= -GAP_ROUNDING else -gap
+
+    @property
+    def excess_over_zeros(self) -> float:
+        """How far the objective is above that of zero coefficients; 0 by rounding or where it is unknown.
+
+        So it is of a problem without a bound, which is not convex.
+        """
+        at_zeros, known = self.tiny / FLOAT_EPS, self.tiny > 0.0 and self.dual > -math.inf
+        return counted_excess(self.primal - at_zeros, UNCOUNTED_ROUNDING * at_zeros) if known else 0.0
 
 
 def relative_gap(primal: float, dual: float, tiny: float = 0.0) -> float:
@@ -179,13 +198,23 @@ class State(dict[str, Any]):
 
 @dataclass(frozen=True)
 class SolverResult:
-    """Coefficients with the certificates that prove their quality."""
+    """Coefficients with the certificates that prove their quality.
+
+    A result whose objective is worse than that of zero coefficients has the status "diverged", whichever rule
+    ended its solve.
+    """
 
     coef: np.ndarray
     intercept: float
     status: Status
     history: tuple[Check, ...]
     dual_coef: np.ndarray | None = None
+
+    def __post_init__(self) -> None:
+        """Change the status of a result that is worse than zero coefficients."""
+        may_change = self.status not in KEPT_BY_WORSE_THAN_ZEROS and self.history
+        if may_change and self.history[-1].excess_over_zeros > 0.0:
+            object.__setattr__(self, "status", Status.DIVERGED)
 
     @property
     def gap(self) -> float:

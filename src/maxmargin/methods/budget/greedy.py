@@ -14,7 +14,18 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from ...numerics import FeaturePanel
-from ...solving import Callback, Certificate, Check, RowPool, State, Status, Stop, certified, drive
+from ...solving import (
+    FLOAT_EPS,
+    Callback,
+    Certificate,
+    Check,
+    RowPool,
+    State,
+    Status,
+    Stop,
+    certified,
+    drive,
+)
 from .centers import move_centers
 from .ending import (
     budget_is_full,
@@ -209,7 +220,8 @@ class GreedyFit:
         self.certified = self._model_of(State(**self.state))
         primal, gap = float(fitted.primal.sum()), float(fitted.gap.sum())
         n_values = self.n_values + self.kernel.n_values + self.problem.kernel.n_values
-        return Certificate(primal, primal - gap, self.panel.size, n_values)
+        at_zeros = len(fitted.primal) * float(self.problem.loss.value(np.zeros(1))[0])
+        return Certificate(primal, primal - gap, self.panel.size, n_values, tiny=FLOAT_EPS * at_zeros)
 
     def _rng(self) -> np.random.Generator:
         return np.random.default_rng([self.state.seed, self.state.round])
