@@ -78,12 +78,12 @@ class LinearPlan:
             model.intercept_ = model.intercept_ - features.centre.astype(np.float64) @ V[:d]
         known = point is not None and np.array_equal(point.V, V)
         model.n_support_ = int(point.sums.n_active[0]) if point is not None else 0
-        last, bounds = result.history[-1], [(np.inf, -np.inf)] * V.shape[1]
+        last, bounds = result.history[-1], [(np.inf, -np.inf, 0.0)] * V.shape[1]
         if known and point is not None and last.primal < np.inf:
-            bounds = list(zip(point.primal.tolist(), point.dual.tolist()))
+            bounds = list(zip(point.primal.tolist(), point.dual.tolist(), point.tiny.tolist()))
         columns = []
-        for t, (primal, dual) in enumerate(bounds):
-            check = Check(last.n_iter, primal, dual, last.seconds)
+        for t, (primal, dual, tiny) in enumerate(bounds):
+            check = Check(last.n_iter, primal, dual, last.seconds, tiny=tiny)
             status = _status(result.status, check, model.tol)
             columns.append(SolverResult(model.coef_[t], float(model.intercept_[t]), status, (check,)))
         model._certify(summary_of(columns))

@@ -60,6 +60,11 @@ class Point:
         return self.sums.losses + self.problem.penalty(self.V)
 
     @property
+    def tiny(self) -> np.ndarray:
+        """The objective of zero coefficients times the unit roundoff."""
+        return FLOAT_EPS * self.sums.costs * self.problem.loss.value(np.zeros(1))
+
+    @property
     def gradient(self) -> np.ndarray:
         """Of the objective, (n_features, n_columns)."""
         G = -self.sums.gradients.sum(axis=0)
@@ -139,6 +144,7 @@ class BlockNewton:
         return Certificate(
             float(point.primal.sum()),
             float(point.dual.sum()),
+            tiny=float(point.tiny.sum()),
             provisional=(self.single and not state.double) or not self._is_settled(point),
         )
 
