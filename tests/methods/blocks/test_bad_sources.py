@@ -106,6 +106,9 @@ def test_work_within_a_block_is_cut(monkeypatch, sums):
     plain = getattr(newton, sums)
 
     def late(block, task):
+        if len(block) < len(y):  # of the start on the sample
+            return plain(block, task)
+
         def values(margins):
             parts.append(len(margins))
             cuts.cut()

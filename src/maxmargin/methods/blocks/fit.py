@@ -13,8 +13,9 @@ from ...checkpoints import FitRecord, fit_record, parameter_identity
 from ...data import check_number
 from ...kernels import n_points
 from ...losses import loss_from_name
-from ...solving import Check, Deadline, SolverResult, Status, until_cut
-from .newton import Point, solve_blocks
+from ...solving import Deadline, SolverResult, Status
+from .attempts import Attempts
+from .newton import Point
 from .passes import Passes, ThreadPasses
 from .rows import RowBlock, source_of
 from .sample import Look, LookTask, look
@@ -112,6 +113,7 @@ def fit_in_passes(
 ) -> None:
     """A start from a sample, coefficients from all rows, by anything that can run a pass."""
     plan: BlockPlan = model._block_plan
+    n_threads = effective_n_threads(model.n_jobs)
     check_solvable(model)
     if sample_rows is not None:
         check_number("sample_rows", sample_rows, at_least=2, integer=True)
@@ -128,20 +130,14 @@ def fit_in_passes(
     forget(model, "status_")  # the sample's model is not the result
     with fit_callback(model, found.X, found.y) as callback:
         stop = record.below("passes").limits(model._stop(deadline))
-        for attempt in range(plan.attempts(model)):
-            problem, V = plan.problem(model, found, attempt)
-            result, point = _sample_solution(V), None
-            with until_cut(deadline):
-                result, point = solve_blocks(passes, problem, V, sample=sample, stop=stop, callback=callback)
-            if result.status is not Status.STALLED:
+        attempts = Attempts(passes, sample, found, model._seed, n_threads, stop, callback)
+        for number in range(n := plan.attempts(model)):
+            problem, V = plan.problem(model, found, number)
+            if attempts.solved(problem, V, is_last=number == n - 1):
                 break
+    result, point = attempts.result, attempts.point
     plan.store(model, problem, result, point, before)
     model.n_rows_, model.n_passes_ = found.n_rows, passes.n_passes
-
-
-def _sample_solution(V: np.ndarray) -> SolverResult:
-    """What there is if the time is up before the first pass: nothing is known of it over all rows."""
-    return SolverResult(V, 0.0, Status.TIME_LIMIT, (Check(0, np.inf, -np.inf, 0.0),))
 
 
 def fits_blocks(model: Any) -> bool:

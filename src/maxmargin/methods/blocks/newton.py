@@ -5,13 +5,15 @@ its point, so a column whose full step fails the line search takes the best shor
 more pass. Where the Hessians would take too much memory, conjugate gradients need a pass for each product;
 the Hessian of a sample of the rows is their preconditioner.
 
-Rows in float32 have features in float32. The point that ends the solve is certified by a pass in double; if
-its gap is too large there, the solve continues in double.
+Rows in float32 have features in float32, where the sample shows that rounding leaves the gradient exact
+enough (``start``). The point that ends such a solve is certified by a pass in double; if its gap is too large
+there, or if rounding hides all progress, the solve continues in double.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -20,29 +22,48 @@ from ...solving import (
     FLOAT_EPS,
     Callback,
     Certificate,
+    Check,
     SolverResult,
     State,
+    Status,
     Stop,
     drive,
     relative_gap,
 )
 from .passes import Passes
-from .preconditioner import Preconditioner
+from .preconditioner import Preconditioner, ratio
 from .rows import RowBlock
 from .sums import BlockProblem, NewtonSums, NewtonTask, ProductTask, newton_sums, product_sums
 
-__all__ = ["BlockNewton", "Point", "solve_blocks"]
+__all__ = ["BlockNewton", "Point", "Start", "needs_products", "solve_blocks"]
 
 SHORTER_STEPS = (0.5, 0.25, 0.125, 0.03, 0.005)
 SUFFICIENT_DECREASE = 1e-4  # share of the decrease that the gradient predicts
 ROUNDING_OF_SUMS = {True: 1e-12, False: 1e-6}  # relative, of an objective in double and in float32
 SETTLED_SHARE = 0.1  # of its part of the tolerated gap: a column below it stays where it is
 SAME_ROWS = 1e-9  # share of the weight that rounding may change from pass to pass
+OVERFIT = 2.0  # times the objective on a sample: where all rows have more, another sample is drawn
+MAX_DRAWS = 2
 MAX_HESSIAN_BYTES = 96 << 20  # of all columns; each pass holds some copies of it
 MAX_SINGLE_CONDITION = 1e4  # of a Hessian plus alpha that is summed in float32
 MAX_PRODUCTS = 30  # passes of conjugate gradients for one step
 RESIDUAL_SHARE = 0.3  # of the gradient, at which conjugate gradients end
 GAP_SHARE = 0.3  # of the tolerated gap: a residual that would leave less ends them too
+
+
+@dataclass(frozen=True)
+class Start:
+    """Coefficients, whether passes need features in double, and how the solve that led there ended."""
+
+    V: np.ndarray
+    double: bool
+    status: Status
+    objective: float = np.inf  # on the rows that it has seen
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether the solve on these rows could not reach its tolerance."""
+        return self.status in (Status.STALLED, Status.MAX_ITER)
 
 
 @dataclass(frozen=True)
@@ -100,17 +121,22 @@ class Point:
 def solve_blocks(
     passes: Passes,
     problem: BlockProblem,
-    V: np.ndarray,
+    start: Start,
     *,
     sample: RowBlock,
     stop: Stop,
+    redrawn: Callable[[int, np.ndarray], Start] | None = None,
     callback: Callback | None = None,
 ) -> tuple[SolverResult, Point | None]:
-    """Minimise from V to ``stop.tol``; ``sample`` stands for all rows. ``coef`` is V.
+    """Minimise from a start to ``stop.tol``; ``sample`` stands for all rows. ``coef`` is V.
 
-    The point is that of the last pass, None if the time was up before it had one.
+    ``redrawn(number, V)`` is the optimum on a sample drawn for V. The point is that of the last pass.
     """
-    solve = BlockNewton(passes, problem, V, sample, stop)
+    solve = BlockNewton(passes, problem, start.V, sample, stop, start.double)
+    if redrawn is not None and "n_iter" not in solve.state and not solve.leave_overfit(start, redrawn):
+        point = solve.at_point()
+        unsolved = Check(0, float(point.primal.sum()), float(point.dual.sum()), 0.0)
+        return SolverResult(solve.state.V.copy(), 0.0, Status.STALLED, (unsolved,)), point
     status, history = drive(solve.state, solve.step, solve.certify, stop, callback)
     return SolverResult(solve.state.V.copy(), 0.0, status, history), solve.point
 
@@ -119,28 +145,72 @@ class BlockNewton:
     """The solve: ``state`` is what a checkpoint stores, ``point`` what the last pass found there."""
 
     def __init__(
-        self, passes: Passes, problem: BlockProblem, V: np.ndarray, sample: RowBlock, stop: Stop
+        self,
+        passes: Passes,
+        problem: BlockProblem,
+        V: np.ndarray,
+        sample: RowBlock,
+        stop: Stop,
+        double: bool = False,
     ) -> None:
         self.passes, self.problem, self.stop, self.sample = passes, problem, stop, sample
         self.single = sample.X.dtype == np.float32
-        self.state = stop.resumed(None) or State(V=np.array(V, dtype=np.float64), double=not self.single)
-        self.by_products = 8 * V.size * len(V) > MAX_HESSIAN_BYTES
+        self.state = stop.resumed(None) or State(
+            V=np.array(V, dtype=np.float64),
+            double=double or not self.single,
+            mixed=False,  # whether sums are in double, but Hessians are not
+            scale=1.0,  # of the Hessians when the pass at V began
+            alpha=problem.alpha,
+        )
+        self.by_products = needs_products(problem, V)
         self.point: Point | None = None
+
+    def leave_overfit(self, start: Start, redrawn: Callable[[int, np.ndarray], Start]) -> bool:
+        """Move to the optimum on better samples while that on the last one is too good for all rows.
+
+        False if the problem on such a sample cannot be solved: then that on all rows cannot either.
+        """
+        for number in range(MAX_DRAWS):
+            point = self.at_point()
+            if point.primal.sum() <= OVERFIT * start.objective:
+                break
+            start = redrawn(number, point.V)
+            if start.is_stuck:
+                return False
+            self.state.double = self.state.double or start.double
+            found = self._pass(start.V, hessians=self._every)
+            if found.primal.sum() >= point.primal.sum():
+                break
+            self.point, self.state.V = found, found.V
+        return True
 
     # ---- certificates ----
 
     def at_point(self) -> Point:
         """The sums at the present coefficients, by a pass if there was none yet."""
         if self.point is None:
-            self.point = self._pass(self.state.V, hessians=np.arange(self.state.V.shape[1]))
+            state = self.state
+            first = self._pass(state.V, hessians=self._every, double=state.double and not state.mixed)
+            self.point = self._in_double(first) if state.mixed else first
         return self.point
+
+    @property
+    def _every(self) -> np.ndarray:
+        return np.arange(self.state.V.shape[1])
+
+    def _in_double(self, point: Point) -> Point:
+        """The same point with sums in double, but for the Hessians: a step needs no more digits of these."""
+        found = self._pass(point.V, double=True)
+        found.sums.hessians = point.sums.hessians
+        return found
 
     def certify(self) -> Certificate:
         """Bounds at the present point; in double if they could end the solve."""
         point, state = self.at_point(), self.state
         if not state.double and self._is_settled(point):
-            state.double, state.best_dual = True, -np.inf  # earlier bounds are as rounded as these
-            point = self.point = self._pass(state.V)
+            state.double, state.mixed = True, True
+            state.best_dual = -np.inf  # earlier bounds are as rounded as these
+            point = self.point = self._in_double(point)
         return Certificate(
             float(point.primal.sum()),
             float(point.dual.sum()),
@@ -163,27 +233,29 @@ class BlockNewton:
         """One Newton step in each column that is not settled; True if none of them gets lower."""
         point, state = self.at_point(), self.state
         columns = self._unsettled(point)
-        if not self.by_products and len(point.sums.hessians) != point.V.shape[1]:
-            point = self.point = self._pass(point.V, hessians=np.arange(point.V.shape[1]))
         step = np.zeros_like(point.V)
         step[:, columns] = self._directions(point, columns)
-        found = self._pass(point.V + step, step, np.arange(step.shape[1]))
+        scale = _scale(point.sums.hessians)
+        found = self._pass(point.V + step, step, self._every, scale)
         shares = self._line_search(point, found, step)
         if not shares.any():
-            return True
+            if state.double:
+                return True
+            state.double, state.best_dual, self.point = True, -np.inf, None
+            return False
         if not (shares == 1.0).all():
-            found = self._pass(point.V + shares * step, hessians=np.arange(step.shape[1]))
-        self.point, state.V = found, found.V
+            found = self._pass(point.V + shares * step, hessians=self._every, scale=scale)
+        self.point, state.V, state.mixed, state.scale = found, found.V, False, scale
         return False
 
     def _unsettled(self, point: Point) -> np.ndarray:
         """The columns whose gap is not yet a small part of what all of them together may have."""
         gaps = point.gaps
-        enough = SETTLED_SHARE * self.stop.tol * self._part_of_each(point)
+        enough = SETTLED_SHARE * self.stop.tol * self.part_of_each(point)
         found = np.flatnonzero(gaps > enough)
         return found if len(found) else np.array([int(np.argmax(gaps))])
 
-    def _part_of_each(self, point: Point) -> np.ndarray:
+    def part_of_each(self, point: Point) -> np.ndarray:
         """The objective that the tolerance of each column is relative to."""
         primal = np.abs(point.primal)
         return primal if self.problem.by_column else np.full_like(primal, primal.mean())
@@ -201,15 +273,24 @@ class BlockNewton:
         return np.where(np.abs(step).sum(axis=0) > 0.0, shares, 1.0 if shares.any() else 0.0)
 
     def _pass(
-        self, V: np.ndarray, step: np.ndarray | None = None, hessians: np.ndarray | None = None
+        self,
+        V: np.ndarray,
+        step: np.ndarray | None = None,
+        hessians: np.ndarray | None = None,
+        scale: float | None = None,
+        double: bool | None = None,
     ) -> Point:
         wanted = np.zeros(0, dtype=np.int64) if hessians is None or self.by_products else hessians
-        task = NewtonTask(self.problem, V, step, () if step is None else SHORTER_STEPS, wanted)
-        scale = self._scale if self.point is not None else 1.0
-        task = replace(
-            task,
-            double=self.state.double,
-            double_hessians=self.state.double or scale > MAX_SINGLE_CONDITION * self.problem.alpha,
+        double = self.state.double if double is None else double
+        scale = self.state.scale if scale is None else scale
+        task = NewtonTask(
+            self.problem,
+            V,
+            step,
+            () if step is None else SHORTER_STEPS,
+            wanted,
+            double,
+            double_hessians=double or scale > MAX_SINGLE_CONDITION * self.problem.alpha,
         )
         sums = self.passes.run(newton_sums, task)
         found = sums.costs / self.problem.total_costs
@@ -218,13 +299,7 @@ class BlockNewton:
                 f"a pass over the blocks found {found.min():.6g} times the weight of rows that the "
                 "first pass found; the source must have the same rows each time it is read."
             )
-        return Point(self.problem, V, sums, self.state.double)
-
-    @property
-    def _scale(self) -> float:
-        """The largest mean squared length of features, weighted by curvature, of all columns."""
-        hessians = self.at_point().sums.hessians
-        return float(np.trace(hessians, axis1=1, axis2=2).max(initial=0.0)) if len(hessians) else 1.0
+        return Point(self.problem, V, sums, double)
 
     # ---- directions ----
 
@@ -252,7 +327,7 @@ class BlockNewton:
 
     def _by_products(self, point: Point, G: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """Conjugate gradients on ``(H + alpha I) d = -g`` in all columns at once."""
-        near = Preconditioner(self.problem, point.V, self.sample)
+        near = Preconditioner(self.problem, point.V, self.sample, columns)
         D, R = np.zeros_like(G), -G
         S = near(R)
         rho = (R * S).sum(axis=0)
@@ -266,12 +341,12 @@ class BlockNewton:
             task = ProductTask(self.problem, point.V, whole, point.double)
             Q = self.passes.run(product_sums, task).products[:, columns]
             self.problem.penalised(Q)[...] += self.problem.alpha * self.problem.penalised(S)
-            rate = _ratio(rho, (S * Q).sum(axis=0))
+            rate = ratio(rho, (S * Q).sum(axis=0))
             D += rate * S
-            R -= rate * Q
-            Z = near(R)
-            rho, before = (R * Z).sum(axis=0), rho
-            S = Z + _ratio(rho, before) * S
+            last, R = R, R - rate * Q
+            Z = near(R)  # not quite the same matrix each time, so what was is taken off
+            rho, before, was = (R * Z).sum(axis=0), rho, (last * Z).sum(axis=0)
+            S = Z + ratio(rho - was, before) * S
         return D
 
     def _leaves_no_gap(self, point: Point, R: np.ndarray, columns: np.ndarray) -> np.ndarray:
@@ -280,12 +355,18 @@ class BlockNewton:
         A free intercept costs in proportion to the imbalance that its entry of R is.
         """
         share = GAP_SHARE * self.stop.tol
-        limit = 2.0 * self.problem.alpha * share * self._part_of_each(point)[columns]
+        limit = 2.0 * self.problem.alpha * share * self.part_of_each(point)[columns]
         small = np.square(self.problem.penalised(R)).sum(axis=0) <= limit
         if self.problem.free_intercept:
             small &= np.abs(R[-1]) <= share * point.sums.slopes[:, columns].min(axis=0)
         return np.asarray(small)
 
 
-def _ratio(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return np.divide(a, b, out=np.zeros_like(a), where=b > 0.0)
+def needs_products(problem: BlockProblem, V: np.ndarray) -> bool:
+    """Whether the Hessians of all columns would take too much memory."""
+    return bool(8 * V.size * len(V) > MAX_HESSIAN_BYTES)
+
+
+def _scale(hessians: np.ndarray) -> float:
+    """The largest mean squared length of features, weighted by curvature, of all columns."""
+    return float(np.trace(hessians, axis1=1, axis2=2).max(initial=0.0)) if len(hessians) else 1.0

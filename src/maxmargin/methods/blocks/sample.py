@@ -18,7 +18,7 @@ from ...data import check_label_types, class_weights, mixed
 from ...kernels import join_points
 from .rows import RowBlock
 
-__all__ = ["Look", "LookTask", "look"]
+__all__ = ["Look", "LookTask", "exponentials", "look", "shown"]
 
 MIN_ROWS_PER_CLASS = 20
 MAX_CLASSES = 10_000
@@ -116,25 +116,40 @@ class Look:
         """Weights with which the sample stands for all rows: those of a class add up to its share."""
         if self.is_complete:
             return self.weight
+        totals = self.class_totals(None)[0]
+        return self.by_class(np.ones(len(self.y))) * (len(self.y) / totals.sum())
+
+    def by_class(self, weight: np.ndarray) -> np.ndarray:
+        """Weights of the rows of the sample, so multiplied that those of a class add up to all its rows'."""
         number = np.searchsorted(self.classes, self.y)
         totals = self.class_totals(None)[0]
-        each = totals / np.bincount(number, minlength=len(totals))
-        return np.asarray(each[number] * len(self.y) / totals.sum())
+        each = totals / np.bincount(number, weights=weight, minlength=len(totals))
+        return np.asarray(each[number] * weight)
 
 
 def look(block: RowBlock, task: LookTask) -> Look:
     """What one block shows."""
     kept = np.flatnonzero(block.weight > 0.0)
     X, y, weight = block.X[kept], block.y[kept], block.weight[kept]
+    return shown(X, y, weight, exponentials(X, y, task.seed) / weight, task)
+
+
+def exponentials(X: Any, y: np.ndarray, seed: int) -> np.ndarray:
+    """A draw from the exponential distribution for each row, by a hash of its entries and its label."""
+    labels, number = np.unique(y, return_inverse=True)
+    salts = np.array([zlib.crc32(repr(name).encode()) for name in labels.tolist()], dtype=np.uint64)
+    drawn = mixed(hash_rows(X) ^ salts[number], np.uint64(seed))
+    return np.asarray(-np.log((drawn.astype(np.float64) + 0.5) / 2.0**64))
+
+
+def shown(X: Any, y: np.ndarray, weight: np.ndarray, keys: np.ndarray, task: LookTask) -> Look:
+    """Rows and weight of each class, and the rows with the smallest keys."""
     labels, number = np.unique(y, return_inverse=True)
     names = labels.tolist()
-    salts = np.array([zlib.crc32(repr(name).encode()) for name in names], dtype=np.uint64)
-    drawn = mixed(hash_rows(X) ^ salts[number], np.uint64(task.seed))
-    u = (drawn.astype(np.float64) + 0.5) / 2.0**64
     counts = dict(zip(names, np.bincount(number, minlength=len(names)).tolist()))
     weights = dict(zip(names, np.bincount(number, weights=weight, minlength=len(names)).tolist()))
     _check_classes(counts)
-    return Look(counts, weights, X, y, weight, -np.log(u) / weight, task).cut()
+    return Look(counts, weights, X, y, weight, keys, task).cut()
 
 
 def _check_classes(counts: dict[Any, int]) -> None:

@@ -9,6 +9,7 @@ at V sums over the rows
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -26,6 +27,7 @@ __all__ = [
     "NewtonTask",
     "ProductSums",
     "ProductTask",
+    "SampleHessian",
     "newton_sums",
     "pooled_hessian",
     "product_sums",
@@ -198,6 +200,33 @@ def product_sums(block: RowBlock, task: ProductTask) -> ProductSums:
         d = (phi @ task.directions.astype(phi.dtype)).astype(np.float64)
         total += phi.T @ (costs[rows] * loss.curvature(y * f) * d).astype(phi.dtype)
     return ProductSums(total)
+
+
+@dataclass(frozen=True)
+class SampleHessian:
+    """The Hessians of some columns over rows in memory, for products with one vector each."""
+
+    parts: list[tuple[Any, np.ndarray]]  # features of some rows, and the rows' curvatures
+
+    @classmethod
+    def at(cls, problem: BlockProblem, V: np.ndarray, block: RowBlock, columns: np.ndarray) -> SampleHessian:
+        """Those at V; sparse features, of which there are many, are kept."""
+        targets, costs = problem.columns(block)
+        found = []
+        for rows, phi in problem.features.parts(block, double=False, dense=False):
+            y = targets[rows]
+            f = (phi @ V.astype(phi.dtype)).astype(np.float64)
+            curvature = (costs[rows] * problem.loss.curvature(y * f))[:, columns]
+            found.append((phi if is_sparse(phi) else phi.copy(), curvature))
+        return cls(found)
+
+    def times(self, D: np.ndarray) -> np.ndarray:
+        """``H_t d_t`` for each of the columns."""
+        total = np.zeros_like(D)
+        for phi, curvature in self.parts:
+            f = (phi @ D.astype(phi.dtype)).astype(np.float64)
+            total += phi.T @ (curvature * f).astype(phi.dtype)
+        return total
 
 
 def pooled_hessian(block: RowBlock, problem: BlockProblem, V: np.ndarray, diagonal: bool) -> np.ndarray:
