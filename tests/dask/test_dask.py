@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 import time
+from types import SimpleNamespace
 
 import dask.array as da
 import numpy as np
@@ -15,6 +16,7 @@ from sklearn.base import clone
 
 from maxmargin import LinearSVC, SparseKernelClassifier
 from maxmargin._native import Cancelled
+from maxmargin.clusters import of_files, results
 from maxmargin.clusters import passes as dask_passes
 from maxmargin.clusters.passes import DaskPasses
 from maxmargin.dask import DaskLinearSVC, DaskSparseKernelClassifier
@@ -115,10 +117,48 @@ def test_ctrl_c_leaves_no_task_behind(client, monkeypatch):
     def interrupt(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(dask_passes, "wait", interrupt)
+    monkeypatch.setattr(results, "wait", interrupt)
     with pytest.raises(KeyboardInterrupt):
         passes_over(client, 40).run(waits, None)
     until_no_task_is_left(client)
+
+
+def waiting():
+    """A function that workers get by value: they cannot import this file."""
+
+    def waits_for(model, file, seconds):
+        time.sleep(seconds)
+        return model + file
+
+    return waits_for
+
+
+def test_ctrl_c_leaves_no_file_behind(client, monkeypatch):
+    def interrupt(*arguments, **options):
+        raise KeyboardInterrupt
+
+    assert list(of_files(client, waiting(), 1, [10, 20, 30], 0.0)) == [11, 21, 31]
+    monkeypatch.setattr(results, "wait", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        list(of_files(client, waiting(), 1, list(range(40)), 0.05))
+    until_no_task_is_left(client, "waits_for")
+
+
+def dying():
+    def dies_at(model, file):
+        if file.name == "poisoned.csv":
+            os.kill(os.getpid(), signal.SIGKILL)
+        return model
+
+    return dies_at
+
+
+def test_a_file_that_ends_every_worker_is_named_and_the_next_one_is_read(client):
+    files = [SimpleNamespace(name=name) for name in ("fine.csv", "poisoned.csv")]
+    with pytest.raises(RuntimeError, match=r"poisoned\.csv ends every worker that reads it"):
+        list(of_files(client, dying(), 1, files))
+    client.wait_for_workers(1)
+    assert list(of_files(client, dying(), 1, files[:1])) == [1]
 
 
 def test_predictions_are_lazy_and_those_of_the_local_model(client):
@@ -214,9 +254,9 @@ def test_a_pass_that_is_cut_leaves_no_task_behind(client):
     until_no_task_is_left(client)
 
 
-def until_no_task_is_left(client):
+def until_no_task_is_left(client, name="maxmargin-block"):
     def tasks(dask_scheduler):
-        return [str(key) for key in dask_scheduler.tasks if "maxmargin-block" in str(key)]
+        return [str(key) for key in dask_scheduler.tasks if name in str(key)]
 
     client.submit(int, pure=False).result()  # the scheduler has read all that this client sent before
     for _ in range(200):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from distributed import Client, LocalCluster
 
-from maxmargin.evaluation import predictions
+from maxmargin.evaluation import evaluate, predictions
 from maxmargin.io import open_source
 from maxmargin.table.preparation import TableWarning
 from maxmargin.training import from_file, train
@@ -53,6 +53,11 @@ def test_the_model_has_the_bits_of_passes_on_one_machine(
     with pytest.warns(TableWarning, match=r"'b' \(1 rows\)"):
         mine, theirs = (list(predictions(here.model, source, client=each)) for each in (None, client))
     assert [part.labels.tolist() for part in mine] == [part.labels.tolist() for part in theirs]
+    here, there = (evaluate(there.model, source, client=each).as_dict() for each in (None, client))
+    assert here | {"seconds": 0} == there | {"seconds": 0}
+    assert here["n_rows"] == 570
+    assert here["notes"]
+    assert max(mistake["row"] for mistake in here["mistakes"]) > 150  # counted over all files
 
 
 def test_what_is_not_fitted_in_passes_is_refused(files):

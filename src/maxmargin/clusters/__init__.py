@@ -7,10 +7,18 @@ from .extra import with_dask
 
 if TYPE_CHECKING:
     from .clients import connected, fit_on_cluster, shared
+    from .files import of_files
     from .passes import DaskPasses
 
-__all__ = ["DaskPasses", "connected", "fit_on_cluster", "shared", "with_dask"]
+__all__ = ["DaskPasses", "connected", "fit_on_cluster", "of_files", "shared", "with_dask"]
 
 __getattr__ = with_dask(
-    lazy(__name__, {"clients": ["connected", "fit_on_cluster", "shared"], "passes": ["DaskPasses"]})
+    lazy(
+        __name__,
+        {
+            "clients": ["connected", "fit_on_cluster", "shared"],
+            "files": ["of_files"],
+            "passes": ["DaskPasses"],
+        },
+    )
 )

@@ -9,16 +9,16 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from dask.delayed import delayed
-from distributed import CancelledError, Client, Future, KilledWorker, wait
+from distributed import Client, Future, KilledWorker
 
 from .. import __version__
 from .._native import Cancelled, one_blas_thread
 from ..methods.blocks import RowBlock
 from ..solving import Deadline
+from .results import GONE, gone, result_of
 
 __all__ = ["DaskPasses"]
 
-SECONDS_BETWEEN_LOOKS = 0.2  # at the deadline, while workers compute
 BLOCK_KEY = re.compile(r"maxmargin-block-(\d+)-")
 
 
@@ -71,8 +71,8 @@ class DaskPasses:
             parts = [delayed(_plus, pure=False)(*pair) if len(pair) == 2 else pair[0] for pair in pairs]
         try:
             total = self.client.compute(parts[0])
-        except (OSError, TimeoutError, RuntimeError) as error:  # a client whose scheduler has gone
-            raise self._gone() from error
+        except GONE as error:
+            raise gone(self.client) from error
         found = self._result(total)
         self.progress(self.n_passes, len(self.blocks))
         return found
@@ -88,30 +88,13 @@ class DaskPasses:
 
     def _result(self, total: Future) -> Any:
         try:
-            while not total.done():
-                if self.deadline.flag[0] or self.deadline.has_cut:
-                    raise Cancelled("cancelled")
-                try:
-                    wait(total, timeout=SECONDS_BETWEEN_LOOKS)
-                except TimeoutError:
-                    continue
-            return total.result()
+            return result_of(self.client, total, self._check)
         except KilledWorker as error:
             raise RuntimeError(self._killed(error)) from error
-        except CancelledError as error:
-            raise self._gone() from error
-        except BaseException:
-            self.client.cancel([total], force=True)
-            raise
 
-    def _gone(self) -> ConnectionError:
-        return ConnectionError(
-            f"the Dask scheduler at {self._address()} has gone or has dropped the fit; connect again."
-        )
-
-    def _address(self) -> str:
-        scheduler = self.client.scheduler
-        return str(scheduler.address) if scheduler is not None else "an unknown address"
+    def _check(self) -> None:
+        if self.deadline.flag[0] or self.deadline.has_cut:
+            raise Cancelled("cancelled")
 
     def _killed(self, error: KilledWorker) -> str:
         """Which block has killed the workers that tried to compute it."""

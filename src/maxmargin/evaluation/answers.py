@@ -12,7 +12,7 @@ from sklearn.pipeline import Pipeline
 from ..decoders import predicted_classes
 from ..io.readers import Block
 
-__all__ = ["Mistake", "MistakeTally", "ModelAnswers", "answers", "classifier_of", "prepared"]
+__all__ = ["AnsweredRows", "Mistake", "MistakeTally", "ModelAnswers", "answers", "classifier_of", "prepared"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +74,27 @@ def answers(model: Any, X: Any) -> ModelAnswers:
     if scores.ndim == 1:
         scores = np.column_stack([np.zeros(len(scores)), scores])
     return ModelAnswers(predicted, scores, probabilities)
+
+
+@dataclass(frozen=True, eq=False)
+class AnsweredRows:
+    """Rows with their labels, the model's answers, and what was unlike the training."""
+
+    target: np.ndarray | None
+    first_row: int
+    answers: ModelAnswers | None = None  # None for no rows, or without a target to compare with
+    notices: Any = None
+
+    @classmethod
+    def of(cls, model: Any, rows: Any, target: Any, first_row: int) -> AnsweredRows:
+        """Ask a model about rows, a ``Block`` or whatever the model takes."""
+        if target is None or not len(target):
+            return cls(target, first_row)
+        X, notices = prepared(model, rows)
+        return cls(target, first_row, answers(model, X), notices)
+
+    def __len__(self) -> int:
+        return 0 if self.target is None else len(self.target)
 
 
 def _probabilities(classifier: Any, X: Any) -> np.ndarray | None:

@@ -6,13 +6,13 @@ import math
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from ..data import ParameterError, checked_input
-from ..io.readers import BLOCK_ROWS, Source
+from ..io.readers import BLOCK_ROWS, Source, file_parts
 from ..metrics import (
     ClassRow,
     Confusion,
@@ -25,7 +25,7 @@ from ..metrics import (
     top_k_accuracy,
 )
 from ..training import plain
-from .answers import Mistake, MistakeTally, ModelAnswers, answers, classifier_of, prepared
+from .answers import AnsweredRows, Mistake, MistakeTally, ModelAnswers, classifier_of
 from .decisions import DecisionTally
 from .labels import LabelMatch
 from .predict import ahead
@@ -35,7 +35,6 @@ from .thresholds import ThresholdCurves
 __all__ = ["Evaluation", "TopK", "UnlikeTraining", "evaluate", "evaluate_rows"]
 
 MAX_SCORES_PER_BATCH = 1 << 22
-Batches = Iterable[tuple[Any, np.ndarray | None, int]]  # rows, labels, number of the first row
 
 
 @dataclass(frozen=True)
@@ -134,6 +133,7 @@ def evaluate(
     unknown_labels: str = "error",
     costs: Costs | None = None,
     decision: Decision | None = None,
+    client: Any = None,
     progress: Callable[[int], None] | None = None,
 ) -> Evaluation:
     r"""Evaluate a fitted model on the rows of a source, block by block, reading ahead.
@@ -160,6 +160,8 @@ def evaluate(
         Of errors; those of the decision by default.
     decision : Decision, optional
         How classes are chosen from the model's answers; by default as the model's ``predict`` does.
+    client : distributed.Client, optional
+        Whose workers compute the model's answers, a whole file at a time; the result is the same.
     progress : callable, optional
         Told after each batch how many rows are done.
 
@@ -183,9 +185,32 @@ def evaluate(
     classes = classifier_of(model).classes_
     n_rows = max(256, min(BLOCK_ROWS, MAX_SCORES_PER_BATCH // len(classes))) if batch is None else batch
     decided = DecisionTally(costs, decision)
-    tally = _Tally(model, LabelMatch(classes, labels, unknown_labels), top_k, decided)
-    blocks = ((block, block.target, block.first_row) for block in ahead(source.blocks(n_rows)))
-    return tally.over(blocks, source.name, progress)
+    tally = _Tally(LabelMatch(classes, labels, unknown_labels), top_k, decided)
+    batches = (
+        _answered(model, source, n_rows) if client is None else _on_cluster(client, model, source, n_rows)
+    )
+    return tally.over(batches, source.name, progress)
+
+
+def _answered(model: Any, source: Source, n_rows: int) -> Iterator[AnsweredRows]:
+    """The answers for the blocks of a source, which another thread reads ahead."""
+    for block in ahead(source.blocks(n_rows)):
+        yield AnsweredRows.of(model, block, block.target, block.first_row)
+
+
+def _on_cluster(client: Any, model: Any, source: Source, n_rows: int) -> Iterator[AnsweredRows]:
+    """The same by the workers of a client; each file is one task."""
+    from ..clusters import of_files
+
+    before = 0
+    for found in of_files(client, _all_answers, model, file_parts(source), n_rows):
+        for part in found:
+            yield replace(part, first_row=before + part.first_row)
+        before += sum(len(part) for part in found)
+
+
+def _all_answers(model: Any, file: Source, n_rows: int) -> list[AnsweredRows]:
+    return list(_answered(model, file, n_rows))
 
 
 def evaluate_rows(model: Any, X: Any, y: Any, *, top_k: Sequence[int] = (1, 3, 5)) -> Evaluation:
@@ -193,22 +218,21 @@ def evaluate_rows(model: Any, X: Any, y: Any, *, top_k: Sequence[int] = (1, 3, 5
     classes = classifier_of(model).classes_
     X, y = checked_input(X), np.asarray(y)
 
-    def slices() -> Iterator[tuple[Any, np.ndarray, int]]:
+    def slices() -> Iterator[AnsweredRows]:
         for first in range(0, len(y), BLOCK_ROWS):
-            yield X[first : first + BLOCK_ROWS], y[first : first + BLOCK_ROWS], first
+            some = slice(first, first + BLOCK_ROWS)
+            yield AnsweredRows.of(model, X[some], y[some], first)
 
-    return _Tally(model, LabelMatch(classes), top_k).over(slices(), "rows in memory")
+    return _Tally(LabelMatch(classes), top_k).over(slices(), "rows in memory")
 
 
 class _Tally:
     """Counts and sums over batches."""
 
-    def __init__(
-        self, model: Any, match: LabelMatch, top_k: Sequence[int], decided: DecisionTally | None = None
-    ) -> None:
+    def __init__(self, match: LabelMatch, top_k: Sequence[int], decided: DecisionTally | None = None) -> None:
         names = match.names
         self.decided = decided or DecisionTally()
-        self.model, self.match = model, match
+        self.match = match
         self.confusion = Confusion(names)
         self.reliability = ReliabilityTally()
         self.ranking = RankingTally(names[1]) if len(names) == 2 else None
@@ -216,17 +240,18 @@ class _Tally:
         self.unlike = UnlikeTraining()
         self.hits = {k: 0 for k in sorted(set(top_k)) if len(names) > 2 and k < len(names)}
 
-    def over(self, batches: Batches, file: str, progress: Callable[[int], None] | None = None) -> Evaluation:
+    def over(
+        self, batches: Iterable[AnsweredRows], file: str, progress: Callable[[int], None] | None = None
+    ) -> Evaluation:
         start = time.perf_counter()
-        for rows, target, first_row in batches:
-            if target is None:
+        for rows in batches:
+            if rows.target is None:
                 raise ParameterError(
                     f"{file} has no target to compare predictions with.", "Name it ({target}).", target=None
                 )
-            if len(target):
-                X, notices = prepared(self.model, rows)
-                self.unlike.add(notices)
-                self._add(answers(self.model, X), self.match.numbers(target), first_row)
+            if rows.answers is not None:
+                self.unlike.add(rows.notices)
+                self._add(rows.answers, self.match.numbers(rows.target), rows.first_row)
             if progress is not None:
                 progress(self.confusion.n_rows)
         if self.confusion.n_rows == 0:

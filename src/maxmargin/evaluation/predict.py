@@ -106,8 +106,11 @@ def predictions(
             f"{type(classifier).__name__} gives no probabilities; ask for scores, or train a model that does."
         )
     if client is not None:
+        from ..clusters import of_files
+
         options = {"scores": scores, "probabilities": probabilities, "decision": decision, "batch": batch}
-        yield from _on_cluster(client, model, source, options)
+        for found in of_files(client, _all_predictions, model, file_parts(source), options):
+            yield from found
         return
     for block in ahead(source.blocks(batch)):
         if block.n_rows:
@@ -125,21 +128,8 @@ def _decided(classifier: Any, X: Any, decision: Decision) -> np.ndarray:
     return np.asarray(classifier.classes_)[decision.predicted(told.scores, told.probabilities)]
 
 
-def _on_cluster(client: Any, model: Any, source: Source, options: dict[str, Any]) -> Iterator[Predicted]:
-    """The same, by the workers of a Dask client: each file is one task."""
-    everywhere = client.submit(_same, model, pure=False)  # one task's result, not an argument of each
-    waiting = [
-        client.submit(_all_predictions, everywhere, file, options, pure=False) for file in file_parts(source)
-    ]
-    while waiting:  # what is written need not stay on the cluster
-        yield from waiting.pop(0).result()
-
-
-def _same(model: Any) -> Any:
-    return model
-
-
 def _all_predictions(model: Any, file: Source, options: dict[str, Any]) -> list[Predicted]:
+    """What a worker does: all predictions for one file."""
     return list(predictions(model, file, **options))
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from ..frame import Reading, Show, UsageError, bar
+from ..frame import ClusterOptions, Reading, Show, UsageError, bar
 
 if TYPE_CHECKING:
     from ...evaluation import Drift, Evaluation, ValidationPromise
@@ -55,6 +55,7 @@ def evaluate(
     training: Annotated[
         Path | None, Parameter(help="The training file: which columns have moved since?")
     ] = None,
+    cluster: ClusterOptions = ClusterOptions(),  # noqa: B008
     reading: Reading = Reading(),  # noqa: B008
     show: Show = Show(),  # noqa: B008
 ) -> None:
@@ -78,11 +79,12 @@ def evaluate(
             "its rows, not how well it does on new ones."
         )
     names = renamed(label or (), [str(name) for name in fitted.classes_])
-    found = answers(
-        fitted, record, source, show,
-        top_k=(1, 3, 5) if top_k is None else top_k,
-        labels=names, unknown_labels=unknown_labels, costs=costs_of(cost, fitted),
-    )  # fmt: skip
+    with cluster.client() as client:
+        found = answers(
+            fitted, record, source, show,
+            top_k=(1, 3, 5) if top_k is None else top_k, client=client,
+            labels=names, unknown_labels=unknown_labels, costs=costs_of(cost, fitted),
+        )  # fmt: skip
     matter = column_importance(fitted, source, labels=names) if columns else None
     promise, moved = None, None
     if not seen:
