@@ -85,7 +85,10 @@ static void bind_csv(nb::module_& m) {
         .def(
             "__init__",
             [](CsvParser* self, char delimiter, Text kinds, const std::vector<std::string>& missing,
-               std::int64_t target, std::int64_t line, std::size_t word_bytes) {
+               std::int64_t target, std::int64_t line, std::size_t word_bytes, const std::string& decimal) {
+                if (decimal != "" && decimal != "." && decimal != ",")
+                    throw std::invalid_argument("decimal must be a point, a comma or empty; got '" + decimal +
+                                                "'.");
                 std::vector<ColumnKind> list;
                 for (std::size_t j = 0; j < kinds.shape(0); ++j) {
                     if (kinds.data()[j] > 3)
@@ -93,9 +96,11 @@ static void bind_csv(nb::module_& m) {
                                                     std::to_string(kinds.data()[j]) + ".");
                     list.push_back(ColumnKind(kinds.data()[j]));
                 }
-                new (self) CsvParser(delimiter, list, missing_words(missing), target, line, word_bytes);
+                new (self) CsvParser(delimiter, list, missing_words(missing), target, line, word_bytes,
+                                     decimal.empty() ? char(0) : decimal[0]);
             },
-            "delimiter"_a, "kinds"_a.noconvert(), "missing"_a, "target"_a, "line"_a, "word_bytes"_a)
+            "delimiter"_a, "kinds"_a.noconvert(), "missing"_a, "target"_a, "line"_a, "word_bytes"_a,
+            "decimal"_a = "")
         .def("feed", &feed_csv, "text"_a.noconvert(), "at_end"_a, "numbers"_a.noconvert(),
              "codes"_a.noconvert(), "capacity"_a, "n_threads"_a = 1, "part_bytes"_a = 1 << 17)
         .def("next_block", &CsvParser::next_block)

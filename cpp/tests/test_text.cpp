@@ -50,6 +50,27 @@ static Parsed parse(const std::string& text, const Kinds& kinds, std::size_t ste
     return out;
 }
 
+static void numbers_as_people_write_them() {
+    const auto value = [](const char* text, char decimal) {
+        std::string plain;
+        const ParsedNumber number = written_number(text, decimal, plain);
+        return number.what == NumberIs::finite ? number.value : -1.0;
+    };
+    for (const char* text : {"1234567,5", "1.234.567,5", "1 234 567,5", "1'234'567,5",
+                             "1\xC2\xA0"
+                             "234\xC2\xA0"
+                             "567,5",
+                             "+1.234.567,5", "1234567,5e0"})
+        CHECK(value(text, ',') == 1234567.5);
+    CHECK(value("1,234,567.5", '.') == 1234567.5 && value("1,234", '.') == 1234 &&
+          value("1,234", ',') == 1.234);
+    CHECK(value(",5", ',') == 0.5 && value("7", ',') == 7 && value("1.234", ',') == 1234);
+    for (const char* text :
+         {"1.23", "1234.567,5", "1.234 567", "1,2,3", "1,5.2", ".234", "", "-", "1.2345", "1,2 345"})
+        CHECK(value(text, ',') == -1.0);
+    CHECK(value("1.5.2", '.') == -1.0 && value("12,34", '.') == -1.0);
+}
+
 static void rows_do_not_depend_on_pieces() {
     const std::string text =
         "1.5, a b ,\"x\"\"y,\n\"\r\n\n-2e-3,NA,\"\"\n  \n +.5 ,\xC3\xA9t\xC3\xA9, \"q\" \n7,?,end";
@@ -225,6 +246,7 @@ static void libsvm_rows_and_errors() {
 }
 
 void test_text() {
+    numbers_as_people_write_them();
     rows_do_not_depend_on_pieces();
     csv_errors_have_places();
     kinds_are_guessed();

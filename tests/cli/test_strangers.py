@@ -8,8 +8,8 @@ import pytest
 from support.command_line import running, write_flowers
 
 from maxmargin import io
+from maxmargin.table.odd_columns import warn_of_odd_columns
 from maxmargin.table.preparation import TablePreparation, TableWarning
-from maxmargin.table.written_numbers import warn_of_written_numbers
 
 
 @pytest.fixture
@@ -98,8 +98,8 @@ def test_kinds_that_the_model_has_are_not_offered_as_an_option(run, flowers, tmp
 def test_numbers_written_for_people_are_pointed_out(cell):
     table = TablePreparation().fit({"pay": [cell.format(i % 9 + 1) for i in range(40)]})
     with pytest.warns(TableWarning, match="'pay' is read as categorical"):
-        warn_of_written_numbers(table)
-    warn_of_written_numbers(table, declared={"pay"})  # silent
+        warn_of_odd_columns(table)
+    warn_of_odd_columns(table, declared={"pay"})  # silent
 
 
 def test_a_stray_word_among_numbers_is_pointed_out(run, tmp_path):
@@ -113,9 +113,9 @@ def test_a_stray_word_among_numbers_is_pointed_out(run, tmp_path):
     assert "--missing" in warning
 
 
-@pytest.mark.parametrize("word", ["a{}", "2024-01-{:02d}", "{}:30", "x{}%", "10.0.0.{}", "{}-{}", "+{} mm"])
+@pytest.mark.parametrize("word", ["a{}", "2024-13-{:02d}", "{}:30", "x{}%", "10.0.0.{}", "{}-{}", "+{} mm"])
 def test_words_with_digits_are_words(word):
-    warn_of_written_numbers(TablePreparation().fit({"code": [word.format(i % 20, 3) for i in range(40)]}))
+    warn_of_odd_columns(TablePreparation().fit({"code": [word.format(i % 20, 3) for i in range(40)]}))
 
 
 def test_long_labels_leave_the_tables_readable(run, tmp_path):

@@ -95,7 +95,7 @@ INTERNAL = {
         "sample",
         "shuffled_folds",
         "taken",
-        "warn_of_written_numbers",
+        "warn_of_odd_columns",
         "whole",
     },
     "training": {

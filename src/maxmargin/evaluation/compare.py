@@ -20,7 +20,7 @@ from sklearn.pipeline import Pipeline
 from ..data import check_number
 from ..io.readers import Block, Source
 from ..metrics import Interval, share_interval
-from ..table import TablePreparation, shuffled_folds, taken, whole
+from ..table import TablePreparation, roles_of, shuffled_folds, taken, whole
 from ..training import HeldOut, named_estimator
 from .answers import classifier_of
 
@@ -135,7 +135,7 @@ def compare(
         splits = _folds(numbers, folds, seed)
     n_turns = len(splits) * repeats * len(entries)
     for turn, (number, split) in enumerate((n, s) for n, s in enumerate(splits) for _ in range(repeats)):
-        rows = _Rows.of(block, *split)
+        rows = _Rows.of(block, roles_of(getattr(source, "declared", ())), *split)
         first = turn % len(entries)
         for place, entry in enumerate(entries[first:] + entries[:first]):
             if progress is not None:
@@ -180,9 +180,9 @@ class _Rows:
     test: np.ndarray  # numbers of the rows held out
 
     @classmethod
-    def of(cls, block: Block, train: np.ndarray, test: np.ndarray) -> _Rows:
+    def of(cls, block: Block, roles: dict[str, str], train: np.ndarray, test: np.ndarray) -> _Rows:
         rows, others = taken(block, train), taken(block, test)
-        preparation = TablePreparation().fit(rows)
+        preparation = TablePreparation(roles=roles or None).fit(rows)
         X, (test_X, _) = preparation.transform(rows), preparation.transform_noting(others)
         assert rows.target is not None
         assert others.target is not None

@@ -313,6 +313,7 @@ class UnlikeTraining:
     unseen: Counter[str] = field(default_factory=Counter)  # rows with a new word, by column
     gaps: Counter[str] = field(default_factory=Counter)  # missing values where training had none, by column
     extra: list[str] = field(default_factory=list)  # columns left out
+    no_dates: Counter[str] = field(default_factory=Counter)  # rows without a date in a column of dates
     shown: dict[str, list[str]] = field(default_factory=dict)  # a few of the new words
 
     def add(self, notices: Any) -> None:
@@ -320,6 +321,10 @@ class UnlikeTraining:
         if notices is None:
             return
         self.gaps.update(notices.gaps)
+        for column, words in notices.no_dates.items():
+            self.no_dates[column] += sum(words.values())
+            shown = dict.fromkeys([*self.shown.get(column, []), *words])
+            self.shown[column] = list(shown)[:MAX_SHOWN]
         self.extra = list(dict.fromkeys([*self.extra, *notices.extra]))
         for column, words in notices.unseen.items():
             self.unseen[column] += sum(words.values())
@@ -333,6 +338,11 @@ class UnlikeTraining:
             f"column {column!r} has values unseen in training in {n} rows, such as "
             f"{', '.join(map(repr, self.shown[column]))}"
             for column, n in self.unseen.items()
+        ]
+        notes += [
+            f"column {column!r} has values that are not dates in {n} rows, read as missing, such as "
+            f"{', '.join(map(repr, self.shown[column]))}"
+            for column, n in self.no_dates.items()
         ]
         notes += [
             f"column {column!r} has {n} missing values, but had none in training"

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..data import check_number
-from ..io.readers import Source
+from ..io.readers import Block, Source
 from ..metrics import Interval, share_interval
-from ..table import TablePreparation, sample, whole
+from ..table import TablePreparation, roles_of, sample, whole
 from ..training import plain
 
 __all__ = ["BudgetPoint", "CostPoint", "StudiedPath", "budget_path", "cost_path"]
@@ -141,7 +141,7 @@ def budget_path(
     given = {"validation_fraction": validate, "random_state": seed, **(parameters or {}), "budget": budget}
     if given["validation_fraction"] is None:
         raise ValueError("a path of budgets needs rows held out: validate must be a share between 0 and 1.")
-    model = SparseKernelClassifier(**given).fit(TablePreparation().fit_transform(block), block.target)
+    model = SparseKernelClassifier(**given).fit(_prepared(source, block), block.target)
     n_rows = round(model._training.held_out_weight)
     chosen = model.choose_budget(tolerance)
     path = {name: values.tolist() for name, values in model.budget_path_.items()}
@@ -154,6 +154,10 @@ def budget_path(
         "budget: expect slightly larger errors on new rows"
     ]
     return StudiedPath("budget", points, block.n_rows, notes, model)
+
+
+def _prepared(source: Source, block: Block) -> Any:
+    return TablePreparation(roles=roles_of(getattr(source, "declared", ())) or None).fit_transform(block)
 
 
 def _error_interval(score: float, n_rows: int) -> Interval:
@@ -220,7 +224,7 @@ def cost_path(
     kind = "C" if parameter_of(search._new_estimator(), "C") is not None else "alpha"
     if values is not None:
         search.set_params(**{f"{kind}s": values})
-    search.fit(TablePreparation().fit_transform(block), block.target)
+    search.fit(_prepared(source, block), block.target)
     return StudiedPath("cost", _cost_points(search, kind, block.n_rows), block.n_rows, notes, search)
 
 

@@ -1,24 +1,30 @@
 """Tables to matrices: ``TablePreparation``, its statistics, plans and blocks."""
 
 from .blocks import labels_of, n_bytes, sample, shuffled_folds, taken, whole
+from .dates import DatePlan
 from .frame_source import FrameSource
 from .given import is_plain_matrix, is_table
-from .plans import NumberPlan, WordsPlan
-from .preparation import TablePreparation
-from .written_numbers import warn_of_written_numbers
+from .numeric import NumberPlan
+from .odd_columns import warn_of_odd_columns
+from .plans import WordsPlan
+from .preparation import TablePreparation, roles_of
+from .texts import TextPlan
 
 __all__ = [
+    "DatePlan",
     "FrameSource",
     "NumberPlan",
     "TablePreparation",
+    "TextPlan",
     "WordsPlan",
     "is_plain_matrix",
     "is_table",
     "labels_of",
     "n_bytes",
+    "roles_of",
     "sample",
     "shuffled_folds",
     "taken",
-    "warn_of_written_numbers",
+    "warn_of_odd_columns",
     "whole",
 ]

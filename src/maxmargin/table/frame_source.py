@@ -13,6 +13,8 @@ from .given import given_table
 
 __all__ = ["FrameSource"]
 
+CATEGORY_TYPES = ("category", "Categorical", "Enum")  # of pandas and of polars
+
 
 class FrameSource:
     """The rows of a data frame of pandas or polars, or of a mapping from names to columns.
@@ -40,6 +42,8 @@ class FrameSource:
             Column(name, "words" if isinstance(column, Words) else "number")
             for name, column in self._features.items()
         )
+        types = {name: str(getattr(frame[name], "dtype", "")) for name in self._features}
+        self.declared = {name: "words" for name, kind in types.items() if kind.startswith(CATEGORY_TYPES)}
         self.n_features, self.n_rows = len(self.columns), table.n_rows
 
     def blocks(self, n_rows: int = BLOCK_ROWS) -> Iterator[Block]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from numbers import Real
 from typing import Any
 
@@ -128,13 +129,20 @@ def _column(name: str, values: Any) -> GivenColumn:
         return words_of(array.astype(str))
     if array.dtype.kind in "OUST":
         return _of_objects(name, array.astype(object, copy=False))
+    if array.dtype.kind == "M":
+        texts = np.array(
+            [short_date(text) for text in np.datetime_as_string(array, unit="us").tolist()], object
+        )
+        return words_of(texts, np.isnat(array))
     raise ValueError(
-        f"column {name!r} has values of type {array.dtype}; numbers and strings are accepted. Convert dates "
-        "and times to numbers, or drop the column."
+        f"column {name!r} has values of type {array.dtype}; numbers, strings and dates are accepted. Convert "
+        "the values, or drop the column."
     )
 
 
 def _to_numpy(values: Any) -> np.ndarray:
+    if getattr(getattr(values, "dtype", None), "time_zone", None):  # of polars, whose array would be in UTC
+        values = values.dt.to_string("%Y-%m-%dT%H:%M:%S%.6f%:z")
     return np.asarray(values.to_numpy() if hasattr(values, "to_numpy") else values)
 
 
@@ -148,6 +156,10 @@ def _of_objects(name: str, array: np.ndarray) -> GivenColumn:
     """Numbers with gaps, or words; a mixture of both is refused."""
     missing = np.fromiter((_is_missing(value) for value in array), bool, len(array))
     present = array[~missing]
+    if any(isinstance(value, date) for value in present):  # times of the clock are dates to Python, too
+        present = _dates_as_text(present)
+        array = array.copy()
+        array[~missing] = present
     if all(isinstance(value, Real) and not isinstance(value, bool | np.bool_) for value in present):
         out = np.full(len(array), np.nan)
         out[~missing] = present.astype(np.float64)
@@ -159,6 +171,18 @@ def _of_objects(name: str, array: np.ndarray) -> GivenColumn:
             "is either numeric or categorical. Convert all of it to strings, or to numbers."
         )
     return words_of(array, missing)
+
+
+def _dates_as_text(values: np.ndarray) -> np.ndarray:
+    texts = [short_date(v.isoformat()) if isinstance(v, date) else v for v in values]
+    out = np.empty(len(texts), dtype=object)
+    out[:] = texts
+    return out
+
+
+def short_date(text: str) -> str:
+    """A time of the clock in the form of ISO 8601, without a fraction and a time that are zero."""
+    return text.removesuffix(".000000").removesuffix("T00:00:00")
 
 
 def words_of(array: np.ndarray, missing: np.ndarray | None = None) -> Words:

@@ -23,14 +23,15 @@ class Notices:
     extra: list[str] = field(default_factory=list)  # columns left out
     unseen: dict[str, dict[str, int]] = field(default_factory=dict)  # words, and in how many rows
     gaps: dict[str, int] = field(default_factory=dict)  # missing values where training had none
+    no_dates: dict[str, dict[str, int]] = field(
+        default_factory=dict
+    )  # in columns of dates, and in how many rows
 
     def __add__(self, later: Notices) -> Notices:
-        unseen = {name: dict(words) for name, words in self.unseen.items()}
-        for name, words in later.unseen.items():
-            count(unseen.setdefault(name, {}), words)
         gaps = dict(self.gaps)
         count(gaps, later.gaps)
-        return Notices(list(dict.fromkeys([*self.extra, *later.extra])), unseen, gaps)
+        unseen, no_dates = _added(self.unseen, later.unseen), _added(self.no_dates, later.no_dates)
+        return Notices(list(dict.fromkeys([*self.extra, *later.extra])), unseen, gaps, no_dates)
 
     def text(self) -> str:
         """One sentence for each kind of notice; nothing if there is none."""
@@ -42,6 +43,11 @@ class Notices:
                 f"column {name!r} has {len(words)} value(s) unseen in training, in {sum(words.values())} "
                 f"row(s), which are encoded as no category: {_shown(list(words))}"
             )
+        for name, words in self.no_dates.items():
+            said.append(
+                f"column {name!r} has {len(words)} value(s) that are not dates, in {sum(words.values())} "
+                f"row(s), which are read as missing: {_shown(list(words))}"
+            )
         if self.gaps:
             rows = ", ".join(f"{name!r} ({n} rows)" for name, n in list(self.gaps.items())[:MAX_NAMES_SHOWN])
             said.append(
@@ -49,6 +55,14 @@ class Notices:
                 f"category is used: {rows}"
             )
         return "; ".join(said) + "." if said else ""
+
+
+def _added(some: dict[str, dict[str, int]], more: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:
+    """Counts of words by column, of both."""
+    out = {name: dict(words) for name, words in some.items()}
+    for name, words in more.items():
+        count(out.setdefault(name, {}), words)
+    return out
 
 
 def count(into: dict[str, int], more: dict[str, int]) -> None:

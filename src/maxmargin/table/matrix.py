@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,9 +10,12 @@ import numpy as np
 from scipy import sparse
 
 from ..io.readers import Words
+from .dates import DatePlan
 from .given import GivenTable
 from .matched import Notices, count
-from .plans import NumberPlan, Plan, WordsPlan
+from .numeric import NumberPlan
+from .plans import Plan, WordsPlan
+from .texts import TextPlan
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,12 @@ class TableMatrix:
             for j, plan in enumerate(plans)
             if isinstance(plan, WordsPlan) and plan.width
         ]
+        self.dates = [
+            (j, plan, int(offsets[j])) for j, plan in enumerate(plans) if isinstance(plan, DatePlan)
+        ]
+        self.texts = [
+            (j, plan, int(offsets[j])) for j, plan in enumerate(plans) if isinstance(plan, TextPlan)
+        ]
 
     def dense(self, table: GivenTable, start: int, stop: int, notices: Notices) -> np.ndarray:
         """Rows ``start`` to ``stop``."""
@@ -57,6 +66,10 @@ class TableMatrix:
         for places in self._word_places(table, start, stop, notices):
             rows = np.flatnonzero(places >= 0)
             out[rows, places[rows]] = 1.0
+        for first, part in self._date_parts(table, start, stop, notices):
+            out[:, first : first + part.shape[1]] = part
+        for first, rows in self._text_rows(table, start, stop, notices):
+            out[:, first : first + rows.shape[1]] = rows.toarray()
         return out
 
     def csr(self, table: GivenTable, start: int, stop: int, notices: Notices) -> Any:
@@ -76,7 +89,22 @@ class TableMatrix:
             ]
         words = self._word_places(table, start, stop, notices)
         entries += [_MatrixEntry(first, places, ones) for (_, _, first), places in zip(self.words, words)]
-        entries.sort(key=lambda entry: entry.first)
+        entries += [
+            _MatrixEntry(first + k, np.where(part[:, k] != 0.0, first + k, -1), part[:, k])
+            for first, part in self._date_parts(table, start, stop, notices)
+            for k in range(part.shape[1])
+        ]
+        out = self._of_entries(sorted(entries, key=lambda entry: entry.first), n)
+        for first, rows in self._text_rows(table, start, stop, notices):
+            text = sparse.csr_array(
+                (rows.data.astype(self.dtype), rows.indices + np.int32(first), rows.indptr), shape=out.shape
+            )
+            out = sparse.csr_array(out + text)  # no place is in both
+        return out
+
+    def _of_entries(self, entries: Sequence[_MatrixEntry], n: int) -> Any:
+        if not entries:
+            return sparse.csr_array((n, self.width), dtype=self.dtype)
         places = np.stack([entry.places for entry in entries], axis=1)
         values = np.stack([entry.values for entry in entries], axis=1)
         stored = places >= 0
@@ -129,3 +157,42 @@ class TableMatrix:
         new = {words.values[k]: int(n[k + 1]) for k in range(len(n) - 1) if n[k + 1]}
         if new:
             count(notices.unseen.setdefault(name, {}), new)
+
+    def _date_parts(
+        self, table: GivenTable, start: int, stop: int, notices: Notices
+    ) -> Iterator[tuple[int, np.ndarray]]:
+        """For each column of dates, its first column of the matrix, and the numbers of each row."""
+        for j, plan, first in self.dates:
+            values, codes, counts = _used(table.columns[j], start, stop)  # type: ignore[index]
+            rows, odd = plan.table(values)
+            if odd.any():
+                said = {values[k]: int(counts[k]) for k in np.flatnonzero(odd).tolist()}
+                count(notices.no_dates.setdefault(self.names[j], {}), said)
+            self._note_gaps(j, plan.missing, int(counts[-1]), notices)
+            yield first, rows[codes]
+
+    def _text_rows(
+        self, table: GivenTable, start: int, stop: int, notices: Notices
+    ) -> Iterator[tuple[int, Any]]:
+        """For each column of texts, its first column of the matrix, and the weights of each row, as CSR."""
+        for j, plan, first in self.texts:
+            values, codes, counts = _used(table.columns[j], start, stop)  # type: ignore[index]
+            self._note_gaps(j, plan.missing, int(counts[-1]), notices)
+            yield first, plan.table(values)[codes]
+
+    def _note_gaps(self, j: int, known: bool, n_missing: int, notices: Notices) -> None:
+        if n_missing and not known:
+            count(notices.gaps, {self.names[j]: n_missing})
+
+
+def _used(words: Any, start: int, stop: int) -> tuple[list[str], np.ndarray, np.ndarray]:
+    """The values of some rows, each once; of each row the place of its own, and how many rows each has.
+
+    A missing value has the place after the last one.
+    """
+    assert isinstance(words, Words)
+    codes = words.codes[start:stop]
+    used, places = np.unique(codes[codes >= 0], return_inverse=True)
+    out = np.full(len(codes), len(used), dtype=np.intp)
+    out[codes >= 0] = places
+    return [words.values[k] for k in used.tolist()], out, np.bincount(out, minlength=len(used) + 1)

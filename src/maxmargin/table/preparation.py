@@ -1,9 +1,10 @@
-"""From a table to a matrix: categories one-hot encoded, numbers imputed and standardised."""
+"""From a table to a matrix: one-hot categories, standardised numbers, dates as numbers, weighted words."""
 
 from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any, Self
 
@@ -16,14 +17,34 @@ from ..data import Advised, check_choice, check_number, checked_input
 from .given import GivenTable, given_matrix, given_table, is_table
 from .matched import Notices, matched, matched_sparse
 from .matrix import TableMatrix
-from .plans import NumberPlan, WordsPlan, plan_from_state, plan_state, plans_of
+from .numeric import NumberPlan
+from .plans import PlanLimits, plans_of
+from .states import state_of, with_state
 from .statistics import RunningTable
 
 ROWS_PER_FILL = 1 << 16
 DTYPES = ("float32", "float64")
+ROLES = ("category", "text")
 ACCEPTED = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "ensure_all_finite": "allow-nan"}
 MAX_DENSE_COLUMNS = 512  # a matrix of no more columns is dense in any case
 MIN_DENSE_SHARE = 0.25  # of entries that are not zero, from which on a wider one is
+
+
+def roles_of(declared: Collection[str], text: Collection[str] = ()) -> dict[str, str]:
+    """The roles of columns whose kind was declared, and of columns declared as free text.
+
+    Parameters
+    ----------
+    declared : collection of str, or mapping of them to their kinds
+    text : collection of str
+
+    Returns
+    -------
+    dict
+        For the parameter ``roles`` of :class:`TablePreparation`.
+    """
+    words = [name for name in declared if not isinstance(declared, Mapping) or declared[name] == "words"]
+    return dict.fromkeys(words, "category") | dict.fromkeys(text, "text")
 
 
 class TableWarning(Advised, UserWarning):
@@ -31,7 +52,7 @@ class TableWarning(Advised, UserWarning):
 
 
 class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Prepare a table: one-hot categories, standardised numbers, missing values imputed and marked.
+    """Prepare a table: one-hot categories, standardised numbers, missing values marked, dates, free text.
 
     A numeric column becomes ``(x - mean) / scale``, from the values present in training; ``scale`` is the
     standard deviation over the root of the share of values that are not the minimum (or not the maximum, if
@@ -42,6 +63,11 @@ class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     missing in training, there is a column for that. An unseen category goes to the column of all others, or
     is all zeros without one. Columns that are constant, have no value, or have only different categories are
     dropped and named in ``dropped_``. The kind of a column is open until its first value is seen.
+
+    A column all of whose values are dates, written with or without a time and a zone, becomes year, month,
+    weekday, hour and days since the first date, each standardised (:class:`DatePlan`). A column of free text,
+    values of several words that are mostly different, becomes TF-IDF weights of its ``max_text_words`` most
+    frequent words (:class:`TextPlan`); writings without spaces, such as Japanese, give pairs of characters.
 
     A CSR matrix stays one: each column is divided by its largest absolute value, zeros stay zeros, and no
     column is dropped. Otherwise the matrix is dense with at most 512 columns, or where a quarter of the
@@ -56,6 +82,10 @@ class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     max_words : int, default=100
         Categories of a column that get a column of their own.
+    max_text_words : int, default=2000
+        Words of a column of free text that get a column of their own.
+    roles : mapping of str to {"category", "text"}, optional
+        What columns of words are, whatever they contain: categories, or free text.
     dtype : {"float64", "float32"}, default="float32"
         Of the matrix. Statistics are float64 in any case.
 
@@ -63,7 +93,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     layout_ : {"table", "matrix", "sparse"}
         What it was fitted to: named columns, a dense matrix, or a CSR matrix.
-    plans_ : list of NumberPlan and WordsPlan
+    plans_ : list of NumberPlan, WordsPlan, DatePlan and TextPlan
         What becomes of each column; empty for a CSR matrix.
     scale_ : ndarray of shape (n_features_in_,)
         What columns of a CSR matrix are divided by; empty otherwise.
@@ -88,8 +118,17 @@ class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     (3, 3)
     """
 
-    def __init__(self, *, max_words: int = 100, dtype: str = "float32") -> None:
+    def __init__(
+        self,
+        *,
+        max_words: int = 100,
+        max_text_words: int = 2000,
+        roles: Mapping[str, str] | None = None,
+        dtype: str = "float32",
+    ) -> None:
         self.max_words = max_words
+        self.max_text_words = max_text_words
+        self.roles = roles
         self.dtype = dtype
 
     # ---- fitting ----
@@ -123,6 +162,9 @@ class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self
         """
         check_number("max_words", self.max_words, at_least=1, integer=True)
+        check_number("max_text_words", self.max_text_words, at_least=1, integer=True)
+        for role in (self.roles or {}).values():
+            check_choice("roles", role, ROLES)
         check_choice("dtype", self.dtype, DTYPES)
         if hasattr(self, "layout_") and not hasattr(self, "_running"):
             raise ValueError(
@@ -148,7 +190,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.n_features_in_, self.n_samples_seen_ = table.n_columns, 0
         if table.names is not None:
             self.feature_names_in_ = np.array(table.names, dtype=object)
-        self._running = RunningTable(table)
+        self._running = RunningTable(table, self.roles)
         return table
 
     def _plan(self) -> None:
@@ -159,9 +201,8 @@ class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             self.scale_ = np.where(largest > 0.0, largest, 1.0)
             return
         names = self._names_in()
-        for name, (plan, dropped) in zip(
-            names, plans_of(self._running, self.n_samples_seen_, self.max_words)
-        ):
+        limits = PlanLimits(self.max_words, self.max_text_words)
+        for name, (plan, dropped) in zip(names, plans_of(self._running, self.n_samples_seen_, limits)):
             self.plans_.append(plan)
             if dropped is not None:
                 self.dropped_[name] = dropped
@@ -245,7 +286,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if self.layout_ == "sparse":
             return False
         n_out = self.n_features_out_
-        stored = sum(plan.kept if isinstance(plan, NumberPlan) else plan.width > 0 for plan in self.plans_)
+        stored = sum(plan.n_stored for plan in self.plans_)
         return n_out <= MAX_DENSE_COLUMNS or stored >= MIN_DENSE_SHARE * n_out
 
     @property
@@ -254,7 +295,9 @@ class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         size = np.dtype(self.dtype).itemsize
         if self.layout_ == "sparse":
             return self._running.extent.n_stored / self.n_samples_seen_ * (size + 4)
-        return float(self.n_features_out_ * size if self.is_dense_ else len(self.plans_) * (size + 4))
+        if self.is_dense_:
+            return float(self.n_features_out_ * size)
+        return sum(max(1.0, plan.n_stored) for plan in self.plans_) * (size + 4)
 
     @property
     def kinds_(self) -> dict[str, str]:
@@ -293,7 +336,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             matrix, notices = matched_sparse(table, self.n_features_in_, growing)
             return replace(table, matrix=matrix), notices
         kinds: list[str | None] = [
-            "words" if isinstance(plan, WordsPlan) else "number" for plan in self.plans_
+            "number" if isinstance(plan, NumberPlan) else "words" for plan in self.plans_
         ]
         if growing:
             kinds = [None if j in self._running.open else kind for j, kind in enumerate(kinds)]
@@ -334,39 +377,5 @@ class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         TablePreparation
         """
         check_choice("dtype", state["dtype"], DTYPES)
-        return with_state(cls(max_words=state["max_words"], dtype=state["dtype"]), state)
-
-
-def state_of(preparation: Any) -> dict[str, Any]:
-    """All that prediction needs."""
-    names = getattr(preparation, "feature_names_in_", None)
-    return {
-        "max_words": int(preparation.max_words),
-        "dtype": preparation.dtype,
-        "layout": preparation.layout_,
-        "n_features": int(preparation.n_features_in_),
-        "n_samples": int(preparation.n_samples_seen_),
-        "names": None if names is None else names.tolist(),
-        "plans": [plan_state(plan) for plan in preparation.plans_],
-        "dropped": dict(preparation.dropped_),
-        "scale": preparation.scale_,
-    }
-
-
-def with_state(out: Any, state: dict[str, Any]) -> Any:
-    """The preparation ``out``, new, with a state that is checked."""
-    check_choice("layout", state["layout"], ("table", "matrix", "sparse"))
-    out.layout_, out.n_features_in_ = state["layout"], int(state["n_features"])
-    out.n_samples_seen_, out.dropped_ = int(state["n_samples"]), dict(state["dropped"])
-    out.plans_ = [plan_from_state(plan) for plan in state["plans"]]
-    out.scale_ = np.asarray(state["scale"], dtype=np.float64)
-    is_sparse, names, n = out.layout_ == "sparse", state["names"], out.n_features_in_
-    lengths = len(out.plans_), len(out.scale_), -1 if names is None else len(names)
-    wanted = (0 if is_sparse else n, n if is_sparse else 0, n if out.layout_ == "table" else -1)
-    if lengths != wanted or not ((out.scale_ > 0.0) & np.isfinite(out.scale_)).all():
-        raise ValueError(f"the state of a TablePreparation does not fit its {n} columns.")
-    if names is not None:
-        if len(set(names)) < n or not all(isinstance(name, str) for name in names):
-            raise ValueError("the state of a TablePreparation must have different strings as names.")
-        out.feature_names_in_ = np.array(names, dtype=object)
-    return out
+        given = {name: state[name] for name in ("max_text_words", "roles") if name in state}
+        return with_state(cls(max_words=state["max_words"], dtype=state["dtype"], **given), state)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -13,7 +13,7 @@ from ..data import check_flag, check_number
 from ..io.models import fingerprint
 from ..io.readers import BLOCK_ROWS, Source
 from ..methods.blocks import fits_blocks
-from ..table import FrameSource, TablePreparation, is_table, warn_of_written_numbers
+from ..table import FrameSource, TablePreparation, is_table, warn_of_odd_columns
 from .all_rows import AllRowsTraining
 from .gather import Gathering
 from .in_memory import Outcome, Request, Training
@@ -71,6 +71,7 @@ def train(
     cost: Mapping[str, Any] | None = None,
     group: str | None = None,
     time: str | None = None,
+    text: Sequence[str] = (),
     client: Any = None,
     persist: bool = False,
     callback: Callable[[Progress], object] | None = None,
@@ -125,6 +126,9 @@ def train(
         A column that is not a feature: rows with the same value are held out together.
     time : str, optional
         A column of numbers or dates that is not a feature: the latest rows are held out.
+    text : sequence of str
+        Columns to read as free text, whatever they contain. Without it, columns of several words that are
+        mostly different are.
     client : distributed.Client, optional
         Fit to all rows in passes on its workers, each of which reads whole files; with the blocks of one
         machine, and the same bits. For models that have ``fit_blocks``.
@@ -167,6 +171,7 @@ def train(
         block_rows,
         sample,
         cost,
+        text=tuple(text),
     )
     request.held_out()  # refuse bad values before the file is read
     check_decidable(cost, request.estimator(), validate)
@@ -204,10 +209,10 @@ def _gathered(
     request: Request, reporter: Reporter, source: Source, digest: Digest
 ) -> tuple[dict[str, Any], TablePreparation, Outcome]:
     """Rows in memory: all of them, or a sample; or all rows in passes over the file, if they do not fit."""
-    limit, preparation = ROWS_MEMORY_SHARE * request.memory_mb * 2**20, TablePreparation()
+    limit, preparation = ROWS_MEMORY_SHARE * request.memory_mb * 2**20, request.preparation(source)
     found = Gathering(request.held_out(), preparation, limit, request.seed, reporter).read(source)
     request.check_costs(found)
-    warn_of_written_numbers(preparation, getattr(source, "declared", ()))
+    warn_of_odd_columns(preparation, getattr(source, "declared", ()))
     data = data_record(source, found, preparation)
     if found.share < 1.0 and not request.sample and request.kind.name == AUTO_MODEL:
         request = replace(request, kind=model_kind(MODEL_WITHOUT_ROWS_IN_MEMORY))
@@ -234,10 +239,10 @@ def _cluster_way(request: Request, client: Any, persist: bool, other_way: bool) 
 
         if request.kind.name == AUTO_MODEL:
             request = replace(request, kind=model_kind(MODEL_WITHOUT_ROWS_IN_MEMORY))
-        preparation = TablePreparation()
+        preparation = request.preparation(source)
         found = Gathering(request.held_out(), preparation, None, request.seed, reporter).read(source)
         request.check_costs(found)
-        warn_of_written_numbers(preparation, getattr(source, "declared", ()))
+        warn_of_odd_columns(preparation, getattr(source, "declared", ()))
         data = data_record(source, found, preparation) | {"n_rows_kept": found.n_rows, "share_kept": 1.0}
         training = ClusterTraining(request, reporter, source, client, persist)
         return data, preparation, training.run(found, preparation)

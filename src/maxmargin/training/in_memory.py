@@ -11,9 +11,9 @@ import numpy as np
 from scipy import sparse
 
 from ..checkpoints import Checkpoint
-from ..io.readers import BLOCK_ROWS
+from ..io.readers import BLOCK_ROWS, Source
 from ..metrics import Costs
-from ..table import TablePreparation
+from ..table import TablePreparation, roles_of
 from .gather import Gathered, KeptRows
 from .held_out import HeldOut
 from .leaks import (
@@ -50,10 +50,17 @@ class Request:
     sample: bool = False  # train on a sample of the rows if they do not all fit in memory
     cost: Mapping[str, Any] | None = None  # of errors, for a decision
     split: Split | None = None  # what is held out instead of a share of each class
+    text: tuple[str, ...] = ()  # columns of free text, whatever they contain
 
     def held_out(self) -> HeldOut | Split:
         """Which rows are held out, as the rows go by."""
         return HeldOut(self.validate, self.seed) if self.split is None else self.split
+
+    def preparation(self, source: Source) -> TablePreparation:
+        """Not fitted; columns that are declared have their roles."""
+        if lost := [name for name in self.text if name not in [c.name for c in source.columns or ()]]:
+            raise ValueError(f"there is no column {lost[0]!r} to be read as text.")
+        return TablePreparation(roles=roles_of(getattr(source, "declared", ()), self.text) or None)
 
     def check_costs(self, found: Gathered) -> None:
         """Refuse costs that are not about the classes of the file, before any fit."""

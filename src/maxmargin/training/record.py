@@ -15,7 +15,7 @@ import numpy as np
 from .. import json_values
 from .._native import ThreadPool
 from ..io.readers import Source
-from ..table import TablePreparation
+from ..table import DatePlan, TablePreparation, TextPlan
 from .gather import Gathered
 
 HASH_CHUNK_BYTES = 1 << 20
@@ -69,11 +69,27 @@ def data_record(source: Source, found: Gathered, preparation: TablePreparation) 
         "n_left_out": sum(len(options.get(name, ())) for name in ("drop", "ids")),
         "columns": None if columns is None else [{"name": c.name, "kind": c.kind} for c in columns],
         "dropped": dict(preparation.dropped_),
+        "dates": _dates(preparation),
+        "texts": _texts(preparation),
         "n_features_out": int(preparation.n_features_out_),
         "target": source.target,
         "class_counts": found.class_counts(),
         "options": options,
     }
+
+
+def _dates(preparation: TablePreparation) -> dict[str, list[str]]:
+    """Of each column of dates, the numbers that they became."""
+    names = getattr(preparation, "feature_names_in_", ())
+    plans = [(str(name), plan) for name, plan in zip(names, preparation.plans_)]
+    return {name: plan.used(name) for name, plan in plans if isinstance(plan, DatePlan)}
+
+
+def _texts(preparation: TablePreparation) -> dict[str, int]:
+    """Of each column of free text, how many words are told apart."""
+    names = getattr(preparation, "feature_names_in_", ())
+    plans = [(str(name), plan) for name, plan in zip(names, preparation.plans_)]
+    return {name: len(plan.words) for name, plan in plans if isinstance(plan, TextPlan)}
 
 
 def fit_record(estimator: Any, rows: np.ndarray) -> dict[str, Any]:

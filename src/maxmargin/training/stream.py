@@ -26,7 +26,7 @@ from ..checkpoints import (
 )
 from ..io.models import load, read_record, save
 from ..io.readers import Block, Source
-from ..table import TablePreparation, labels_of, taken, warn_of_written_numbers
+from ..table import labels_of, taken, warn_of_odd_columns
 from .gather import Gathered, Gathering, timed_blocks
 from .held_out import HeldOut
 from .in_memory import Outcome, Request
@@ -89,10 +89,11 @@ class StreamTraining:
         if checkpoint is not None and checkpoint.resume and checkpoint.exists():
             identity = self._identity(source, digest)
             return read_point(checkpoint.path, identity), identity
-        preparation, request = TablePreparation(), self.request
+        request = self.request
+        preparation = request.preparation(source)
         found = Gathering(request.held_out(), preparation, None, request.seed, self.reporter).read(source)
         request.check_costs(found)
-        warn_of_written_numbers(preparation, getattr(source, "declared", ()))
+        warn_of_odd_columns(preparation, getattr(source, "declared", ()))
         data = data_record(source, found, preparation) | {"n_rows_kept": 0, "share_kept": 0.0}
         model = Pipeline([("table", preparation), ("model", request.estimator())])
         self.classes = _classes(found)
@@ -111,6 +112,7 @@ class StreamTraining:
                 "validate": description(request.validate),
             }
             | ({} if request.split is None else {"rows held out": request.split.text})
+            | ({} if not request.text else {"columns of text": ", ".join(request.text)})
         )
 
     def _blocks(self, source: Source, held_out: HeldOut | Split) -> Iterator[tuple[Block, np.ndarray]]:

@@ -78,14 +78,18 @@ def _columns(fitted: Any) -> list[dict[str, Any]] | None:
     if getattr(prepared, "layout_", None) != "table":
         return None
     return [
-        {"name": name, "kind": kind, "becomes": _becomes(plan.width, kind, prepared.dropped_.get(name))}
+        {"name": name, "kind": kind, "becomes": _becomes(name, plan, kind, prepared.dropped_.get(name))}
         for (name, kind), plan in zip(prepared.kinds_.items(), prepared.plans_)
     ]
 
 
-def _becomes(width: int, kind: str, dropped: str | None) -> str:
+def _becomes(name: str, plan: Any, kind: str, dropped: str | None) -> str:
     if dropped is not None:
         return f"left out: {dropped}"
     if kind == "number":
-        return "standardised" if width == 1 else "standardised, plus a missing-value indicator"
-    return f"{width} indicators"
+        return "standardised" if plan.width == 1 else "standardised, plus a missing-value indicator"
+    if hasattr(plan, "used"):
+        return ", ".join(used.removeprefix(f"{name}: ") for used in plan.used(name))
+    if hasattr(plan, "idf"):
+        return f"weights of {len(plan.words):,} words"
+    return f"{plan.width} indicators"

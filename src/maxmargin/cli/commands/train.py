@@ -20,6 +20,7 @@ from ..frame import (
     UsageError,
     bar,
     check_out,
+    listed,
     worded,
 )
 from ..frame import texts as summary
@@ -56,6 +57,10 @@ class ModelOptions:
     ] = None
     time: Annotated[
         str | None, Parameter(help="Hold out the latest rows by this column of numbers or dates.")
+    ] = None
+    text: Annotated[
+        str | None,
+        Parameter(help="Columns of free text, such as notes; without it, long and mostly different values."),
     ] = None
     cost: Annotated[
         list[str] | None,
@@ -200,6 +205,7 @@ def _trained(
                 cost=cost_from_text(options.cost) if options.cost else None,
                 group=options.group,
                 time=options.time,
+                text=listed(options.text or ""),
                 client=client,
                 persist=persist,
                 callback=TrainingProgress(line),

@@ -8,7 +8,7 @@ from .drift_texts import drift_parts
 from .messages import EXIT_FAILED, EXIT_OK, Interrupted, UsageError, check_out, worded
 from .output import Show, facts, standard_output, table
 from .progress import Bar, TrainingProgress, bar
-from .reading import Reading
+from .reading import Reading, listed
 from .texts import between, number, parts_of, percent
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "column_parts",
     "drift_parts",
     "facts",
+    "listed",
     "number",
     "parts_of",
     "percent",

@@ -37,7 +37,13 @@ class Reading:
     ] = None
     delimiter: Annotated[str | None, Parameter(help="Field separator: a character, or tab.")] = None
     missing: Annotated[str | None, Parameter(help="Values that mean missing, separated by commas.")] = None
-
+    encoding: Annotated[
+        str | None, Parameter(help="Encoding of a text file, such as latin-1 or shift_jis [utf-8].")
+    ] = None
+    decimal: Annotated[
+        str | None,
+        Parameter(help="Decimal sign of numbers in groups: , for 1.234,5 (or 1 234,5); . for 1,234.5."),
+    ] = None
     words: Annotated[
         str | None, Parameter(help="Columns to read as categorical whatever they contain, such as zip,code.")
     ] = None
@@ -60,21 +66,23 @@ class Reading:
         given = {
             "target": self.target,
             "format": self.format,
-            "names": None if self.names is None else _listed(self.names),
+            "names": None if self.names is None else listed(self.names),
             "header": self.header,
             "delimiter": "\t" if self.delimiter in ("tab", "\\t") else self.delimiter,
             "missing": None if self.missing is None else self.missing.split(","),
+            "encoding": self.encoding,
+            "decimal": self.decimal,
             "kinds": self._kinds() or None,
             "data": self.array,
-            "drop": None if self.drop is None else _listed(self.drop),
-            "ids": None if self.id is None else _listed(self.id),
+            "drop": None if self.drop is None else listed(self.drop),
+            "ids": None if self.id is None else listed(self.id),
             "zero_based": self.zero_based,
         }
         return {name: value for name, value in given.items() if value is not None}
 
     def _kinds(self) -> dict[str, str]:
-        words = dict.fromkeys(_listed(self.words or ""), "words")
-        numbers = dict.fromkeys(_listed(self.numbers or ""), "number")
+        words = dict.fromkeys(listed(self.words or ""), "words")
+        numbers = dict.fromkeys(listed(self.numbers or ""), "number")
         if both := sorted(words.keys() & numbers.keys()):
             raise UsageError(f"--words and --numbers both name {', '.join(both)}; name it in one of them.")
         return words | numbers
@@ -97,7 +105,7 @@ class Reading:
         return open_like_training(path, model, record, given=self.options(), with_target=target)
 
 
-def _listed(names: str) -> list[str]:
+def listed(names: str) -> list[str]:
     """``a,b,c`` or ``@FILE``: the names in a file are separated by commas or lines."""
     if not names.startswith("@"):
         return [name.strip() for name in names.split(",")] if names else []

@@ -54,9 +54,21 @@ def data_facts(record: Record) -> dict[str, object]:
         "rows": rows_text(data),
         "features": features,
         "left out": "; ".join(f"{name} ({why})" for name, why in dropped.items()) or None,
+        "dates": dates_text(data.get("dates") or {}),
+        "free text": "; ".join(f"{name}: {n:,} words" for name, n in (data.get("texts") or {}).items())
+        or None,
         "target": data.get("target"),
         "classes": classes_text(counts) if counts else None,
     }
+
+
+def dates_text(dates: Mapping[str, Sequence[str]]) -> str | None:
+    """``when: month, weekday, days since 2026-01-30; ...``."""
+    said = [
+        f"{name}: {', '.join(used.removeprefix(f'{name}: ') for used in numbers)}"
+        for name, numbers in dates.items()
+    ]
+    return "; ".join(said) or None
 
 
 def model_facts(record: Record) -> dict[str, object]:

@@ -222,7 +222,8 @@ def _table(graph: Graph, step: Any, X: str) -> str:
     elif any(not hasattr(plan, "scale") for plan in step.plans_):
         words = [name for name, kind in step.kinds_.items() if kind == "words"]
         raise ValueError(
-            f"a table with categorical columns cannot be exported to ONNX, whose input is a matrix: {words}."
+            "a table with columns of words, dates or text cannot be exported to ONNX, whose input is a "
+            f"matrix of numbers: {words}."
         )
     else:
         plans = step.plans_

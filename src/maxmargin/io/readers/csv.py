@@ -47,11 +47,12 @@ class CsvSource:
         header: bool | None,
         delimiter: str | None,
         missing: Sequence[str],
+        decimal: str | None = None,
         kinds: Mapping[str, Kind] | None,
     ) -> None:
         self._file, self.name = file, str(file.path)
         self._header = read_header(file, names, header, delimiter)
-        self._missing = list(missing)
+        self._missing, self._decimal = list(missing), decimal
         names_found = self._header.names
         self._position = find_target(file.path, target, names_found, advice_on_columns(names_found))
         self._names_given = names is not None
@@ -95,6 +96,7 @@ class CsvSource:
     def options(self) -> dict[str, Any]:
         """Arguments with which ``open_source`` reads another file as this one was read."""
         header: CsvHeader = self._header
+        given = {"encoding": self._file.encoding, "decimal": self._decimal}
         return {
             "format": "csv",
             "delimiter": header.delimiter,
@@ -103,7 +105,7 @@ class CsvSource:
             "target": self.target,
             "missing": self._missing,
             "kinds": {column.name: column.kind for column in self.columns},
-        }
+        } | {name: value for name, value in given.items() if value is not None}
 
     def blocks(self, n_rows: int = BLOCK_ROWS) -> Iterator[Block]:
         """The rows, at most ``n_rows`` at a time; fewer if a block would take more than 64 MiB."""
@@ -149,7 +151,8 @@ class CsvSource:
         codes = np.array([_PARSER_CODES[kind] for kind in kinds], dtype=np.uint8)
         target = -1 if self._position is None else self._position
         delimiter, line = self._header.delimiter, self._header.line
-        return _native.CsvParser(delimiter, codes, self._missing, target, line, MAX_BLOCK_BYTES)
+        rules = (self._missing, target, line, MAX_BLOCK_BYTES, self._decimal or "")
+        return _native.CsvParser(delimiter, codes, *rules)
 
     def _pieces(self) -> Any:
         return self._file.pieces(skip=self._header.n_bytes)

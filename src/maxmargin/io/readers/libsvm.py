@@ -111,7 +111,7 @@ class LibsvmSource:
             "zero_based": self._zero_based,
             "missing": self._missing,
             "kinds": {LABEL: self._label_kind},
-        }
+        } | ({} if self._file.encoding is None else {"encoding": self._file.encoding})
 
     def blocks(self, n_rows: int = BLOCK_ROWS) -> Iterator[Block]:
         """The rows, at most ``n_rows`` at a time, fewer if they have more than four million entries."""

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from .chosen import chosen
+from .encodings import checked_encoding
+from .errors import DataFormatError
 from .table import Kind, Source
 from .text import DataFile, Limits
 
@@ -54,6 +56,8 @@ def open_source(
     header: bool | None = None,
     delimiter: str | None = None,
     missing: Sequence[str] = DEFAULT_MISSING,
+    encoding: str | None = None,
+    decimal: str | None = None,
     kinds: Mapping[str, Kind] | None = None,
     n_features: int | None = None,
     zero_based: bool = False,
@@ -92,6 +96,12 @@ def open_source(
     missing : sequence of str
         Values that mark missing values in text files: NaN in a numeric column, code -1 in a categorical one.
         A label must not be missing.
+    encoding : str, optional
+        Of a text file, such as "latin-1", "cp1252", "shift_jis" or "utf-16"; UTF-8 by default.
+    decimal : {",", "."}, optional
+        The decimal sign of numbers that may have groups of three digits: with "," a CSV file may have
+        "1.234,5", "1 234,5" and "1'234,5", with "." it may have "1,234.5". By default numbers have a decimal
+        point and no groups.
     kinds : mapping from names to {"number", "words"}, optional
         Kinds of columns of a CSV file, numeric or categorical. Other columns are numeric if all their
         non-missing values are numbers, which takes a pass over the whole file. For LIBSVM text,
@@ -122,8 +132,8 @@ def open_source(
     CSV follows RFC 4180: a field in double quotes may contain delimiters, line ends and doubled quotes.
     A first column without a name, as pandas writes, is an index and is left out.
     Blanks around unquoted fields are stripped, blank lines are skipped, lines end in \\n or
-    \\r\\n, and text is UTF-8. Numbers are decimal (``-1.5e3``), read to the nearest
-    double, and must be finite. Quoted fields follow the same rules for numbers and missing values.
+    \\r\\n, and text is UTF-8 unless ``encoding`` is given. Numbers are decimal (``-1.5e3``), read to the
+    nearest double, and must be finite. Quoted fields follow the same rules for numbers and missing values.
 
     Examples
     --------
@@ -133,22 +143,24 @@ def open_source(
     """
     options = {name: value for name, value in locals().items() if name != "path"}
     _check_rules(names, missing, delimiter, n_features, drop, ids)
+    check_decimal(decimal)
     if not isinstance(path, str | os.PathLike) or (has_magic(str(path)) and not Path(path).exists()):
         from .several import open_several
 
         return open_several(path, options)
     where = Path(path)
-    file = DataFile(where, Limits(max_row_bytes, max_bytes, max_ratio))
+    file = DataFile(where, Limits(max_row_bytes, max_bytes, max_ratio), checked_encoding(encoding))
     found = format or _format(file, bool(names or header is not None or delimiter))
     if found not in FORMATS:
         raise ValueError(f"format must be one of {list(FORMATS)}; got {format!r}.")
+    _check_text_only(where, found, file.encoding, decimal)
     if found in ("csv", "tsv"):
         from .csv import CsvSource
         from .csv_dialect import INDEX_NAME
 
         if delimiter is None and found == "tsv":
             delimiter = "\t"
-        rules: dict[str, Any] = {"names": names, "header": header, "delimiter": delimiter}
+        rules: dict[str, Any] = {"names": names, "header": header, "delimiter": delimiter, "decimal": decimal}
         text = CsvSource(file, target=target, missing=missing, kinds=kinds, **rules)
         if text.names[0] == INDEX_NAME and text.target != INDEX_NAME and INDEX_NAME not in ids:
             drop = (*drop, INDEX_NAME)
@@ -165,6 +177,20 @@ def open_source(
     from .npz import NpzSource
 
     return chosen(NpzSource(file, data=data, target=target), drop, ids)
+
+
+def _check_text_only(path: Path, form: str, encoding: str | None, decimal: str | None) -> None:
+    """Refuse rules of text for a file that has none."""
+    if encoding is not None and form in ("parquet", "npz"):
+        raise DataFormatError(f"a file of the format {form} has no encoding", name=path)
+    if decimal is not None and form not in ("csv", "tsv"):
+        raise DataFormatError(f"a decimal sign is for CSV files, and this is {form}", name=path)
+
+
+def check_decimal(decimal: str | None) -> None:
+    """Refuse what is neither a point nor a comma."""
+    if decimal not in (None, ".", ","):
+        raise ValueError(f"decimal must be ',' or '.'; got {decimal!r}.")
 
 
 def _check_rules(

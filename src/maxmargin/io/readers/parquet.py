@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -12,6 +13,8 @@ import numpy as np
 from .errors import DataFormatError, unknown_column
 from .table import BLOCK_ROWS, Block, Column, Kind, Words, find_target, join, rows_per_block, text_labels
 from .text import DataFile
+
+_ZERO_FRACTION = re.compile(r"\.0+(?=Z?$)")
 
 
 def _pyarrow() -> tuple[Any, Any]:
@@ -28,8 +31,8 @@ def _pyarrow() -> tuple[Any, Any]:
 class ParquetSource:
     """A Parquet file, open for reading; see ``open_source`` for the rules.
 
-    Integers, floating-point numbers, decimals and booleans are numeric; strings and dictionaries of strings
-    are categorical. Nulls and NaN are missing values.
+    Integers, floating-point numbers, decimals and booleans are numeric; strings, dictionaries of strings,
+    dates and times of the clock (as text) are categorical. Nulls and NaN are missing values.
     """
 
     def __init__(self, file: DataFile, *, target: str | int | None, kinds: Mapping[str, Kind] | None) -> None:
@@ -53,7 +56,12 @@ class ParquetSource:
             for name in names
             if name != self.target
         )
-        self._words_read = [name for name in names if self._kind(name, schema.field(name).type) == "words"]
+        self._words_read = [
+            name
+            for name in names
+            if self._kind(name, schema.field(name).type) == "words"
+            and not self._is_date(schema.field(name).type)
+        ]
         self._check_declared(kinds or {})
 
     @contextmanager
@@ -73,17 +81,20 @@ class ParquetSource:
             return "words"
         if types.is_dictionary(kind):
             kind = kind.value_type
-        if types.is_string(kind) or types.is_large_string(kind):
+        if types.is_string(kind) or types.is_large_string(kind) or self._is_date(kind):
             return "words"
         numeric = (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean, types.is_null)
         if any(is_kind(kind) for is_kind in numeric):
             return "number"
         raise DataFormatError(
-            f"its type is {kind}, but numbers, booleans and strings are accepted",
+            f"its type is {kind}, but numbers, booleans, strings and dates are accepted",
             name=self._path,
             place=f"column {name!r}",
             remedy="convert the column, or leave it out",
         )
+
+    def _is_date(self, kind: Any) -> bool:
+        return bool(self._arrow.types.is_date(kind) or self._arrow.types.is_timestamp(kind))
 
     def _check_declared(self, kinds: Mapping[str, Kind]) -> None:
         found: dict[str, Kind] = {column.name: column.kind for column in self.columns}
@@ -141,6 +152,9 @@ class ParquetSource:
         return Block(features, target, first, batch.num_rows)
 
     def _words(self, values: Any, name: str | None) -> Words:
+        dates = self._is_date(values.type)
+        if dates:
+            values = values.cast(self._arrow.string())
         if not self._arrow.types.is_dictionary(values.type):
             values = values.dictionary_encode()
         codes = values.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
@@ -150,6 +164,8 @@ class ParquetSource:
             raise DataFormatError(
                 f"a value is not valid UTF-8 ({error})", name=self._path, place=f"column {name!r}"
             ) from None
+        if dates:
+            table = [_short_date(text) for text in table]
         met, places = np.unique(codes[codes >= 0], return_index=True)
         order = met[
             np.argsort(np.flatnonzero(codes >= 0)[places])
@@ -185,9 +201,14 @@ class ParquetSource:
                 place=f"row {row}, column {self.target!r}",
                 remedy="remove the row",
             )
-        if self.target in self._words_read:
+        if self.target in self._words_read or self._is_date(values.type):
             return text_labels(self._words(values, self.target), self.name, self.target)
         values = self._plain(values)
         if self._arrow.types.is_decimal(values.type):
             values = values.cast(self._arrow.float64())
         return values.to_numpy(zero_copy_only=False)
+
+
+def _short_date(text: str) -> str:
+    """A time of the clock without a fraction and a time that are zero."""
+    return _ZERO_FRACTION.sub("", text).removesuffix(" 00:00:00")

@@ -15,6 +15,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from .encodings import Utf8Stream, likely_encoding
 from .errors import DataFormatError
 
 PIECE_BYTES = 1 << 22  # enough for several threads to parse at once
@@ -65,6 +66,7 @@ class DataFile:
 
     path: Path
     limits: Limits = field(default_factory=Limits)
+    encoding: str | None = None  # of text; None for UTF-8
 
     def __post_init__(self) -> None:
         self._seen = self._signature()
@@ -95,10 +97,13 @@ class DataFile:
             kind = compression(raw.read(10))
             raw.seek(0)
             if kind is None:
-                yield Pieces(self, raw, raw, skip)
+                yield Pieces(self, raw, self._recoded(raw), skip)
                 return
             with gzip.GzipFile(fileobj=raw) if kind == "gzip" else bz2.BZ2File(raw) as stream:
-                yield Pieces(self, raw, stream, skip)
+                yield Pieces(self, raw, self._recoded(stream), skip)
+
+    def _recoded(self, stream: Any) -> Any:
+        return stream if self.encoding is None else Utf8Stream(stream, self.encoding, self.path)
 
 
 class Pieces:
@@ -193,9 +198,12 @@ def feed(parser: Any, pieces: Pieces, take: Any) -> str | None:
 TEXT_PROBLEMS = {
     "NUL byte": (
         "a NUL byte (byte {byte:,} of the text)",
-        "give a text file; this is not one, or it is damaged",
+        "give a text file, or its encoding ({encoding}); this is not UTF-8 text, or it is damaged",
     ),
-    "not UTF-8": ("byte {byte:,} of the text, 0x{hex}, is not UTF-8", "save the file as UTF-8"),
+    "not UTF-8": (
+        "byte {byte:,} of the text, 0x{hex}, is not UTF-8",
+        "save the file as UTF-8, or give its encoding ({encoding}), such as latin-1, shift_jis or utf-16",
+    ),
     "long": (
         "the row that begins here is longer than {limit:,} bytes, as after a quote that is never closed",
         "raise {max_row_bytes} if the row is right",
@@ -219,7 +227,9 @@ def text_error(
     problem, remedy = {**TEXT_PROBLEMS, **problems}[what]
     shown = found.decode("utf-8", errors="ignore")
     problem = problem.format(found=shown, hex=found[:1].hex().upper(), **facts)
-    needed = {name: value for name, value in (arguments or {}).items() if f"{{{name}}}" in remedy}
+    likely = likely_encoding(found) if facts.get("byte") == 0 else None
+    given = {"encoding": likely, **(arguments or {})}
+    needed = {name: value for name, value in given.items() if f"{{{name}}}" in remedy}
     place = "" if column_name is None else f"line {line}, column {column} ({column_name!r})"
     return DataFormatError(
         problem, name=path, place=place, line=line, column=column, remedy=remedy, arguments=needed

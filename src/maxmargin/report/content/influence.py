@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from ..._native import is_sparse
-from ...table import NumberPlan, TablePreparation, WordsPlan
+from ...table import DatePlan, NumberPlan, TablePreparation, TextPlan, WordsPlan
 from .description import fitted_inside
 
 MAX_SHOWN = 20
+MAX_WORDS_OF_A_TEXT = 12
 
 
 @dataclass(frozen=True)
@@ -140,7 +141,7 @@ def readable_row(preparation: TablePreparation | None, vector: np.ndarray) -> di
         part = vector[at : at + plan.width]
         at += plan.width
         if plan.width:
-            values[name] = _word(plan, part) if isinstance(plan, WordsPlan) else _number(plan, part)
+            values[name] = _value(plan, part)
     return values
 
 
@@ -154,6 +155,33 @@ def feature_names(preparation: TablePreparation | None, n_features: int) -> list
 def _names_in(preparation: TablePreparation) -> list[str]:
     given = getattr(preparation, "feature_names_in_", None)
     return [f"x{j}" for j in range(preparation.n_features_in_)] if given is None else [str(n) for n in given]
+
+
+def _value(plan: Any, part: np.ndarray) -> Any:
+    if isinstance(plan, WordsPlan):
+        return _word(plan, part)
+    if isinstance(plan, DatePlan):
+        return _date(plan, part)
+    return _text(plan, part) if isinstance(plan, TextPlan) else _number(plan, part)
+
+
+def _date(plan: DatePlan, part: np.ndarray) -> str | None:
+    """The day, where days are kept; otherwise the numbers that are."""
+    if plan.missing and part[-1] > 0.5:
+        return None
+    kept = [number for number in plan.parts if number.kept]
+    numbers = [float(z) * number.scale + number.mean for z, number in zip(part.tolist(), kept)]
+    if plan.parts[-1].kept:
+        return str(plan.day(numbers[-1]))
+    return ", ".join(f"{number:.4g}" for number in numbers)
+
+
+def _text(plan: TextPlan, part: np.ndarray) -> str | None:
+    """The known words with the largest weights."""
+    if plan.missing and part[-1] > 0.5:
+        return None
+    order = np.argsort(-part[: len(plan.words)], kind="stable")[:MAX_WORDS_OF_A_TEXT].tolist()
+    return " ".join(plan.words[k] for k in order if part[k] > 0.0)
 
 
 def _number(plan: NumberPlan, part: np.ndarray) -> float | None:

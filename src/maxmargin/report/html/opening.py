@@ -279,13 +279,27 @@ def _prepared(record: Mapping[str, Any]) -> list[Child]:
         f"The {count(n_in, 'feature column')} became {n_out:,} numbers per row: categories one-hot encoded, "
         "numbers standardised, missing values replaced by the mean and marked by an indicator."
     )
+    out: list[Child] = [node("p", text), *_dates_and_texts(data)]
     dropped = data.get("dropped") or {}
-    if not dropped:
-        return [node("p", text)]
-    return [
-        node("p", f"{text} {count(len(dropped), 'column was', 'columns were')} dropped:"),
-        values_list(dict(dropped), MAX_DROPPED),
-    ]
+    if dropped:
+        out.append(node("p", f"{count(len(dropped), 'column was', 'columns were')} dropped:"))
+        out.append(values_list(dict(dropped), MAX_DROPPED))
+    return out
+
+
+def _dates_and_texts(data: Mapping[str, Any]) -> list[Child]:
+    """What dates and free text became, if the record says so."""
+    dates, texts = data.get("dates") or {}, data.get("texts") or {}
+    said = {name: ", ".join(map(_plain, used)) for name, used in dates.items()} if _is_table(dates) else {}
+    if isinstance(texts, Mapping):
+        said |= {name: f"weights of {n:,} words" for name, n in texts.items() if isinstance(n, int)}
+    if not said:
+        return []
+    return [node("p", "Dates became numbers and free text weighted words:"), values_list(said, MAX_DROPPED)]
+
+
+def _is_table(value: Any) -> bool:
+    return isinstance(value, Mapping) and all(isinstance(each, list) for each in value.values())
 
 
 def _told(value: Any) -> Child:

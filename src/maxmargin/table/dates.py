@@ -1,0 +1,145 @@
+"""Columns of dates: their statistics, and the plan by which they become numbers."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+
+import numpy as np
+
+from ..io.readers import Words
+from .numeric import NumberPlan, RunningMoments, plan_numbers
+from .written_dates import EPOCH, PARTS, date_values
+
+DAYS = PARTS.index("days")
+
+
+class RunningDates:
+    """The parts of the dates of a column, in each order of day and month that all of its values allow."""
+
+    def __init__(self) -> None:
+        self.moments: dict[bool, RunningMoments] = {
+            False: RunningMoments(len(PARTS)),
+            True: RunningMoments(len(PARTS)),
+        }
+        self.differ = False  # whether the two orders are different dates in any row so far
+
+    def add(self, words: Words, used: np.ndarray) -> None:
+        """More rows; ``used`` are the codes that occur."""
+        if not self.moments or not len(used):
+            return
+        texts = [words.values[k] for k in used.tolist()]
+        if len(texts) > 1 and not any(
+            not np.isnan(date_values(texts[:1], order)).any() for order in self.moments
+        ):
+            self.moments.clear()  # the first value is enough for most columns of words
+            return
+        parts = {order: date_values(texts, order) for order in self.moments}
+        for order, found in parts.items():
+            if np.isnan(found).any():
+                del self.moments[order]
+        if not self.moments:
+            return
+        rows = np.searchsorted(used, words.codes[words.codes >= 0])
+        if len(self.moments) == 2 and not self.differ:
+            if np.array_equal(parts[False], parts[True]):
+                self.moments[False].add(parts[False][rows])
+                self.moments[True] = self.moments[False]
+                return
+            self.differ = True
+            self.moments[True] = copy.deepcopy(self.moments[False])
+        for order, moments in self.moments.items():
+            moments.add(parts[order][rows])
+
+    @property
+    def day_first(self) -> bool | None:
+        """The order of day and month; None where not all values are dates."""
+        return None if not self.moments else False not in self.moments
+
+    @property
+    def is_ambiguous(self) -> bool:
+        """Whether both orders are possible and differ."""
+        return len(self.moments) == 2 and self.differ
+
+
+@dataclass(frozen=True)
+class DatePlan:
+    """Year, month, weekday, hour and days since a first day, each standardised; then 1 for a missing date.
+
+    Attributes
+    ----------
+    parts : tuple of NumberPlan
+        Of year, month, weekday (0 is Monday), hour, and days; constant ones are not kept.
+    origin : int
+        The first day of the training, in days since 1970-01-01, from which days are counted.
+    day_first : bool
+        Whether 01/02/2026 is read as the first of February.
+    missing : bool
+        Whether missing values have a column.
+
+    Examples
+    --------
+    >>> from maxmargin.table import TablePreparation
+    >>> table = TablePreparation().fit({"day": ["2026-01-30", "2026-02-02", "2026-02-03"]})
+    >>> table.plans_[0].used("day")
+    ['day: month', 'day: weekday', 'day: days since 2026-01-30']
+    """
+
+    parts: tuple[NumberPlan, ...]
+    origin: int
+    day_first: bool
+    missing: bool
+
+    @property
+    def width(self) -> int:
+        """Columns of the matrix."""
+        return sum(part.width for part in self.parts) + int(self.missing)
+
+    @property
+    def n_stored(self) -> float:
+        """Entries of a row that are not zero, about."""
+        return float(self.width)
+
+    def used(self, name: str) -> list[str]:
+        """Names of the numbers that a date becomes."""
+        first = date.fromordinal(EPOCH + self.origin).isoformat()
+        called = [*PARTS[:DAYS], f"days since {first}"]
+        return [f"{name}: {word}" for word, part in zip(called, self.parts) if part.kept]
+
+    def names(self, name: str) -> list[str]:
+        """Of the columns of the matrix."""
+        return self.used(name) + [f"{name} is missing"] * self.missing
+
+    def day(self, days: float) -> date:
+        """The day so many days after the first one; the last one of the calendar beyond it."""
+        place = round(min(max(days + self.origin + EPOCH, 1.0), float(date.max.toordinal())))
+        return date.fromordinal(place)
+
+    def table(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+        """The rows of these dates and, last, of a missing one; and which texts are not dates.
+
+        A text that is not a date is prepared as a missing one.
+        """
+        values = date_values(texts, self.day_first)
+        odd = np.isnan(values[:, DAYS])
+        values[:, DAYS] -= self.origin
+        out = np.zeros((len(texts) + 1, self.width))
+        kept = [j for j, part in enumerate(self.parts) if part.kept]
+        for place, j in enumerate(kept):
+            out[:-1, place] = np.where(odd, 0.0, (values[:, j] - self.parts[j].mean) / self.parts[j].scale)
+        if self.missing:
+            out[-1, -1] = 1.0
+            out[:-1, -1] = odd
+        return out, odd
+
+
+def plan_dates(dates: RunningDates, n_missing: int) -> DatePlan:
+    """The plan of a column all of whose values are dates."""
+    moments = dates.moments[bool(dates.day_first)].so_far()
+    origin = int(np.floor(moments.low[DAYS]))
+    parts = [plan for plan, _ in plan_numbers(moments, int(moments.count[0]))]
+    days = parts[DAYS]
+    parts[DAYS] = NumberPlan(days.mean - origin, days.scale, days.kept, days.indicator)
+    return DatePlan(tuple(parts), origin, bool(dates.day_first), n_missing > 0)

@@ -1,0 +1,119 @@
+"""Dates written as text: the forms that are read, and the numbers that a date becomes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import date
+
+import numpy as np
+
+__all__ = ["PARTS", "date_values", "order_matters"]
+
+PARTS = ("year", "month", "weekday", "hour", "days")  # days since 1970-01-01, in UTC where a zone is written
+EPOCH = date(1970, 1, 1).toordinal()
+PIVOT_YEAR = 69  # two digits from here on are 1969 to 1999, as in POSIX
+MAX_LENGTH = 40  # characters; a longer text is no date
+MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_TIME = (
+    r"(?:[T ] ?(?P<H>\d{1,2}):(?P<M>\d{2})(?::(?P<S>\d{2})(?:[.,](?P<f>\d{1,9}))?)?"
+    r"(?: ?(?P<half>[AaPp])[Mm])?(?: ?(?P<zone>Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?))?)?"
+)
+_NAME = r"(?P<name>jan|feb|mar|apr|may|jun|jul|aug|sept?|oct|nov|dec)[a-z]*\.?"
+_YEAR_FIRST = re.compile(
+    r"(?P<y>\d{4})(?:(?P<sign>[-/.])(?P<m>\d{1,2})(?P=sign)(?P<d>\d{1,2})"
+    r"|年 ?(?P<m2>\d{1,2})月 ?(?P<d2>\d{1,2})日)" + _TIME
+)
+_YEAR_AND_MONTH = re.compile(r"(?P<y>\d{4})-(?P<m>\d{2})")
+_YEAR_LAST = re.compile(r"(?P<a>\d{1,2})(?P<sign>[-/.])(?P<b>\d{1,2})(?P=sign)(?P<y>\d{4}|\d{2})" + _TIME)
+_NAMED = re.compile(
+    rf"(?:(?P<d>\d{{1,2}})[ -]{_NAME}[ -]|{_NAME.replace('<name>', '<name2>')} (?P<d2>\d{{1,2}}),? )"
+    r"(?P<y>\d{4})" + _TIME,
+    re.IGNORECASE,
+)
+
+
+def date_values(texts: Sequence[str], day_first: bool) -> np.ndarray:
+    """The parts of each date, one row a text; NaN where a text is not a date.
+
+    Year, month, weekday (0 is Monday) and hour are those written; days are counted in UTC.
+
+    Parameters
+    ----------
+    texts : sequence of str
+    day_first : bool
+        Whether 01/02/2026 is the first of February.
+
+    Returns
+    -------
+    ndarray of shape (n_texts, 5)
+    """
+    out = np.full((len(texts), len(PARTS)), np.nan)
+    for i, text in enumerate(texts):
+        if (found := _parts(text, day_first)) is not None:
+            out[i] = found
+    return out
+
+
+def order_matters(text: str) -> bool:
+    """Whether a date has its day and its month in an order that the text does not tell."""
+    found = _YEAR_LAST.fullmatch(text.strip()) if len(text) <= MAX_LENGTH else None
+    return found is not None and found["sign"] != "." and found["a"] != found["b"]
+
+
+def _parts(text: str, day_first: bool) -> tuple[float, ...] | None:
+    if len(text) > MAX_LENGTH:
+        return None
+    text = text.strip()
+    if found := _YEAR_FIRST.fullmatch(text):
+        year, month, day = int(found["y"]), int(found["m"] or found["m2"]), int(found["d"] or found["d2"])
+    elif found := _YEAR_LAST.fullmatch(text):
+        if len(found["y"]) == 2 and found["sign"] != "/":  # 1.2.10 is the number of a version
+            return None
+        a, b, year = int(found["a"]), int(found["b"]), _whole_year(found["y"])
+        day, month = (a, b) if day_first or found["sign"] == "." else (b, a)
+    elif found := _NAMED.fullmatch(text):
+        year, day = int(found["y"]), int(found["d"] or found["d2"])
+        month = 1 + MONTHS.index((found["name"] or found["name2"])[:3].lower())
+    elif found := _YEAR_AND_MONTH.fullmatch(text):
+        return _numbers(int(found["y"]), int(found["m"]), 1, 0.0, 0.0)
+    else:
+        return None
+    hours = _hours(found)
+    return None if hours is None else _numbers(year, month, day, hours, _zone_hours(found["zone"]))
+
+
+def _numbers(year: int, month: int, day: int, hours: float, zone: float) -> tuple[float, ...] | None:
+    try:
+        written = date(year, month, day)
+    except ValueError:  # such as the 30th of February
+        return None
+    days = written.toordinal() - EPOCH + (hours - zone) / 24.0
+    return float(year), float(month), float(written.weekday()), hours, days
+
+
+def _whole_year(text: str) -> int:
+    year = int(text)
+    return year if len(text) == 4 else year + (1900 if year >= PIVOT_YEAR else 2000)
+
+
+def _hours(found: re.Match[str]) -> float | None:
+    """Hours since midnight; None for a time that does not exist."""
+    if found["H"] is None:
+        return 0.0
+    hour, minute = int(found["H"]), int(found["M"])
+    second = int(found["S"] or 0) + float(f"0.{found['f'] or 0}")
+    if found["half"] is not None:
+        if not 1 <= hour <= 12:
+            return None
+        hour = hour % 12 + (12 if found["half"] in "Pp" else 0)
+    if hour > 24 or minute > 59 or second >= 61.0 or (hour == 24 and (minute or second)):
+        return None
+    return hour + minute / 60.0 + second / 3600.0
+
+
+def _zone_hours(zone: str | None) -> float:
+    if zone is None or zone[0] not in "+-":
+        return 0.0
+    digits = zone[1:].replace(":", "").ljust(4, "0")
+    return (-1.0 if zone[0] == "-" else 1.0) * (int(digits[:2]) + int(digits[2:]) / 60.0)

@@ -1,0 +1,197 @@
+"""Dates: what each form of writing means, what they become, blocks of any size, model files."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from maxmargin.table import DatePlan, TablePreparation, numeric, warn_of_odd_columns
+from maxmargin.table.preparation import TableWarning
+from maxmargin.table.written_dates import PARTS, date_values
+
+DAYS = [datetime.date(2019, 11, 29) + datetime.timedelta(days=9 * k) for k in range(30)]
+FORMS = [
+    "%Y-%m-%d",
+    "%Y/%m/%d",
+    "%d.%m.%Y",
+    "%d %b %Y",
+    "%d-%b-%Y",
+    "%B %d, %Y",
+    "%Y年%m月%d日",
+    "%Y-%m-%dT00:00",
+]
+
+
+def prepared(values: list, name: str = "day") -> TablePreparation:
+    return TablePreparation(dtype="float64").fit({name: np.array(values, dtype=object)})
+
+
+@pytest.mark.parametrize("form", FORMS)
+@given(day=st.dates(datetime.date(1000, 1, 1), datetime.date(2999, 12, 31)))
+def test_every_form_is_the_date_that_it_writes(form, day):
+    year, month, weekday, hour, days = date_values([day.strftime(form)], day_first=False)[0]
+    assert (year, month, weekday, hour) == (day.year, day.month, day.weekday(), 0.0)
+    assert days == (day - datetime.date(1970, 1, 1)).days
+
+
+@given(
+    when=st.datetimes(datetime.datetime(1900, 1, 1), datetime.datetime(2100, 1, 1)),
+    hours=st.integers(-12, 14),
+)
+def test_times_with_zones_agree_with_the_standard_library(when, hours):
+    when = when.replace(tzinfo=datetime.timezone(datetime.timedelta(hours=hours)))
+    found = date_values([when.isoformat()], day_first=True)[0]
+    assert found[PARTS.index("days")] == pytest.approx(when.timestamp() / 86400.0, abs=1e-9)
+    assert found[PARTS.index("hour")] == pytest.approx(
+        when.hour + when.minute / 60 + (when.second + when.microsecond / 1e6) / 3600
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "red", "2020-13-01", "2020-02-30", "30/02/2020x", "1.2.10", "12:30", "2020", "1583020800", "2020-1",
+     "0000-00-00", "2020-01-01 25:00", "2020-01-01 13:00 PM", "2020-01-01" + " " * 60],
+)  # fmt: skip
+def test_other_texts_are_not_dates(text):
+    assert np.isnan(date_values([text], True)).all()
+    assert np.isnan(date_values([text], False)).all()
+
+
+def test_a_date_becomes_year_month_weekday_and_days():
+    found = prepared([day.isoformat() for day in DAYS])
+    plan = found.plans_[0]
+    assert isinstance(plan, DatePlan)
+    assert found.get_feature_names_out().tolist() == [
+        "day: year", "day: month", "day: weekday", "day: days since 2019-11-29",
+    ]  # fmt: skip
+    X = found.transform({"day": np.array(["2019-12-01"], dtype=object)})
+    want = [2019, 12, 6, 2]
+    kept = [part for part in plan.parts if part.kept]
+    np.testing.assert_allclose(
+        X[0], [(w - part.mean) / part.scale for w, part in zip(want, kept)], rtol=1e-12
+    )
+    whole = found.transform({"day": np.array([day.isoformat() for day in DAYS], dtype=object)})
+    np.testing.assert_allclose(whole.mean(axis=0), 0.0, atol=1e-12)
+
+
+def test_missing_and_mixed_forms():
+    found = prepared(["2020-01-31", None, "1.2.2020", "2020-03-01 12:00"])
+    assert "day is missing" in found.get_feature_names_out()
+    X = found.transform({"day": np.array([None, "2020-02-01"], dtype=object)})
+    assert X[0].tolist() == [0.0] * (X.shape[1] - 1) + [1.0]
+    assert X[1, -1] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("last", "day_first"), [("13/02/2020", True), ("02/13/2020", False), ("3/4/2020", False)]
+)
+def test_order_of_day_and_month_is_that_of_all_values(last, day_first):
+    assert prepared(["01/02/2020", "05/06/2020", last]).plans_[0].day_first is day_first
+
+
+def test_an_order_that_is_a_guess_is_told():
+    with pytest.warns(
+        TableWarning, match="whether the day or the month comes first: '01/02/2020'.*month first"
+    ):
+        warn_of_odd_columns(prepared(["01/02/2020", "05/06/2020", "07/07/2020"]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warn_of_odd_columns(prepared(["01/02/2020", "25/06/2020"]))
+
+
+def test_dates_with_exceptions_are_told_and_stay_words():
+    days = [day.isoformat() for day in DAYS]
+    found = prepared([*days, "unknown", "unknown"])
+    assert not found.dropped_
+    assert not isinstance(found.plans_[0], DatePlan)
+    with pytest.warns(TableWarning, match="30 of 32 rows have dates; the others have 'unknown'"):
+        warn_of_odd_columns(found)
+    with pytest.warns(TableWarning, match="day first and dates with the month first"):
+        warn_of_odd_columns(prepared(["13/02/2020", "02/13/2020"]))
+
+
+def test_declared_categories_stay_categories():
+    found = TablePreparation(roles={"day": "category"}).fit(
+        {"day": np.array(["2020-01-01", "2020-01-02"] * 2)}
+    )
+    assert found.get_feature_names_out().tolist() == ["day=2020-01-01", "day=2020-01-02"]
+
+
+def test_what_is_not_a_date_at_prediction_is_missing_and_told():
+    found = prepared([day.isoformat() for day in DAYS])
+    table = {"day": np.array(["soon", DAYS[3].isoformat(), None], dtype=object)}
+    with pytest.warns(
+        TableWarning, match=r"1 value\(s\) that are not dates, in 1 row\(s\).*'soon'.*'day' \(1 rows\)"
+    ):
+        X = found.transform(table)
+    assert not X[0].any()
+    assert not X[2].any()
+    notices = found.transform_noting(table)[1]
+    assert (notices + notices).no_dates == {"day": {"soon": 2}}
+
+
+@given(cuts=st.sets(st.integers(1, 59)), seed=st.integers(0, 99))
+def test_blocks_change_no_bit(cuts, seed):
+    rng = np.random.default_rng(seed)
+    days = [
+        f"{rng.integers(1, 29):02}/{rng.integers(1, 13):02}/20{rng.integers(10, 25)} 1{k % 10}:30"
+        for k in range(60)
+    ]
+    values = [None if rng.random() < 0.2 else day for day in days]
+    before, numeric.ROWS_PER_SUM = numeric.ROWS_PER_SUM, 8
+    try:
+        whole, pieces = prepared(values), TablePreparation(dtype="float64")
+        for start, stop in zip([0, *sorted(cuts)], [*sorted(cuts), 60]):
+            pieces.partial_fit({"day": np.array(values[start:stop], dtype=object)})
+    finally:
+        numeric.ROWS_PER_SUM = before
+    assert json.dumps(whole.state() | {"scale": 0}) == json.dumps(pieces.state() | {"scale": 0})
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_frames_have_the_dates_of_files(frame):
+    text = TablePreparation().fit({"day": np.array([day.isoformat() for day in DAYS])})
+    whole = TablePreparation().fit(frame({"day": DAYS}))
+    assert whole.plans_ == text.plans_
+    times = [datetime.datetime(2020, 1, 1, 6) + datetime.timedelta(hours=7 * k) for k in range(20)]
+    found = TablePreparation().fit(frame({"at": [*times, None]}))
+    assert (
+        found.plans_
+        == TablePreparation()
+        .fit({"at": np.array([*(t.isoformat() for t in times), None], dtype=object)})
+        .plans_
+    )
+
+
+def test_zones_of_pandas_and_polars_are_alike():
+    times = pd.date_range("2020-01-01", periods=9, freq="7h", tz="Asia/Tokyo")
+    tables = [pd.DataFrame({"at": times}), pl.DataFrame({"at": times})]
+    first, second = (TablePreparation().fit(table).plans_ for table in tables)
+    assert first == second
+    assert first[0].parts[3].kept
+
+
+def test_states_come_back_and_bad_ones_are_refused():
+    found = prepared([day.isoformat() for day in DAYS] + [None])
+    state = found.state()
+    again = TablePreparation.from_state(json.loads(json.dumps(state | {"scale": []})))
+    assert again.plans_ == found.plans_
+    plan = state["plans"][0]
+    for change in (
+        {"origin": 0.5},
+        {"origin": 10**9},
+        {"day_first": 1},
+        {"parts": plan["parts"][:4]},
+        {"missing": None},
+    ):
+        with pytest.raises(ValueError, match="bad"):
+            TablePreparation.from_state(state | {"plans": [plan | change]})
