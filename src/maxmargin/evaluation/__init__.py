@@ -6,12 +6,14 @@ class as it stands, so no later row can change what an earlier one was.
 """
 
 from .answers import Mistake, classifier_of, prepared
+from .budget_accuracy import BudgetAccuracy, TestedBudget, budget_accuracy
 from .columns import ColumnImportance, ColumnStudy, column_importance
 from .compare import ComparedModel, compare
 from .decisions import stored_decision
 from .drift import ColumnDrift, Drift, drift
 from .effects import Effect
 from .evaluate import Evaluation, evaluate
+from .learning_curve import LearningCurve, LearningPoint, learning_curve
 from .open_like_training import open_like_training
 from .paths import StudiedPath, budget_path, cost_path
 from .predict import Predicted, predictions
@@ -20,6 +22,7 @@ from .promise import ValidationPromise, promise_of, recorded_training
 from .thresholds import OperatingPoint, ThresholdCurves
 
 __all__ = [
+    "BudgetAccuracy",
     "Calibration",
     "ColumnDrift",
     "ColumnImportance",
@@ -28,12 +31,16 @@ __all__ = [
     "Drift",
     "Effect",
     "Evaluation",
+    "LearningCurve",
+    "LearningPoint",
     "Mistake",
     "OperatingPoint",
     "Predicted",
     "StudiedPath",
+    "TestedBudget",
     "ThresholdCurves",
     "ValidationPromise",
+    "budget_accuracy",
     "budget_path",
     "classifier_of",
     "column_importance",
@@ -41,6 +48,7 @@ __all__ = [
     "cost_path",
     "drift",
     "evaluate",
+    "learning_curve",
     "open_like_training",
     "predictions",
     "prepared",

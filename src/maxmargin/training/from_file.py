@@ -9,7 +9,7 @@ from typing import Any
 
 from sklearn.pipeline import Pipeline
 
-from ..data import check_flag, check_number
+from ..data import available_bytes, check_flag, check_number
 from ..io.models import fingerprint
 from ..io.readers import BLOCK_ROWS, Source
 from ..methods.blocks import fits_blocks
@@ -24,6 +24,9 @@ from .split import split_of
 from .stream import Digest, StreamTraining
 from .validation import check_decidable
 
+MIN_MEMORY_MB = 64
+DEFAULT_MEMORY_SHARE = 0.5  # of the memory available
+DEFAULT_CACHE_MEMORY_MB = 1024  # whatever the machine has: the cache is a parameter of the model in its file
 ROWS_MEMORY_SHARE = 0.4  # of memory_mb, for rows as read and as prepared
 
 
@@ -61,7 +64,7 @@ def train(
     validate: float = 0.2,
     refit: bool = True,
     seed: int = 0,
-    memory_mb: float = 1024,
+    memory_mb: float | None = None,
     sample: bool = False,
     stream: bool = False,
     block_rows: int = BLOCK_ROWS,
@@ -104,8 +107,8 @@ def train(
         Whether the model returned is trained on all rows, or is the one that was validated.
     seed : int, default=0
         Decides which rows are held out, and the model's own draws.
-    memory_mb : float, default=1024
-        Approximate memory limit of the training, in MiB.
+    memory_mb : float, optional
+        Approximate memory limit of the training, in MiB; by default half of what is available when it begins.
     sample : bool, default=False
         Train on a uniform sample of the rows if they do not all fit in memory, for any model.
     stream : bool, default=False
@@ -152,7 +155,8 @@ def train(
     >>> train(source, model="linear").record["model"]
     'linear'
     """
-    check_number("memory_mb", memory_mb, at_least=64)
+    if memory_mb is not None:
+        check_number("memory_mb", memory_mb, at_least=MIN_MEMORY_MB)
     check_number("checkpoint_seconds", checkpoint_seconds, at_least=0.0)
     check_number("block_rows", block_rows, at_least=1, integer=True)
     check_number("seed", seed, at_least=0, integer=True)
@@ -162,7 +166,7 @@ def train(
         model_kind(MODEL_WITHOUT_ROWS_IN_MEMORY if stream and model == AUTO_MODEL else model),
         dict(parameters or {}),
         seed,
-        memory_mb,
+        default_memory_mb() if memory_mb is None else memory_mb,
         validate,
         refit,
         checkpoint,
@@ -172,6 +176,7 @@ def train(
         sample,
         cost,
         text=tuple(text),
+        cache_memory_mb=DEFAULT_CACHE_MEMORY_MB if memory_mb is None else memory_mb,
     )
     request.held_out()  # refuse bad values before the file is read
     check_decidable(cost, request.estimator(), validate)
@@ -188,6 +193,11 @@ def train(
     made = Pipeline([("table", preparation), ("model", outcome.estimator)])
     record = _record(request, data, outcome, reporter) | {"fingerprint": fingerprint(made)}
     return Trained(made, record, outcome.checkpoints)
+
+
+def default_memory_mb() -> float:
+    """What a training may use if nothing is said, in MiB: half of the memory available now."""
+    return max(float(MIN_MEMORY_MB), available_bytes() * DEFAULT_MEMORY_SHARE // 2**20)
 
 
 def _source(source: Any, target: str | None) -> Source:

@@ -50,6 +50,7 @@ class Request:
     sample: bool = False  # train on a sample of the rows if they do not all fit in memory
     cost: Mapping[str, Any] | None = None  # of errors, for a decision
     split: Split | None = None  # what is held out instead of a share of each class
+    cache_memory_mb: float = 1024  # of which the cache of kernel values gets its share
     text: tuple[str, ...] = ()  # columns of free text, whatever they contain
 
     def held_out(self) -> HeldOut | Split:
@@ -70,7 +71,9 @@ class Request:
     def estimator(self) -> Any:
         """Not fitted; by default its cache has its share of the memory."""
         cache = (
-            {"cache_mb": CACHE_MEMORY_SHARE * self.memory_mb} if "cache_mb" in self.kind.accepted() else {}
+            {"cache_mb": CACHE_MEMORY_SHARE * self.cache_memory_mb}
+            if "cache_mb" in self.kind.accepted()
+            else {}
         )
         return self.kind.make({**cache, **self.parameters}, self.seed)
 

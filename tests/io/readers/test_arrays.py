@@ -71,9 +71,9 @@ def test_parquet_labels_keep_their_type(tmp_path, labels, kind):
     ("columns", "options", "message"),
     [
         (
-            {"a": pa.array([1, 2], pa.timestamp("s"))},
+            {"a": pa.array([1, 2], pa.duration("s"))},
             {},
-            "column 'a': its type is timestamp.*convert the column",
+            "column 'a': its type is duration.*convert the column",
         ),
         ({"a": [[1], [2]]}, {}, "column 'a': its type is list"),
         ({"a": [1.0, float("inf")]}, {}, "row 1, column 'a': an infinite value"),

@@ -12,7 +12,7 @@ from cyclopts import Parameter
 from ..frame import ClusterOptions, Reading, Show, UsageError, bar
 
 if TYPE_CHECKING:
-    from ...evaluation import Drift, Evaluation, ValidationPromise
+    from ...evaluation import BudgetAccuracy, Drift, Evaluation, LearningCurve, ValidationPromise
     from ...io.readers import Source
     from ...metrics import Costs
 
@@ -52,6 +52,14 @@ def evaluate(
     columns: Annotated[
         bool, Parameter(help="Also report which columns matter.", show_default=False, negative=())
     ] = False,
+    learning_curve: Annotated[
+        bool,
+        Parameter(
+            help="Also report what more rows and support vectors would bring: fits the model several times.",
+            show_default=False,
+            negative=(),
+        ),
+    ] = False,
     training: Annotated[
         Path | None, Parameter(help="The training file: which columns have moved since?")
     ] = None,
@@ -67,7 +75,7 @@ def evaluate(
     from ... import io
     from ...evaluation import column_importance
     from ...training import is_training_file
-    from ..frame import column_parts, drift_parts, parts_of
+    from ..frame import column_parts, drift_parts, learning_parts, parts_of
 
     fitted = io.load(model)
     record = io.read_record(model)
@@ -87,13 +95,20 @@ def evaluate(
         )  # fmt: skip
     matter = column_importance(fitted, source, labels=names) if columns else None
     promise, moved = None, None
+    old = None if training is None else reading.open_for(training, fitted, record)
+    curve, budgets = learned(fitted, record, old, source, names, show) if learning_curve else (None, None)
     if not seen:
-        old = None if training is None else reading.open_for(training, fitted, record)
         promise, moved = since_training(fitted, record, found, source, old, show)
     document: dict[str, Any] = {"columns": matter and asdict(matter)} if columns else {}
+    if learning_curve:
+        document |= {
+            "learning_curve": curve and asdict(curve),
+            "budget_accuracy": budgets and asdict(budgets),
+        }
     document |= {"promise": promise and asdict(promise), "drift": moved and asdict(moved)}
     document = {"model": model, "data": data, **found.as_dict(), **document}
-    show.answer(document, *parts_of(found), *column_parts(matter), *(drift_parts(moved) if moved else ()))
+    more = [*column_parts(matter), *learning_parts(curve, budgets), *(drift_parts(moved) if moved else ())]
+    show.answer(document, *parts_of(found), *more)
 
 
 def answers(model: Any, record: Any, source: Source, show: Show, **options: Any) -> Evaluation:
@@ -130,6 +145,25 @@ def since_training(
         if training is None:
             show.remark("to see which columns have moved, give the training file: --training FILE")
     return promise, None if training is None else drift(training, source)
+
+
+def learned(
+    model: Any, record: Any, training: Source | None, source: Source, labels: dict[str, str], show: Show
+) -> tuple[LearningCurve, BudgetAccuracy | None]:
+    """The learning curve of a model on new rows, and the accuracy of the smaller models inside it."""
+    from ...evaluation import budget_accuracy, learning_curve, recorded_training
+
+    old = training or recorded_training(model, record)
+    if old is None:
+        raise UsageError(
+            "--learning-curve fits the model again, and its training file has changed or is not where it "
+            "was. Give it: --training FILE."
+        )
+    with bar(show) as line:
+        line.start("fitting to fewer rows")
+        return learning_curve(model, old, source, labels=labels), budget_accuracy(
+            model, old, source, labels=labels
+        )
 
 
 def costs_of(texts: Sequence[str] | None, model: Any) -> Costs | None:

@@ -21,6 +21,14 @@ def report(
     training: Annotated[
         Path | None, Parameter(help="The training file, for more bounds (up to 5,000 rows).")
     ] = None,
+    learning_curve: Annotated[
+        bool,
+        Parameter(
+            help="Also show what more rows and support vectors would bring: fits the model several times.",
+            show_default=False,
+            negative=(),
+        ),
+    ] = False,
     unknown_labels: UnknownLabels = "error",
     cost: Cost = None,
     reading: Reading = Reading(),  # noqa: B008
@@ -50,6 +58,7 @@ def report(
             source,
             training=rows,
             command=show.invocation.again(),
+            learning_curve=learning_curve,
             labels=renamed(label or (), [str(name) for name in fitted.classes_]),
             unknown_labels=unknown_labels,
             costs=costs_of(cost, fitted),

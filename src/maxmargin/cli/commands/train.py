@@ -92,8 +92,11 @@ class ResourceOptions:
     """Memory, streaming and checkpoints."""
 
     memory: Annotated[
-        int, Parameter(help="MiB that training may use; a larger file is read in several passes.")
-    ] = 1024
+        int | None,
+        Parameter(
+            help="MiB that training may use [half of what is available]; a larger file is read in passes."
+        ),
+    ] = None
     sample: Annotated[
         bool,
         Parameter(

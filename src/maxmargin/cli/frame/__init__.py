@@ -5,6 +5,7 @@ from .app import run
 from .cluster import ClusterOptions
 from .column_texts import column_parts
 from .drift_texts import drift_parts
+from .learning_texts import learning_parts
 from .messages import EXIT_FAILED, EXIT_OK, Interrupted, UsageError, check_out, worded
 from .output import Show, facts, standard_output, table
 from .progress import Bar, TrainingProgress, bar
@@ -27,6 +28,7 @@ __all__ = [
     "column_parts",
     "drift_parts",
     "facts",
+    "learning_parts",
     "listed",
     "number",
     "parts_of",

@@ -39,6 +39,7 @@ OPTIONS = {
     "target": "--target",
     "top_k": "--top-k",
     "unknown_labels": "--unknown-labels",
+    "training": "--training FILE",
     "validate": "--validate",
     "zero_based": "--zero-based",
 }

@@ -51,7 +51,7 @@ def data_facts(record: Record) -> dict[str, object]:
     dropped = data.get("dropped") or {}
     return {
         "data": data.get("file"),
-        "rows": rows_text(data),
+        "rows": rows_text(data, record.get("memory_mb")),
         "features": features,
         "left out": "; ".join(f"{name} ({why})" for name, why in dropped.items()) or None,
         "dates": dates_text(data.get("dates") or {}),
@@ -118,12 +118,16 @@ def seconds_text(seconds: Mapping[str, float]) -> str | None:
     return f"{seconds['total']:.2f} ({parts})" if "total" in seconds else parts or None
 
 
-def rows_text(data: Record) -> str | None:
-    """How many the file has, and how many of them training was done with if not with all."""
+def rows_text(data: Record, memory_mb: float | None = None) -> str | None:
+    """How many the file has; if training was done with fewer, how many, and what would hold them all."""
     n, kept, share = data.get("n_rows"), data.get("n_rows_kept"), data.get("share_kept")
     if n is None or not kept or share in (None, 1.0):
         return count_text(n)
-    return f"{n:,}, of which a sample of {kept:,} ({100 * kept / n:.2g} %) fits in memory"
+    said = f"{n:,}, of which a sample of {kept:,} ({100 * kept / n:.2g} %) fits in memory"
+    if not isinstance(memory_mb, int | float) or not isinstance(share, float):
+        return said
+    needed = math.ceil(memory_mb / share)
+    return f"{said} ({memory_mb:,.0f} MiB); the others are left out, and --memory {needed} would hold all"
 
 
 def classes_text(counts: Mapping[str, int]) -> str:

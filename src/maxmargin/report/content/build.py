@@ -8,12 +8,16 @@ from typing import Any
 
 from sklearn.pipeline import Pipeline
 
+from ...data import ParameterError
 from ...evaluation import (
+    BudgetAccuracy,
     ColumnStudy,
     Drift,
     Evaluation,
+    LearningCurve,
     Mistake,
     ValidationPromise,
+    budget_accuracy,
     classifier_of,
     column_importance,
     drift,
@@ -23,6 +27,7 @@ from ...evaluation import (
     recorded_training,
     stored_decision,
 )
+from ...evaluation import learning_curve as learning_curve_of
 from ...io.readers import Source
 from ...table import TablePreparation
 from ...training import digest_of
@@ -69,6 +74,10 @@ class ModelReport:
         How the rows differ from the training rows, if these are known and the promise is not kept.
     columns : ColumnStudy or None
         Which columns matter, for models of tables.
+    learning_curve : LearningCurve or None
+        What more rows would bring, if asked for.
+    budget_accuracy : BudgetAccuracy or None
+        What more support vectors would bring, if asked for.
     commands : tuple of str
         The command that made this page, if one did.
     fingerprint : str or None
@@ -103,6 +112,8 @@ class ModelReport:
     promise: ValidationPromise | None = None
     drift: Drift | None = None
     columns: ColumnStudy | None = None
+    learning_curve: LearningCurve | None = None
+    budget_accuracy: BudgetAccuracy | None = None
     commands: tuple[str, ...] = ()
     fingerprint: str | None = None
 
@@ -114,6 +125,7 @@ def build(
     *,
     training: Source | None = None,
     command: str | None = None,
+    learning_curve: bool = False,
     **judged: Any,
 ) -> ModelReport:
     r"""Gather the numbers and texts of a report on a fitted model.
@@ -129,6 +141,8 @@ def build(
         The rows that it was trained on. Most bounds need them.
     command : str, optional
         The command that makes this page.
+    learning_curve : bool, default=False
+        Whether to fit the model to fewer rows, which shows what more would bring; needs the training file.
     **judged
         To :func:`maxmargin.evaluation.evaluate.evaluate`: ``labels``, ``unknown_labels``, ``progress`` ...
 
@@ -165,8 +179,16 @@ def build(
     n_errors = evaluation.n_rows - round(evaluation.accuracy * evaluation.n_rows)
     promise = None if seen else promise_of(record, n_errors, evaluation.n_rows)
     old = training
-    if old is None and promise is not None and not promise.kept:
+    if old is None and (learning_curve or (promise is not None and not promise.kept)):
         old = recorded_training(model, record)
+    if learning_curve and old is None:
+        raise ParameterError(
+            "a learning curve fits the model again, and its training file has changed or is not where it "
+            "was.",
+            "Give it ({training}).",
+            training=None,
+        )
+    learned = (model, old, source) if learning_curve else None
     return ModelReport(
         record=record,
         data=data,
@@ -189,6 +211,8 @@ def build(
         promise=promise,
         drift=None if old is None or seen else drift(old, source),
         columns=column_importance(model, source, labels=judged.get("labels")),
+        learning_curve=learned and learning_curve_of(*learned, labels=judged.get("labels")),
+        budget_accuracy=learned and budget_accuracy(*learned, labels=judged.get("labels")),
         commands=() if command is None else (command,),
         fingerprint=record.get("fingerprint"),
     )

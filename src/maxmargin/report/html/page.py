@@ -8,6 +8,7 @@ from importlib.resources import files
 from ..content import ModelReport
 from .columns import columns_section
 from .drift import drift_section
+from .learning import learning_section
 from .machinery import gap_section, model_section, path_section, promise_section, reproduce_section
 from .markup import Child, document, node
 from .opening import choice_section, contents, data_section, header, title_of
@@ -30,6 +31,7 @@ SECTIONS: tuple[tuple[str, str, Callable[[ModelReport], list[Child]]], ...] = (
     ("columns", "Which columns matter", columns_section),
     ("influence", "Influential training rows", influence_section),
     ("path", "Accuracy by number of support vectors", path_section),
+    ("learning", "What more rows and support vectors would bring", learning_section),
     ("gap", "Duality gap", gap_section),
     ("bounds", "Error bounds", promise_section),
     ("reproduce", "How to reproduce it", reproduce_section),
