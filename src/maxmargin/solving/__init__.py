@@ -48,6 +48,7 @@ from .rounding import (
     with_rounding,
 )
 from .row_pool import ROWS_PER_BLOCK, RowPool, row_blocks
+from .share_done import is_asked_for_shares, share_listener, tell_share
 
 __all__ = [
     "CLOCKS",
@@ -83,6 +84,7 @@ __all__ = [
     "enclosing_deadline",
     "ended_in_time",
     "gap_series",
+    "is_asked_for_shares",
     "is_indefinite",
     "kernel_errors",
     "largest_gap",
@@ -91,8 +93,10 @@ __all__ = [
     "relative_gap",
     "rounding_decides",
     "row_blocks",
+    "share_listener",
     "solve_columns",
     "summary_of",
+    "tell_share",
     "too_late",
     "unsolved",
     "until_cut",

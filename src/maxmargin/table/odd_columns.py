@@ -43,7 +43,7 @@ def warn_of_odd_columns(preparation: TablePreparation, declared: Collection[str]
     names = preparation.kinds_
     for place, words in preparation._running.words.items():
         name = list(names)[place]
-        if name in declared:
+        if name in declared or name in (preparation.roles or {}):
             continue
         if warning := _warning(name, words.counts) or _dates_warning(name, words):
             warnings.warn(warning, stacklevel=2)

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from ..solving import share_listener
+
 
 @dataclass(frozen=True)
 class Progress:
@@ -18,6 +20,8 @@ class Progress:
     total: int | None = None
     gap: float | None = None  # relative duality gap, of a fit
     passes: int | None = None  # the number of a pass over all rows, of which ``done`` blocks are read
+    tol: float | None = None  # the gap at which the fit ends
+    share: float | None = None  # of the fit that is done, about, where the solver tells
 
 
 class Reporter:
@@ -34,10 +38,11 @@ class Reporter:
         total: int | None = None,
         gap: float | None = None,
         passes: int | None = None,
+        **more: float | None,
     ) -> None:
         """Call the callback, if there is one."""
         if self.callback is not None:
-            self.callback(Progress(phase, done, total, gap, passes))
+            self.callback(Progress(phase, done, total, gap, passes, **more))
 
     @contextmanager
     def clock(self, work: str) -> Iterator[None]:
@@ -57,13 +62,21 @@ class Reporter:
         if self.callback is None or not hasattr(inner, "set_callbacks"):
             yield
             return
-        budget = getattr(inner, "budget", None)
+        budget, tol = getattr(inner, "budget", None), getattr(inner, "tol", None)
 
         def tell(check: Any, state: Any) -> None:
-            self.say(phase, check.n_iter if budget is None else check.n_support, budget, float(check.gap))
+            done = check.n_iter if budget is None else check.n_support
+            last.update(done=done, gap=float(check.gap))
+            self.say(phase, done, budget, last["gap"], tol=tol)
 
+        def tell_share(share: float) -> None:
+            if getattr(inner, "code_", None) is None or inner.code_.n_columns == 1:  # of one of many columns
+                self.say(phase, last["done"], budget, last["gap"], tol=tol, share=share)
+
+        last: dict[str, Any] = {"done": 0, "gap": 1.0}
         inner.set_callbacks(tell)
         try:
-            yield
+            with share_listener(tell_share):
+                yield
         finally:
             inner.set_callbacks()

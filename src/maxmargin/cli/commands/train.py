@@ -211,7 +211,7 @@ def _trained(
                 text=listed(options.text or ""),
                 client=client,
                 persist=persist,
-                callback=TrainingProgress(line),
+                callback=TrainingProgress(line, validate=options.validate),
             )
     except KeyboardInterrupt:
         if not (left := _unfinished(checkpoint)):

@@ -9,6 +9,7 @@ the errors of many steps have moved too far are computed anew in the same way.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -24,10 +25,13 @@ from ...solving import (
     Stop,
     counted_rounding,
     drive,
+    is_asked_for_shares,
     rounding_decides,
+    tell_share,
     with_rounding,
     without_bound,
 )
+from .done_share import DoneShare
 from .problem import SvmProblem, refuted_by
 from .rounding import RoundedPoint, double_rounding, in_parts
 from .small_sets import SmallSets
@@ -56,13 +60,27 @@ def working_sets(
     return solved(Solve(problem, cache_bytes, stop, shrinking, state, memory), stop, callback)
 
 
+def _due(solve: Solve, stop: Stop) -> Callable[[], bool]:
+    """Whether a certificate is due; asked after every step, when the share that is done can be told, too."""
+    if not is_asked_for_shares():
+        return solve.due
+    done = DoneShare(stop.tol)
+
+    def due() -> bool:
+        if isinstance(solve.sets, WorkingSets):
+            tell_share(done.of(solve.sets))
+        return solve.due()
+
+    return due
+
+
 def solved(solve: Solve, stop: Stop, callback: Callback | None = None) -> SolverResult:
     """Run rounds until ``stop``; raise if kernel values are not finite.
 
     If the kernel proves indefinite, the solution is returned without bounds.
     """
     with _native.one_blas_thread():  # Newton steps have the same bits for any number of threads
-        status, history = drive(solve.state, solve.step, solve.certify, stop, callback, solve.due)
+        status, history = drive(solve.state, solve.step, solve.certify, stop, callback, _due(solve, stop))
     sets, state = solve.sets, solve.state
     if status is Status.TIME_LIMIT:  # a step may have been cut
         sets.put_back()

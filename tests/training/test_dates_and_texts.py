@@ -1,0 +1,172 @@
+"""Dates, free text, encodings and memory through training, model files, prediction and reports."""
+
+from __future__ import annotations
+
+import datetime
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from support.command_line import running
+from support.page_checks import check_page
+
+from maxmargin import io
+from maxmargin.evaluation import evaluate, open_like_training, predictions
+from maxmargin.report import build, page
+from maxmargin.training import train
+from maxmargin.training.from_file import default_memory_mb
+
+FIRST = datetime.date(2024, 1, 1)
+LINEAR = {"model": "linear"}
+
+
+def columns(n: int, seed: int) -> dict[str, list]:
+    """A class that is decided by the weekday and one word of a note; the other columns are noise."""
+    rng = np.random.default_rng(seed)
+    days = [FIRST + datetime.timedelta(days=int(d)) for d in rng.integers(0, 900, n)]
+    weekend = np.array([day.weekday() >= 5 for day in days])
+    angry = rng.random(n) < 0.3
+    words = ["kiste", "paket", "tür", "größe", "danke"]
+    notes = [
+        " ".join([*rng.choice(words, 4), "erstattung" if a else "gut", str(k)]) for k, a in enumerate(angry)
+    ]
+    sizes = rng.lognormal(7.0, 1.0, n)
+    return {
+        "tag": days,
+        "größe": sizes.tolist(),
+        "notiz": notes,
+        "art": np.where(weekend | angry, "ja", "nein").tolist(),
+    }
+
+
+def write(path, n, seed, encoding="latin-1", form="%d.%m.%Y"):
+    table = columns(n, seed)
+    lines = ["tag;größe;notiz;art"]
+    for day, size, note, kind in zip(*table.values()):
+        lines.append(
+            f"{day.strftime(form)};{f'{size:,.2f}'.translate(str.maketrans(',.', '.,'))};{note};{kind}"
+        )
+    path.write_text("\n".join(lines) + "\n", encoding=encoding)
+    return path
+
+
+def opened(path, **options):
+    return io.open_source(path, target="art", **{"encoding": "latin-1", "decimal": ","} | options)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("dates")
+    return write(folder / "a.csv", 500, 0), write(folder / "b.csv", 300, 1)
+
+
+def test_the_weekday_and_the_word_that_decide_are_learned(files, tmp_path):
+    trained = train(opened(files[0]), model="kernel", validate=0.0)
+    data = trained.record["data"]
+    assert data["dates"]["tag"][:3] == ["tag: year", "tag: month", "tag: weekday"]
+    assert data["texts"]["notiz"] >= 7
+    assert data["options"]["encoding"] == "iso8859-1"
+    io.save(trained.model, tmp_path / "a.mm", record=trained.record)
+    model, record = io.load(tmp_path / "a.mm"), io.read_record(tmp_path / "a.mm")
+    found = evaluate(model, open_like_training(files[1], model, record))
+    assert found.accuracy > 0.95
+    assert not found.notes
+    report = build(model, record, open_like_training(files[1], model, record))
+    text = page(report)
+    check_page(text)
+    assert "weights of" in text
+    assert "tag: weekday" in text
+    assert str(report.support.rows[0].values["tag"])[:2] == "20"
+
+
+@pytest.mark.parametrize("way", [{"stream": True, "block_rows": 64}, {"memory_mb": 64, "block_rows": 100}])
+def test_streams_and_passes_prepare_alike(way, files, monkeypatch):
+    if "stream" not in way:
+        monkeypatch.setattr("maxmargin.training.from_file.ROWS_MEMORY_SHARE", 1e-6)
+    few = {"model": "sparse-kernel", "parameters": {"budget": 5, "alpha": 1e-3}}
+    source = opened(files[0])
+    trained = train(source, **few, **way)
+    whole = train(source, **LINEAR)
+    assert trained.model["table"].plans_ == whole.model["table"].plans_
+    assert trained.record["fitted_on"] != whole.record["fitted_on"]
+
+
+def test_predictions_do_not_depend_on_blocks_nor_on_how_dates_are_written(files, tmp_path):
+    trained = train(opened(files[0]), **LINEAR)
+    wanted = np.concatenate([part.labels for part in predictions(trained.model, opened(files[1]))])
+    some = predictions(trained.model, opened(files[1]), batch=37)
+    np.testing.assert_array_equal(np.concatenate([part.labels for part in some]), wanted)
+    other = write(tmp_path / "iso.csv", 300, 1, form="%Y-%m-%d")
+    for table in (pd.DataFrame(columns(300, 1)), pl.DataFrame(columns(300, 1)), next(opened(other).blocks())):
+        if not hasattr(table, "features"):
+            table = table.drop("art", axis=1) if isinstance(table, pd.DataFrame) else table.drop("art")
+        got = trained.model.predict(table)
+        assert (got == wanted).mean() > 0.99  # numbers of the file have two digits
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_frames_train_as_files_do(frame):
+    table = columns(300, 0)
+    trained = train(frame(table), target="art", **LINEAR)
+    assert set(trained.record["data"]["dates"]) == {"tag"}
+    assert set(trained.record["data"]["texts"]) == {"notiz"}
+
+
+def test_categories_of_a_frame_stay_categories():
+    table = pd.DataFrame(columns(300, 0))
+    table["tag"] = table["tag"].astype(str).astype("category")
+    assert not train(table, target="art", **LINEAR).record["data"]["dates"]
+
+
+def test_declared_columns(files):
+    source = opened(files[0], kinds={"tag": "words", "notiz": "words"})
+    data = train(source, **LINEAR).record["data"]
+    assert not data["dates"]
+    assert not data["texts"]
+    assert train(opened(files[0]), **LINEAR, text=["tag"]).record["data"]["texts"]["tag"] > 12
+    with pytest.raises(ValueError, match="no column 'notes' to be read as text"):
+        train(opened(files[0]), **LINEAR, text=["notes"])
+
+
+def test_onnx_is_refused_with_the_reason(files):
+    pytest.importorskip("onnx")
+    with pytest.raises(
+        ValueError, match=r"columns of words, dates or text cannot be exported to ONNX.*'tag', 'notiz'"
+    ):
+        io.to_onnx(train(opened(files[0]), **LINEAR).model)
+
+
+def test_the_command_line_says_what_became_of_them(files, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    run = running(capsys)
+    reading = ("--encoding", "latin-1", "--decimal", ",")
+    told = run("train", str(files[0]), "--target", "art", "--model", "linear", "--out", "a.mm", *reading)
+    words = " ".join(told.out.split())
+    assert "dates tag: year, month, weekday, days since 2024-01-" in words
+    assert "free text notiz:" in words
+    assert "weights of" in run("inspect", "a.mm").out
+    assert run("predict", "a.mm", str(files[1])).out.splitlines()[0] == "prediction"
+    failed = run("train", str(files[0]), "--target", "art")
+    assert "--encoding" in failed.err
+    warned = run("train", str(files[0]), "--target", "art", "--model", "linear", "--encoding", "latin-1")
+    assert "Give the decimal sign (--decimal ',')" in warned.err
+
+
+def test_the_default_memory_is_half_of_what_is_available(monkeypatch, files):
+    monkeypatch.setattr("maxmargin.training.from_file.available_bytes", lambda: 6 * 2**30)
+    assert default_memory_mb() == 3072
+    first = train(opened(files[0]), model="kernel", validate=0.0)
+    monkeypatch.setattr("maxmargin.training.from_file.available_bytes", lambda: 0)
+    assert default_memory_mb() == 64
+    again = train(opened(files[0]), model="kernel", validate=0.0, memory_mb=1024)
+    assert first.record["memory_mb"] == 3072
+    assert first.record["fingerprint"] == again.record["fingerprint"]
+
+
+def test_rows_left_out_name_the_memory_that_would_hold_them(tmp_path, monkeypatch, capsys, files):
+    monkeypatch.setattr("maxmargin.training.from_file.ROWS_MEMORY_SHARE", 0.0004)
+    monkeypatch.chdir(tmp_path)
+    reading = ("--encoding", "latin-1", "--decimal", ",", "--memory", "64", "--model", "kernel")
+    told = " ".join(running(capsys)("train", str(files[0]), "--target", "art", *reading).out.split())
+    assert "fits in memory (64 MiB); the others are left out, and --memory" in told
