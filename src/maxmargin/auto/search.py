@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..checkpoints import FitRecord
-from ..solving import Deadline, State, too_late, until_cut
+from ..solving import Deadline, State, tell_share, too_late, until_cut
 from .candidates import CODES, Candidate, Trial, first_grid, larger, neighbourhood
 from .choice import Choice, Judge, choose, compared
 from .cost import Shape, shape_of
@@ -23,6 +23,8 @@ MAX_ROWS_AT_ONCE = 1500  # a table of so many rows needs no sample
 GROWTH = 4.0  # of the sample from stage to stage
 RACING_FOLDS = 2  # after which trials far behind are dropped
 DROPPED_BEHIND = 2.0  # standard errors
+SHARE_OF_FIT = 0.55  # of the time of AutoSVC.fit; the rest is refinement and the fit to all rows, as measured
+LATER_STAGE_COST = 0.3  # of a stage, against that of the first one, with as many rows
 KEPT_FAMILIES = 2  # kernels and views whose other code is tried, and that reach the next stage
 MAX_FINALISTS = 30  # trials on all folds
 
@@ -56,6 +58,7 @@ class Search:
     record: FitRecord
     deadline: Deadline
     spent: float = 0.0
+    planned: float = 1.0  # operations, about
     in_time: bool = True
     table: dict[Candidate, dict[str, Any]] = field(default_factory=dict)
 
@@ -66,6 +69,7 @@ class Search:
         for candidate in candidates:
             self.table[candidate] = self._line(candidate)
         groups = [group for c in self._cheap(candidates) for group in first_grid(c, self.medians)]
+        self.planned = self._planned(size, groups)
         found = self._stage(size, groups, is_first=True)
         if found is None:
             raise too_late(self.deadline, "AutoSVC to compare even one candidate")
@@ -95,6 +99,15 @@ class Search:
     def _cost(self, group: list[Trial], size: int, n_folds: int) -> float:
         candidate = group[0].candidate
         return self._shape(size, candidate).folds(candidate, len(group), n_folds, len(self.sample.splits))
+
+    def _planned(self, size: int, groups: list[list[Trial]]) -> float:
+        """Operations of all stages, about: the first race twice, for its later folds, and larger samples."""
+        first, more = size, 0.0
+        while size < len(self.sample):
+            size = int(min(len(self.sample), GROWTH * size))
+            more += LATER_STAGE_COST * (size / first) ** 2
+        cost = sum(self._cost(group, first, RACING_FOLDS) for group in groups)
+        return max(1.0, min(2.0 * cost * (1.0 + more), self.limit))
 
     def _n_folds(self, size: int, groups: list[list[Trial]]) -> int:
         """How many folds the operations left allow: all, two, one or none."""
@@ -140,6 +153,7 @@ class Search:
                 self.in_time = False
                 break
             self.spent += cost
+            tell_share(SHARE_OF_FIT * min(self.spent / self.planned, 1.0), "search")
             done += group
         return done
 

@@ -8,12 +8,13 @@ from contextvars import ContextVar
 
 __all__ = ["is_asked_for_shares", "share_listener", "tell_share"]
 
-_listener: ContextVar[Callable[[float], object] | None] = ContextVar("listener to shares", default=None)
+Listener = Callable[[float, str], object]
+_listener: ContextVar[Listener | None] = ContextVar("listener to shares", default=None)
 
 
 @contextmanager
-def share_listener(function: Callable[[float], object]) -> Iterator[None]:
-    """Within, solvers of this thread tell ``function`` which share of their work is done, about."""
+def share_listener(function: Listener) -> Iterator[None]:
+    """Within, work in this thread tells ``function`` which share is done, about, and what work it is."""
     token = _listener.set(function)
     try:
         yield
@@ -26,7 +27,7 @@ def is_asked_for_shares() -> bool:
     return _listener.get() is not None
 
 
-def tell_share(share: float) -> None:
-    """Tell it to the listener, if there is one."""
+def tell_share(share: float, work: str) -> None:
+    """Tell the listener, if there is one, the share of a "fit" or of a "search", which has fits within it."""
     if (function := _listener.get()) is not None:
-        function(share)
+        function(share, work)

@@ -59,8 +59,12 @@ class Reporter:
         inner: Any = (
             estimator if hasattr(estimator, "set_callbacks") else getattr(estimator, "estimator", None)
         )
-        if self.callback is None or not hasattr(inner, "set_callbacks"):
+        if self.callback is None:
             yield
+            return
+        if not hasattr(inner, "set_callbacks"):
+            with share_listener(lambda share, work: work == "search" and self.say(phase, 0, share=share)):
+                yield
             return
         budget, tol = getattr(inner, "budget", None), getattr(inner, "tol", None)
 
@@ -69,8 +73,8 @@ class Reporter:
             last.update(done=done, gap=float(check.gap))
             self.say(phase, done, budget, last["gap"], tol=tol)
 
-        def tell_share(share: float) -> None:
-            if getattr(inner, "code_", None) is None or inner.code_.n_columns == 1:  # of one of many columns
+        def tell_share(share: float, work: str) -> None:
+            if inner is estimator and inner.code_.n_columns == 1:  # not of a fold, nor one of many columns
                 self.say(phase, last["done"], budget, last["gap"], tol=tol, share=share)
 
         last: dict[str, Any] = {"done": 0, "gap": 1.0}

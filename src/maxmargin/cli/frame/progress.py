@@ -23,6 +23,7 @@ class Bar:
 
     def __init__(self, progress: Progress | None):
         self._progress = progress
+        self._left: Callable[[], float | None] | None = None
         self._task = None if progress is None else progress.add_task("", total=None, remark="", left=None)
 
     def tell(
@@ -36,13 +37,14 @@ class Bar:
 
     def count_down(self, left: Callable[[], float | None]) -> None:
         """Show these seconds as the time left, instead of what the speed so far says."""
+        self._left = left
         if self._progress is not None and self._task is not None:
             self._progress.update(self._task, left=left)
 
     def start(self, what: str) -> None:
         """A new piece of work: its clock starts."""
         if self._progress is not None and self._task is not None:
-            self._progress.reset(self._task, description=what, total=None, remark="")
+            self._progress.reset(self._task, description=what, total=None, remark="", left=self._left)
 
 
 @contextmanager
@@ -118,6 +120,9 @@ class TrainingProgress:
             self._line.start(what)
         if event.passes is not None:
             self._line.tell(what, event.done, None, f"pass {event.passes}, {event.done:,} blocks")
+            return
+        if event.gap is None and event.share is not None:
+            self._line.tell(what, event.share, 1.0, "comparing candidates")
             return
         if event.gap is None:
             self._line.tell(what, event.done, event.total, f"{event.done:,} rows")

@@ -68,7 +68,7 @@ def _due(solve: Solve, stop: Stop) -> Callable[[], bool]:
 
     def due() -> bool:
         if isinstance(solve.sets, WorkingSets):
-            tell_share(done.of(solve.sets))
+            tell_share(done.of(solve.sets), "fit")
         return solve.due()
 
     return due
