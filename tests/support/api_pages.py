@@ -92,6 +92,7 @@ INTERNAL = {
         "is_table",
         "labels_of",
         "n_bytes",
+        "roles_of",
         "sample",
         "shuffled_folds",
         "taken",

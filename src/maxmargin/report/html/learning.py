@@ -21,16 +21,16 @@ def learning_section(report: ModelReport) -> list[Child]:
         lines = [
             Line("test rows", [p.n_rows for p in curve.points], [p.accuracy for p in curve.points]),
             Line(
-                "the rows of the fit",
+                "own rows",
                 [p.n_rows for p in curve.points],
                 [p.training_accuracy for p in curve.points],
             ),
         ]
         parts.append(node("p", curve.text))
-        words = "The model fitted to fewer of its training rows. Where lines meet, more rows gain nothing."
+        words = "The model fitted to fewer of its training rows, tested on this file and on their own rows."
         drawn = _figure("learning-rows", "Accuracy against training rows", lines, "training rows", words)
         rows = [[f"{p.n_rows:,}", *_accuracy(p), percent(p.training_accuracy)] for p in curve.points]
-        head = ["training rows", "accuracy", "95 %", "on the training rows"]
+        head = ["training rows", "accuracy", "95 %", "own rows"]
         told = table(head, rows, caption=f"{curve.n_test:,} test rows", numbers=range(4))
         parts.append(node("div", [drawn, told], class_="figures"))
     if budgets is not None:
