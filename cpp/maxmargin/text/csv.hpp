@@ -8,7 +8,6 @@
 #include "maxmargin/core/threads.hpp"
 #include "maxmargin/text/csv_block.hpp"
 #include "maxmargin/text/csv_fields.hpp"
-#include "maxmargin/text/text_number.hpp"
 #include "maxmargin/text/word_table.hpp"
 #include "maxmargin/text/written_number.hpp"
 
@@ -18,11 +17,10 @@ namespace maxmargin {
 // words take `word_bytes`: that depends on the rows alone, not on how the text is cut, nor on the threads.
 class CsvParser {
   public:
-    // `decimal` is the decimal sign of numbers that may have groups of digits; 0 for plain numbers only.
     CsvParser(char delimiter, std::vector<ColumnKind> kinds, MissingWords missing, std::int64_t target,
               std::int64_t line, std::size_t word_bytes, char decimal = 0)
         : delimiter_(delimiter),
-          decimal_(decimal),
+          read_{decimal},
           kinds_(std::move(kinds)),
           missing_(std::move(missing)),
           target_(target),
@@ -91,7 +89,8 @@ class CsvParser {
     std::size_t feed_parts(std::string_view text, const CsvOutput& out, int n_threads, std::size_t n_parts) {
         std::vector<CsvPart> parts = whole_lines(text, n_parts);
         while (part_parsers_.size() < parts.size())
-            part_parsers_.emplace_back(delimiter_, kinds_, missing_, target_, line_, word_bytes_, decimal_);
+            part_parsers_.emplace_back(delimiter_, kinds_, missing_, target_, line_, word_bytes_,
+                                       read_.decimal);
         Pool& pool = Pool::instance();
         pool.run(parts.size(), n_threads,
                  [&](std::size_t k) { parts[k].n_lines = n_line_ends(parts[k].text); }, {});
@@ -176,18 +175,14 @@ class CsvParser {
 
     // A number that is read where it stands, for there are only blanks around it. False where it is not so.
     bool plain_number(CsvScanner& scan, std::int64_t column, double& value, FieldEnds& ends) {
-        if (decimal_) return false;
         const ParsedNumber number = parse_number(scan.skip_blanks(scan.p), scan.end);
-        if (number.what != NumberIs::finite || missing_.some_look_like_numbers()) return false;
+        if (number.what != NumberIs::finite || read_.decimal || missing_.some_look_like_numbers())
+            return false;
         const char* e = scan.skip_blanks(number.end);
         if (e < scan.end && *e != delimiter_ && *e != '\n' && *e != '\r') return false;
         value = number.value;
         ends = scan.finish(e, column);
         return true;
-    }
-
-    ParsedNumber number_of(std::string_view field) {
-        return decimal_ ? written_number(field, decimal_, plain_) : whole_number(field);
     }
 
     FieldEnds number_field(CsvScanner& scan, std::int64_t column, double& out) {
@@ -197,7 +192,7 @@ class CsvParser {
         ends = scan.next(column);
         if (ends == FieldEnds::not_yet || ends == FieldEnds::in_error) return ends;
         const bool missing = missing_.contains(scan.field);
-        const ParsedNumber whole = number_of(scan.field);
+        const ParsedNumber whole = read_(scan.field);
         out = missing ? std::numeric_limits<double>::quiet_NaN() : whole.value;
         if (missing || whole.what == NumberIs::finite) return ends;
         return refuse(scan, whole.what == NumberIs::not_finite ? "not finite" : "not a number", line, column);
@@ -222,7 +217,7 @@ class CsvParser {
         if (ends == FieldEnds::not_yet || ends == FieldEnds::in_error || missing_.contains(scan.field))
             return ends;
         ColumnGuess& guess = guesses_[std::size_t(column)];
-        const NumberIs what = number_of(scan.field).what;
+        const NumberIs what = read_(scan.field).what;
         if (what != NumberIs::finite) guessed_.push_back(std::size_t(column));
         if (what == NumberIs::not_a_number) {
             guess.words = true;
@@ -238,8 +233,8 @@ class CsvParser {
         return scan.fail(what, scan.field.data(), scan.field.data() + scan.field.size(), column);
     }
 
-    char delimiter_, decimal_;
-    std::string plain_;
+    char delimiter_;
+    NumberReader read_;
     std::vector<ColumnKind> kinds_;
     MissingWords missing_;
     std::int64_t target_, line_;

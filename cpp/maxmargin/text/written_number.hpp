@@ -56,4 +56,14 @@ inline ParsedNumber written_number(std::string_view text, char decimal, std::str
     return number.what == NumberIs::not_a_number ? none : number;
 }
 
+// Reads whole fields: with this decimal sign, and maybe groups of digits, or plain numbers if it is 0.
+struct NumberReader {
+    char decimal = 0;
+    std::string plain{};
+
+    ParsedNumber operator()(std::string_view field) {
+        return decimal ? written_number(field, decimal, plain) : whole_number(field);
+    }
+};
+
 }  // namespace maxmargin

@@ -17,7 +17,23 @@ MAX_SIZES = 8
 
 @dataclass(frozen=True)
 class TestedBudget:
-    """The model with the first ``budget`` support vectors, and its accuracy on the test rows (95 %)."""
+    """One of the smaller models inside a model.
+
+    Attributes
+    ----------
+    budget : int
+        Its support vectors: the first ones of the model.
+    accuracy : float
+        On the test rows.
+    accuracy_interval : tuple of float
+        95 %.
+
+    Examples
+    --------
+    >>> from maxmargin.evaluation import TestedBudget
+    >>> TestedBudget(8, 0.9, (0.85, 0.94)).budget
+    8
+    """
 
     budget: int
     accuracy: float
@@ -40,7 +56,7 @@ class BudgetAccuracy:
     --------
     >>> from pathlib import Path
     >>> for name, n in (("old.csv", 200), ("new.csv", 90)):
-    ...     rows = [f"{k % 10},{k % 7},{'high' if k % 10 > 4 else 'low'}" for k in range(n)]
+    ...     rows = [f"{k % 10},{k % 7},{'high' if k % 10 > 4 or k % 13 == 0 else 'low'}" for k in range(n)]
     ...     size = Path(name).write_text("\n".join(["width,noise,kind", *rows]))
     >>> from maxmargin.io import open_source
     >>> from maxmargin.training import train
@@ -80,7 +96,7 @@ def budget_accuracy(
     --------
     >>> from pathlib import Path
     >>> for name, n in (("old.csv", 200), ("new.csv", 90)):
-    ...     rows = [f"{k % 10},{k % 7},{'high' if k % 10 > 4 else 'low'}" for k in range(n)]
+    ...     rows = [f"{k % 10},{k % 7},{'high' if k % 10 > 4 or k % 13 == 0 else 'low'}" for k in range(n)]
     ...     size = Path(name).write_text("\n".join(["width,noise,kind", *rows]))
     >>> from maxmargin.io import open_source
     >>> from maxmargin.training import train

@@ -31,6 +31,12 @@ class LearningPoint:
         95 %.
     training_accuracy : float
         On the rows of the fit themselves.
+
+    Examples
+    --------
+    >>> from maxmargin.evaluation import LearningPoint
+    >>> LearningPoint(200, 0.9, (0.85, 0.94), 0.95).n_rows
+    200
     """
 
     n_rows: int
@@ -59,7 +65,7 @@ class LearningCurve:
     --------
     >>> from pathlib import Path
     >>> for name, n in (("old.csv", 200), ("new.csv", 90)):
-    ...     rows = [f"{k % 10},{k % 7},{'high' if k % 10 > 4 else 'low'}" for k in range(n)]
+    ...     rows = [f"{k % 10},{k % 7},{'high' if k % 10 > 4 or k % 13 == 0 else 'low'}" for k in range(n)]
     ...     size = Path(name).write_text("\n".join(["width,noise,kind", *rows]))
     >>> from maxmargin.io import open_source
     >>> from maxmargin.training import train
@@ -118,7 +124,7 @@ def learning_curve(
     --------
     >>> from pathlib import Path
     >>> for name, n in (("old.csv", 200), ("new.csv", 90)):
-    ...     rows = [f"{k % 10},{k % 7},{'high' if k % 10 > 4 else 'low'}" for k in range(n)]
+    ...     rows = [f"{k % 10},{k % 7},{'high' if k % 10 > 4 or k % 13 == 0 else 'low'}" for k in range(n)]
     ...     size = Path(name).write_text("\n".join(["width,noise,kind", *rows]))
     >>> from maxmargin.io import open_source
     >>> from maxmargin.training import train

@@ -48,7 +48,7 @@ from .rounding import (
     with_rounding,
 )
 from .row_pool import ROWS_PER_BLOCK, RowPool, row_blocks
-from .share_done import is_asked_for_shares, share_listener, tell_share
+from .share_done import DoneShare, is_asked_for_shares, share_listener, tell_share
 
 __all__ = [
     "CLOCKS",
@@ -64,6 +64,7 @@ __all__ = [
     "Certificate",
     "Check",
     "Deadline",
+    "DoneShare",
     "GapSeries",
     "Histories",
     "Journal",

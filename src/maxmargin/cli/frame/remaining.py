@@ -38,9 +38,7 @@ class RemainingTime:
     duration: float | None = None  # of the present phase, as it is expected
     first_gap: float = 1.0
     full_after: float | None = None  # seconds, of a fit under a budget
-    trace: list[tuple[float, float]] = field(
-        default_factory=list
-    )  # of the first fit: share told, and seconds
+    trace: list[tuple[float, float]] = field(default_factory=list)  # of the first fit: shares, seconds
 
     def see(self, event: Any) -> None:
         """Take in one event."""

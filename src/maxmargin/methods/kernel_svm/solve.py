@@ -19,6 +19,7 @@ from ...data import check_kernel_sums
 from ...solving import (
     Callback,
     Certificate,
+    DoneShare,
     SolverResult,
     State,
     Status,
@@ -31,11 +32,10 @@ from ...solving import (
     with_rounding,
     without_bound,
 )
-from .done_share import DoneShare
 from .problem import SvmProblem, refuted_by
 from .rounding import RoundedPoint, double_rounding, in_parts
 from .small_sets import SmallSets
-from .working_set import WorkingSets, sets_for, start
+from .working_set import TARGET_PER_TOL, WorkingSets, sets_for, start
 
 __all__ = ["Solve", "solved", "working_sets"]
 
@@ -64,11 +64,13 @@ def _due(solve: Solve, stop: Stop) -> Callable[[], bool]:
     """Whether a certificate is due; asked after every step, when the share that is done can be told, too."""
     if not is_asked_for_shares():
         return solve.due
-    done = DoneShare(stop.tol)
+    done = DoneShare(TARGET_PER_TOL * stop.tol)
 
     def due() -> bool:
-        if isinstance(solve.sets, WorkingSets):
-            tell_share(done.of(solve.sets), "fit")
+        sets = solve.sets
+        if isinstance(sets, WorkingSets):
+            open_ = sets.open / max(abs(sets.state.dual), sets.problem.tiny)
+            tell_share(done.of(int(sets.state.seen), len(sets.problem.y), open_), "fit")
         return solve.due()
 
     return due
