@@ -1,7 +1,6 @@
 // Rows of comma-separated values into columns of numbers and words.
 #pragma once
 
-#include <cstdint>
 #include <limits>
 #include <vector>
 

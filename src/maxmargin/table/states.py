@@ -24,7 +24,7 @@ MAX_DAYS = 10_000_000  # from 1970, beyond any date
 def state_of(preparation: Any) -> dict[str, Any]:
     """All that prediction needs."""
     names = getattr(preparation, "feature_names_in_", None)
-    given = {} if preparation.roles is None else {"roles": dict(preparation.roles)}
+    given: dict[str, Any] = {} if preparation.roles is None else {"roles": dict(preparation.roles)}
     if any(isinstance(plan, TextPlan) for plan in preparation.plans_):
         given["max_text_words"] = int(preparation.max_text_words)
     return given | {

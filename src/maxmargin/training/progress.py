@@ -63,7 +63,12 @@ class Reporter:
             yield
             return
         if not hasattr(inner, "set_callbacks"):
-            with share_listener(lambda share, work: work == "search" and self.say(phase, 0, share=share)):
+
+            def tell_search(share: float, work: str) -> None:
+                if work == "search":
+                    self.say(phase, 0, share=share)
+
+            with share_listener(tell_search):
                 yield
             return
         budget, tol = getattr(inner, "budget", None), getattr(inner, "tol", None)

@@ -28,6 +28,6 @@ def learning_parts(curve: LearningCurve | None, budgets: BudgetAccuracy | None) 
         yield from [curve.text, *curve.notes]
     if budgets is not None:
         lines = [(f"{p.budget:,}", percent(p.accuracy), between(p.accuracy_interval)) for p in budgets.points]
-        head = ("support vectors", "accuracy", "95 %")
-        yield table(f"Smaller models inside this one, {budgets.n_test:,} test rows", head, lines, words=0)
+        title = f"Smaller models inside this one, {budgets.n_test:,} test rows"
+        yield table(title, ("support vectors", "accuracy", "95 %"), lines, words=0)
         yield from budgets.notes

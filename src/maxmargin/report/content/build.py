@@ -188,7 +188,7 @@ def build(
             "Give it ({training}).",
             training=None,
         )
-    learned = (model, old, source) if learning_curve else None
+    learned = (model, old, source) if learning_curve and old is not None else None
     return ModelReport(
         record=record,
         data=data,

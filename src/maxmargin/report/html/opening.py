@@ -290,7 +290,9 @@ def _prepared(record: Mapping[str, Any]) -> list[Child]:
 def _dates_and_texts(data: Mapping[str, Any]) -> list[Child]:
     """What dates and free text became, if the record says so."""
     dates, texts = data.get("dates") or {}, data.get("texts") or {}
-    said = {name: ", ".join(map(_plain, used)) for name, used in dates.items()} if _is_table(dates) else {}
+    said: dict[str, object] = (
+        {name: ", ".join(map(_plain, used)) for name, used in dates.items()} if _is_table(dates) else {}
+    )
     if isinstance(texts, Mapping):
         said |= {name: f"weights of {n:,} words" for name, n in texts.items() if isinstance(n, int)}
     if not said:
