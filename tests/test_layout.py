@@ -57,6 +57,7 @@ ORDER = [
     "training",
     "evaluation",
     "report.content",
+    "report.explore",
     "report.html",
     "report",
     "cli.frame",

@@ -51,6 +51,15 @@ class ColumnScaling:
             out[some] = u if self.rotation is None else self._rotated(u)
         return out
 
+    def restored(self, u: np.ndarray) -> np.ndarray:
+        """Dense rows as they were before :meth:`transform`, but for rounding."""
+        u = np.asarray(u, dtype=np.float64)
+        if self.rotation is not None:
+            with one_blas_thread():
+                u = u @ np.linalg.inv(self.rotation)
+        X = u * self.scale + self.center
+        return np.where(self.bent, self.origin + self.unit * np.sinh(X), X)
+
     def _rotated(self, u: np.ndarray) -> np.ndarray:
         with one_blas_thread():
             return u @ self.rotation

@@ -5,10 +5,10 @@ are matched as they are met, since a file is read once: a common ending is dropp
 class as it stands, so no later row can change what an earlier one was.
 """
 
-from .answers import Mistake, classifier_of, prepared
+from .answers import Mistake, ModelAnswers, classifier_of, prepared
 from .budget_accuracy import BudgetAccuracy, TestedBudget, budget_accuracy
 from .columns import ColumnImportance, ColumnStudy, column_importance
-from .compare import ComparedModel, compare
+from .compare import ComparedModel, compare, n_bytes_of
 from .decisions import stored_decision
 from .drift import ColumnDrift, Drift, drift
 from .effects import Effect
@@ -19,6 +19,7 @@ from .paths import StudiedPath, budget_path, cost_path
 from .predict import Predicted, predictions
 from .probabilities import Calibration
 from .promise import ValidationPromise, promise_of, recorded_training
+from .sampled import RowSample
 from .thresholds import OperatingPoint, ThresholdCurves
 
 __all__ = [
@@ -34,8 +35,10 @@ __all__ = [
     "LearningCurve",
     "LearningPoint",
     "Mistake",
+    "ModelAnswers",
     "OperatingPoint",
     "Predicted",
+    "RowSample",
     "StudiedPath",
     "TestedBudget",
     "ThresholdCurves",
@@ -49,6 +52,7 @@ __all__ = [
     "drift",
     "evaluate",
     "learning_curve",
+    "n_bytes_of",
     "open_like_training",
     "predictions",
     "prepared",

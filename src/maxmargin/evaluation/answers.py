@@ -84,14 +84,15 @@ class AnsweredRows:
     first_row: int
     answers: ModelAnswers | None = None  # None for no rows, or without a target to compare with
     notices: Any = None
+    given: tuple[Any, Any] | None = None  # the rows as read and as prepared, if they are kept
 
     @classmethod
-    def of(cls, model: Any, rows: Any, target: Any, first_row: int) -> AnsweredRows:
+    def of(cls, model: Any, rows: Any, target: Any, first_row: int, keep: bool = False) -> AnsweredRows:
         """Ask a model about rows, a ``Block`` or whatever the model takes."""
         if target is None or not len(target):
             return cls(target, first_row)
         X, notices = prepared(model, rows)
-        return cls(target, first_row, answers(model, X), notices)
+        return cls(target, first_row, answers(model, X), notices, (rows, X) if keep else None)
 
     def __len__(self) -> int:
         return 0 if self.target is None else len(self.target)

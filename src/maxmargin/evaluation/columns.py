@@ -102,6 +102,7 @@ def column_importance(
     *,
     labels: Mapping[str, str] | None = None,
     n_repeats: int = N_REPEATS,
+    n_effects: int = N_EFFECTS,
     seed: int = 0,
 ) -> ColumnStudy | None:
     r"""The importance of the columns of a table, measured on rows that were not used in training.
@@ -116,6 +117,8 @@ def column_importance(
         Labels of the file, and the class that each stands for.
     n_repeats : int, default=5
         Shuffles of each column.
+    n_effects : int, default=4
+        Columns whose effects are computed, the most important ones.
     seed : int, default=0
 
     Returns
@@ -148,7 +151,7 @@ def column_importance(
     truth = match.numbers(block.target)
     X = prepared(model, block)[0]
     study = _Study(model, steps[0], X, truth, np.random.default_rng(seed), n_repeats)
-    return study.result()
+    return study.result(n_effects)
 
 
 class _Study:
@@ -172,7 +175,7 @@ class _Study:
         self.right = answers(self.model, X).predicted == truth
         self.notes: list[str] = []
 
-    def result(self) -> ColumnStudy:
+    def result(self, n_effects: int) -> ColumnStudy:
         """Everything, the most important columns first."""
         own = self._own()
         present = np.unique(self.source)
@@ -185,7 +188,7 @@ class _Study:
         found = [self._column(j, own, relatives.get(j, [])) for j in shuffled]
         found.sort(key=lambda column: -(column.drop or 0.0))
         place = {name: j for j, name in enumerate(self.names)}
-        effects = [self._effect(place[column.name]) for column in found[:N_EFFECTS]]
+        effects = [self._effect(place[column.name]) for column in found[:n_effects]]
         return ColumnStudy(
             len(self.truth),
             float(self.right.mean()),

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..metrics import EXPECTED, STORED, Costs, CostStudy, CostTally, Decision, study_of
 from .answers import ModelAnswers
-from .thresholds import ThresholdCurves, curves_of
+from .thresholds import MAX_CURVE_POINTS, ThresholdCurves, curves_of
 
 __all__ = ["DecisionTally", "stored_decision"]
 
@@ -48,8 +48,10 @@ def stored_decision(record: Mapping[str, Any] | None, model: Any) -> Decision | 
 class DecisionTally:
     """Applies a stored decision, and counts what it, or one chosen by costs, gains."""
 
-    def __init__(self, costs: Costs | None = None, decision: Decision | None = None) -> None:
-        self.stored, self.on = decision, "score"
+    def __init__(
+        self, costs: Costs | None = None, decision: Decision | None = None, n_points: int = MAX_CURVE_POINTS
+    ) -> None:
+        self.stored, self.on, self.n_points = decision, "score", n_points
         self.costs = costs if costs is not None or decision is None else decision.costs
         self.expected = (
             Decision(self.costs, "expected cost") if self.costs and len(self.costs.classes) > 2 else None
@@ -75,7 +77,11 @@ class DecisionTally:
     ) -> tuple[ThresholdCurves | None, CostStudy | None]:
         """Curves and gain; ``sample`` has keys, scores, truth, values and plain predictions of rows."""
         on = self.stored.on if self.stored is not None else self.on
-        curves = None if sample is None else curves_of(sample[3], sample[2], positive, self.on)
+        curves = None
+        if sample is not None:
+            curves = curves_of(
+                sample[3], sample[2], positive, self.on, n_points=self.n_points, at=self._marked()
+            )
         if self.costs is None or self.tally is None:
             return curves, None
         if self.stored is not None:
@@ -86,3 +92,12 @@ class DecisionTally:
             return curves, None
         keys, _, truth, values, plain = sample
         return curves, study_of(keys, values, truth, plain, self.costs, on)[1]
+
+    def _marked(self) -> list[float]:
+        """Thresholds that long curves have: the one in the middle, and the stored one."""
+        if self.n_points <= MAX_CURVE_POINTS:
+            return []
+        own = [0.5 if self.on == "probability" else 0.0]
+        if self.stored is not None and self.stored.on == self.on and self.stored.threshold is not None:
+            own.append(self.stored.threshold)
+        return own

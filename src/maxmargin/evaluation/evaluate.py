@@ -30,11 +30,12 @@ from .decisions import DecisionTally
 from .labels import LabelMatch
 from .predict import ahead
 from .probabilities import Calibration, Ranking, RankingTally, ReliabilityTally
-from .thresholds import ThresholdCurves
+from .thresholds import MAX_CURVE_POINTS, ThresholdCurves
 
 __all__ = ["Evaluation", "TopK", "UnlikeTraining", "evaluate", "evaluate_rows"]
 
 MAX_SCORES_PER_BATCH = 1 << 22
+Watch = Callable[[Any, Any, np.ndarray, ModelAnswers], None]
 
 
 @dataclass(frozen=True)
@@ -134,6 +135,8 @@ def evaluate(
     costs: Costs | None = None,
     decision: Decision | None = None,
     client: Any = None,
+    curve_points: int = MAX_CURVE_POINTS,
+    watch: Watch | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Evaluation:
     r"""Evaluate a fitted model on the rows of a source, block by block, reading ahead.
@@ -162,6 +165,11 @@ def evaluate(
         How classes are chosen from the model's answers; by default as the model's ``predict`` does.
     client : distributed.Client, optional
         Whose workers compute the model's answers, a whole file at a time; the result is the same.
+    curve_points : int, default=200
+        Points of the curves of two classes, at most.
+    watch : callable, optional
+        Called for each batch with its rows, as read and as prepared, the numbers of their classes (-1 where
+        a label is none), and the model's answers. Rows that a cluster answers for are not seen here.
     progress : callable, optional
         Told after each batch how many rows are done.
 
@@ -184,18 +192,22 @@ def evaluate(
     """
     classes = classifier_of(model).classes_
     n_rows = max(256, min(BLOCK_ROWS, MAX_SCORES_PER_BATCH // len(classes))) if batch is None else batch
-    decided = DecisionTally(costs, decision)
-    tally = _Tally(LabelMatch(classes, labels, unknown_labels), top_k, decided)
+    decided = DecisionTally(costs, decision, curve_points)
+    tally = _Tally(LabelMatch(classes, labels, unknown_labels), top_k, decided, watch)
+    if watch is not None and client is not None:
+        raise ValueError("watch sees rows of this process only; leave client out.")
     batches = (
-        _answered(model, source, n_rows) if client is None else _on_cluster(client, model, source, n_rows)
+        _answered(model, source, n_rows, keep=watch is not None)
+        if client is None
+        else _on_cluster(client, model, source, n_rows)
     )
     return tally.over(batches, source.name, progress)
 
 
-def _answered(model: Any, source: Source, n_rows: int) -> Iterator[AnsweredRows]:
+def _answered(model: Any, source: Source, n_rows: int, keep: bool = False) -> Iterator[AnsweredRows]:
     """The answers for the blocks of a source, which another thread reads ahead."""
     for block in ahead(source.blocks(n_rows)):
-        yield AnsweredRows.of(model, block, block.target, block.first_row)
+        yield AnsweredRows.of(model, block, block.target, block.first_row, keep)
 
 
 def _on_cluster(client: Any, model: Any, source: Source, n_rows: int) -> Iterator[AnsweredRows]:
@@ -229,8 +241,14 @@ def evaluate_rows(model: Any, X: Any, y: Any, *, top_k: Sequence[int] = (1, 3, 5
 class _Tally:
     """Counts and sums over batches."""
 
-    def __init__(self, match: LabelMatch, top_k: Sequence[int], decided: DecisionTally | None = None) -> None:
-        names = match.names
+    def __init__(
+        self,
+        match: LabelMatch,
+        top_k: Sequence[int],
+        decided: DecisionTally | None = None,
+        watch: Watch | None = None,
+    ) -> None:
+        names, self.watch = match.names, watch
         self.decided = decided or DecisionTally()
         self.match = match
         self.confusion = Confusion(names)
@@ -251,14 +269,18 @@ class _Tally:
                 )
             if rows.answers is not None:
                 self.unlike.add(rows.notices)
-                self._add(rows.answers, self.match.numbers(rows.target), rows.first_row)
+                labels = self.match.numbers(rows.target)
+                told = self._add(rows.answers, labels, rows.first_row)
+                if self.watch is not None and rows.given is not None:
+                    self.watch(*rows.given, labels, told)
             if progress is not None:
                 progress(self.confusion.n_rows)
         if self.confusion.n_rows == 0:
             raise ValueError(f"{file} has no rows, so there is nothing to evaluate.")
         return self._result(file, time.perf_counter() - start)
 
-    def _add(self, told: ModelAnswers, labels: np.ndarray, first_row: int) -> None:
+    def _add(self, told: ModelAnswers, labels: np.ndarray, first_row: int) -> ModelAnswers:
+        """Count some rows; their answers, decided."""
         known, plain = labels >= 0, told.predicted
         told = self.decided.applied(told, labels)
         self.confusion.add(labels, told.predicted)
@@ -273,6 +295,7 @@ class _Tally:
             difference = told.scores[known, 1] - told.scores[known, 0]
             values = decision_values(told.scores, told.probabilities)[known]
             self.ranking.add(rows, difference, labels[known] == 1, values, plain[known] == 1)
+        return told
 
     def _result(self, file: str, seconds: float) -> Evaluation:
         counts, n_rows = self.confusion, self.confusion.n_rows

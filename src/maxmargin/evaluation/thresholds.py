@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from sklearn.metrics import roc_curve
 
-__all__ = ["OperatingPoint", "ThresholdCurves", "curves_of"]
+__all__ = ["MAX_CURVE_POINTS", "OperatingPoint", "ThresholdCurves", "curves_of"]
 
 MAX_CURVE_POINTS = 200
 SHOWN_RECALLS = (0.5, 0.8, 0.9, 0.95, 0.99)
@@ -51,7 +52,15 @@ class ThresholdCurves:
     at_recall: list[OperatingPoint]
 
 
-def curves_of(values: np.ndarray, is_positive: np.ndarray, positive: str, on: str) -> ThresholdCurves:
+def curves_of(
+    values: np.ndarray,
+    is_positive: np.ndarray,
+    positive: str,
+    on: str,
+    *,
+    n_points: int = MAX_CURVE_POINTS,
+    at: Sequence[float] = (),
+) -> ThresholdCurves:
     """The curves of rows with these values; both classes must occur.
 
     Parameters
@@ -62,6 +71,10 @@ def curves_of(values: np.ndarray, is_positive: np.ndarray, positive: str, on: st
         The name of the positive class.
     on : str
         What the values are.
+    n_points : int, default=200
+        Points of the curves, at most.
+    at : sequence of float
+        Thresholds whose points are among them in any case.
 
     Returns
     -------
@@ -77,7 +90,8 @@ def curves_of(values: np.ndarray, is_positive: np.ndarray, positive: str, on: st
         return OperatingPoint(*(float(each[k]) for each in (thresholds, recall, precision, rates)))
 
     along = rates + recall
-    wanted = np.searchsorted(along, np.linspace(0.0, 2.0, MAX_CURVE_POINTS) - 1e-12)
-    kept = np.unique(np.r_[1, np.clip(wanted, 1, len(along) - 1)])  # the first threshold is infinite
+    wanted = np.searchsorted(along, np.linspace(0.0, 2.0, n_points) - 1e-12)
+    also = np.searchsorted(-thresholds, -np.asarray(at, dtype=np.float64), side="right") - 1
+    kept = np.unique(np.clip(np.r_[1, wanted, also], 1, len(along) - 1))  # the first threshold is infinite
     places = [int(np.argmax(recall >= least - 1e-12)) for least in SHOWN_RECALLS]
     return ThresholdCurves(positive, on, [point(k) for k in kept], [point(k) for k in places])

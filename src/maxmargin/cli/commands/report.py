@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 
@@ -31,6 +31,10 @@ def report(
     ] = False,
     unknown_labels: UnknownLabels = "error",
     cost: Cost = None,
+    explore: Annotated[
+        bool,
+        Parameter(help="A page to explore: sliders, rows, columns; it has one script.", show_default=False),
+    ] = False,
     reading: Reading = Reading(),  # noqa: B008
     show: Show = Show(),  # noqa: B008
 ) -> None:
@@ -38,12 +42,34 @@ def report(
 
     It shows the data, the training, metrics with intervals, the confusion matrix, calibration, mistakes,
     influential training rows, the duality gap, error bounds, and how to reproduce it. The page loads nothing
-    and runs nothing; it shows some rows of both files.
+    and, without --explore, runs nothing; it shows some rows of both files.
     """
+    options: dict[str, Any] = {
+        "label": label,
+        "training": training,
+        "unknown_labels": unknown_labels,
+        "cost": cost,
+    }
+    write_page(model, data, out, reading, show, explore=explore, **options)
+
+
+def write_page(
+    model: Path,
+    data: Path,
+    out: Path | None,
+    reading: Reading,
+    show: Show,
+    *,
+    label: list[str] | None,
+    training: Path | None,
+    unknown_labels: Any,
+    cost: list[str] | None,
+    explore: bool,
+) -> None:
+    """Evaluate a model on a file and write the page."""
     from ... import io
     from ...archive import whole_file
-    from ...report.content import build
-    from ...report.html import page
+    from ...report import build, page
 
     out = out or model.with_suffix(".html")
     check_out(out, model, data, training)
@@ -59,6 +85,7 @@ def report(
             training=rows,
             command=show.invocation.again(),
             learning_curve=learning_curve,
+            explore=explore,
             labels=renamed(label or (), [str(name) for name in fitted.classes_]),
             unknown_labels=unknown_labels,
             costs=costs_of(cost, fitted),

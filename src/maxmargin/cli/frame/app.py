@@ -38,7 +38,18 @@ from .messages import (
 )
 from .output import Show, standard_output
 
-COMMANDS = ("train", "predict", "evaluate", "inspect", "path", "compare", "report", "reproduce", "demo")
+COMMANDS = (
+    "train",
+    "predict",
+    "evaluate",
+    "inspect",
+    "path",
+    "compare",
+    "report",
+    "explore",
+    "reproduce",
+    "demo",
+)
 
 EPILOGUE = "Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted."
 

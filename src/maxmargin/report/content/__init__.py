@@ -1,8 +1,22 @@
 """The numbers of the report."""
 
-from .build import ModelReport, build
+from .build import N_EFFECTS, ModelReport, build
 from .curves import BudgetPath, Curve, GapHistory
 from .data import DataFacts
+from .influence import pull, readable_row
 from .promises import DELTA
+from .shown import shown_classes
 
-__all__ = ["DELTA", "BudgetPath", "Curve", "DataFacts", "GapHistory", "ModelReport", "build"]
+__all__ = [
+    "DELTA",
+    "N_EFFECTS",
+    "BudgetPath",
+    "Curve",
+    "DataFacts",
+    "GapHistory",
+    "ModelReport",
+    "build",
+    "pull",
+    "readable_row",
+    "shown_classes",
+]

@@ -37,7 +37,9 @@ from .description import Described, describe, fitted_inside
 from .influence import Influence, Weights, influential_features, influential_rows
 from .promises import MAX_ROWS, NO_TRAINING_ROWS, OTHER_FILE, OTHER_ROWS, Promises, promises
 
-__all__ = ["ModelReport", "ShownMistake", "build"]
+__all__ = ["N_EFFECTS", "ModelReport", "ShownMistake", "build"]
+
+N_EFFECTS = 4  # drawn
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,8 @@ class ModelReport:
         The command that made this page, if one did.
     fingerprint : str or None
         Of the model.
+    exploration : mapping or None
+        What the page's script shows, if it has one.
 
     Examples
     --------
@@ -116,6 +120,7 @@ class ModelReport:
     budget_accuracy: BudgetAccuracy | None = None
     commands: tuple[str, ...] = ()
     fingerprint: str | None = None
+    exploration: Mapping[str, Any] | None = None
 
 
 def build(
@@ -126,6 +131,7 @@ def build(
     training: Source | None = None,
     command: str | None = None,
     learning_curve: bool = False,
+    n_effects: int = N_EFFECTS,
     **judged: Any,
 ) -> ModelReport:
     r"""Gather the numbers and texts of a report on a fitted model.
@@ -143,6 +149,8 @@ def build(
         The command that makes this page.
     learning_curve : bool, default=False
         Whether to fit the model to fewer rows, which shows what more would bring; needs the training file.
+    n_effects : int, default=4
+        Columns whose effects are computed; the page draws the first four.
     **judged
         To :func:`maxmargin.evaluation.evaluate.evaluate`: ``labels``, ``unknown_labels``, ``progress`` ...
 
@@ -210,7 +218,7 @@ def build(
         ),
         promise=promise,
         drift=None if old is None or seen else drift(old, source),
-        columns=column_importance(model, source, labels=judged.get("labels")),
+        columns=column_importance(model, source, labels=judged.get("labels"), n_effects=n_effects),
         learning_curve=learned and learning_curve_of(*learned, labels=judged.get("labels")),
         budget_accuracy=learned and budget_accuracy(*learned, labels=judged.get("labels")),
         commands=() if command is None else (command,),

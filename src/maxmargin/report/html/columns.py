@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...evaluation import ColumnStudy, Effect
-from ..content import ModelReport
+from ..content import N_EFFECTS, ModelReport
 from .charts import Axis, Line, line_chart
 from .markup import Child, Element, datum, figure, node, table
 from .text import percent, shortened
@@ -66,7 +66,7 @@ def _points(value: float | None) -> str:
 def _effects(c: ColumnStudy) -> list[Child]:
     if not c.effects:
         return []
-    drawn = [_drawn(k, effect) for k, effect in enumerate(c.effects)]
+    drawn = [_drawn(k, effect) for k, effect in enumerate(c.effects[:N_EFFECTS])]
     return [
         node("h3", "Effects"),
         node(

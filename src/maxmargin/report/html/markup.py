@@ -1,7 +1,8 @@
 """HTML as a tree: every text and attribute is made visible and escaped by construction.
 
 No string of markup is ever glued together, so text of a data set cannot become markup. The one style element
-is written by us, and the page's policy names its hash: nothing else may style, run or load.
+and the one script of a page to explore are written by us, and the page's policy names their hashes: nothing
+else may style, run or load.
 """
 
 from __future__ import annotations
@@ -74,10 +75,12 @@ def _letters(text: str, longest: int = 1) -> list[Child]:
     return [node("var", p) if LETTER.fullmatch(p) and len(p) <= longest else p for p in pieces if p]
 
 
-def document(title: str, style: str, body: Iterable[Child]) -> str:
-    """A whole page under a policy by which only the one style element counts."""
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+def document(title: str, style: str, body: Iterable[Child], script: str | None = None) -> str:
+    """A whole page under a policy by which only the one style element, and the one script, count."""
+    allowed = f"style-src '{_digest(style)}'"
+    if script is not None:
+        allowed += f"; script-src '{_digest(script)}'"
+    policy = f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'"
     sheet = Element("style")
     sheet.text = style
     head = node(
@@ -90,8 +93,17 @@ def document(title: str, style: str, body: Iterable[Child]) -> str:
         node("title", title),
         sheet,
     )
-    root = node("html", head, node("body", *body), lang="en")
+    whole = node("body", *body)
+    if script is not None:
+        run = Element("script")
+        run.text = script
+        whole.append(run)
+    root = node("html", head, whole, lang="en")
     return "<!DOCTYPE html>\n" + ET.tostring(root, encoding="unicode", method="html") + "\n"
+
+
+def _digest(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
 Cell = Any  # a child of an element, several of them, or a number

@@ -8,6 +8,7 @@ from importlib.resources import files
 from ..content import ModelReport
 from .columns import columns_section
 from .drift import drift_section
+from .explore import EXPLORE_STYLE, SCRIPT, explore_section
 from .learning import learning_section
 from .machinery import gap_section, model_section, path_section, promise_section, reproduce_section
 from .markup import Child, document, node
@@ -39,9 +40,10 @@ SECTIONS: tuple[tuple[str, str, Callable[[ModelReport], list[Child]]], ...] = (
 
 
 def page(report: ModelReport) -> str:
-    r"""The whole page as one file of HTML, without scripts and without anything from elsewhere.
+    r"""The whole page as one file of HTML, without anything from elsewhere.
 
-    Sections that a model has nothing to say in are left out.
+    It has no scripts, unless the report was built to be explored: then it has one, and the policy of the page
+    names its hash. Sections that a model has nothing to say in are left out.
 
     Parameters
     ----------
@@ -69,11 +71,14 @@ def page(report: ModelReport) -> str:
     made = report.record.get("date") or report.record.get("created")
     sections = [(anchor, title, show(report)) for anchor, title, show in SECTIONS]
     sections = [each for each in sections if each[2]]
+    explored = report.exploration is not None
+    runs = "runs nothing" if not explored else "runs only the script that shows what is in it"
     body = [
         header(report),
         contents([(anchor, title) for anchor, title, _ in sections]),
         node(
             "main",
+            explore_section(report) if explored else None,
             [
                 node("section", node("h2", title), parts, id=anchor, aria_label=title)
                 for anchor, title, parts in sections
@@ -81,11 +86,14 @@ def page(report: ModelReport) -> str:
         ),
         node(
             "footer",
-            node("p", "Made by maxmargin. This file loads nothing, runs nothing and sends nothing."),
+            node("p", f"Made by maxmargin. This file loads nothing, {runs} and sends nothing."),
             node("p", f"The model was trained on {made}.") if made else None,
         ),
     ]
-    return document(f"{title_of(report)} – maxmargin report", STYLE, body)
+    title = f"{title_of(report)} – maxmargin report"
+    if not explored:
+        return document(title, STYLE, body)
+    return document(title, f"{STYLE}\n{EXPLORE_STYLE}", body, SCRIPT)
 
 
 STYLE = files(__package__).joinpath("style.css").read_text(encoding="utf-8").strip()

@@ -5,14 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from ...metrics import natural_order
-from ..content import ModelReport
+from ..content import ModelReport, shown_classes
 from .charts import Bin, Interval, heat_map, interval_chart, reliability_diagram
 from .markup import Child, Element, datum, figure, node, table
 from .text import number, percent
 
 MAX_CLASSES = 30  # drawn, and in the table
-MAX_CONFUSION_CLASSES = 26  # classes of a heat map; 20 of those with most mistakes where there are more
-CLASSES_OF_PARTIAL_MATRIX = 20
 
 
 def metrics_section(report: ModelReport) -> list[Child]:
@@ -107,14 +105,10 @@ def confusion_section(report: ModelReport) -> list[Child]:
     """The matrix, or its part with most mistakes, and the pairs that are confused most."""
     e = report.evaluation
     counts, names = np.asarray(e.confusion), e.classes
-    which = np.array(natural_order(names))
+    which = np.array(shown_classes(counts, names))
     some = ""
-    if len(names) > MAX_CONFUSION_CLASSES:
-        off = counts - np.diag(np.diagonal(counts))
-        wrong = off.sum(axis=0) + off.sum(axis=1)
-        most = set(np.argsort(-wrong, kind="stable")[:CLASSES_OF_PARTIAL_MATRIX].tolist())
-        which = np.array([k for k in which.tolist() if k in most])
-        some = f" The {CLASSES_OF_PARTIAL_MATRIX} of {len(names):,} classes with most mistakes are shown."
+    if len(which) < len(names):
+        some = f" The {len(which)} of {len(names):,} classes with most mistakes are shown."
     drawing = heat_map(
         "confusion",
         "Confusion matrix",

@@ -1,0 +1,89 @@
+"""How good the smaller models inside a budgeted one are on the rows that the report is given."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from ...evaluation import n_bytes_of
+from ...methods.budget import SparseKernelClassifier, at_budget, path_predictions
+from ...metrics import Confusion, share_interval
+from .machine import Machine
+
+__all__ = ["PathCounts", "path_counts", "path_document"]
+
+MAX_CLASSES = 250  # of matrices of counts, one for each budget
+MAX_PRODUCTS = 400_000  # for a row: support vectors, times outputs of all models
+MIN_POINTS, MAX_POINTS = 6, 48
+NO_PATH = "This model has no path of smaller models: only a model under a budget (sparse-kernel) has one."
+
+
+@dataclass
+class PathCounts:
+    """Counts of (true class, predicted class) for each budget."""
+
+    machine: Machine
+    budgets: list[int]
+    counts: list[Confusion]
+
+    def add(self, X: Any, labels: np.ndarray) -> None:
+        """Count some prepared rows."""
+        rows = path_predictions(self.machine.inner, self.machine.placed(X), self.budgets)
+        for counts, predicted in zip(self.counts, rows):
+            counts.add(labels, predicted)
+
+
+def path_counts(classifier: Any, machine: Machine | str) -> PathCounts | str:
+    """Nothing counted yet; or why there is no path."""
+    if isinstance(machine, str) or not isinstance(machine.inner, SparseKernelClassifier):
+        return NO_PATH
+    inner = machine.inner
+    budgets = inner.budget_path_["budget"].tolist()
+    if len(budgets) < 2:
+        return "The path of this model has only one budget."
+    n_classes = len(classifier.classes_)
+    if n_classes > MAX_CLASSES:
+        return f"Budgets are compared for at most {MAX_CLASSES} classes; this model has {n_classes:,}."
+    room = MAX_PRODUCTS // max(1, inner.n_support_ * inner.code_.n_columns)
+    n_points = int(np.clip(room, MIN_POINTS, MAX_POINTS))
+    places = np.linspace(0, len(budgets) - 1, min(len(budgets), n_points)).astype(int)
+    names = [str(label) for label in classifier.classes_]
+    chosen = [budgets[k] for k in places.tolist()]
+    return PathCounts(machine, chosen, [Confusion(names) for _ in chosen])
+
+
+def path_document(model: Any, path: PathCounts, shown: list[int]) -> dict[str, Any]:
+    """Accuracy, counts of some classes, the size of a model file and the work for a row, for each budget."""
+    n_features = path.machine.inner.support_vectors_.shape[1]
+    n_outputs = path.machine.inner.code_.n_columns
+    return {
+        "budgets": path.budgets,
+        "n_rows": path.counts[0].n_rows,
+        "right": [counts.n_right for counts in path.counts],
+        "intervals": [share_interval(counts.n_right, counts.n_rows) for counts in path.counts],
+        "balanced": [counts.balanced_accuracy() for counts in path.counts],
+        "classes": shown,
+        "counts": [counts.matrix[np.ix_(shown, shown)].ravel().tolist() for counts in path.counts],
+        "bytes": [_bytes_at(model, budget) for budget in path.budgets],
+        "work": [budget * (n_features + n_outputs) for budget in path.budgets],
+    }
+
+
+def _bytes_at(model: Any, budget: int) -> int | None:
+    """The size of the model file with the first support vectors only."""
+    return n_bytes_of(_smaller(model, budget))
+
+
+def _smaller(model: Any, budget: int) -> Any:
+    if isinstance(model, Pipeline):
+        return Pipeline([*model.steps[:-1], (model.steps[-1][0], _smaller(model.steps[-1][1], budget))])
+    for name in ("best_estimator_", "estimator_"):
+        if hasattr(model, name):
+            outer = copy.copy(model)
+            setattr(outer, name, _smaller(getattr(model, name), budget))
+            return outer
+    return at_budget(model, budget)
