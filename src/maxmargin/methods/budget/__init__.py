@@ -10,13 +10,12 @@ A fit read from top to bottom: ``estimator`` (parameters, what is stored), ``fit
 ``problem``; the library's own method in ``greedy`` with ``growth_sample`` (the rows), ``gain`` (the choice),
 ``reduced_newton`` (the coefficients), ``swaps``, ``centers`` and ``final_refit``; the published method in
 ``published_fit``, ``incremental`` and ``selectors``. ``ending`` decides when either ends, ``path`` holds the
-models of smaller budgets and ``smaller_models`` makes use of them, ``memory`` what later calls need.
+models of smaller budgets and ``truncation`` makes use of them, ``memory`` what later calls need.
 """
 
 from .estimator import SparseKernelClassifier
 from .memory import Reservoir, TrainingMemory
-from .smaller_models import at_budget, path_predictions
-from .truncation import with_alpha
+from .truncation import at_budget, path_predictions, with_alpha
 
 __all__ = [
     "Reservoir",

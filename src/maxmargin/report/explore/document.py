@@ -50,6 +50,7 @@ def explored(model: Any, report: ModelReport, gathered: Gathered) -> dict[str, A
                 "threshold": _threshold(report, evaluation.curves),
                 "columns": _columns(report.columns, report.drift),
                 **_rows(model, report, gathered),
+                "decided": bool(report.record.get("decision")),
                 "left_out": left_out,
             }
         )
@@ -91,6 +92,7 @@ def _threshold(report: ModelReport, curves: ThresholdCurves | None) -> dict[str,
         "n_positive": n_positive,
         "n_negative": n - n_positive,
         "n_all": report.evaluation.n_rows,
+        "accuracy": report.evaluation.accuracy,
         "thresholds": [point.threshold for point in points],
         "hits": [round(point.recall * n_positive) for point in points],
         "alarms": [round(point.false_positive_rate * (n - n_positive)) for point in points],

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import copy
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.pipeline import Pipeline
 
 from ...evaluation import n_bytes_of
 from ...methods.budget import SparseKernelClassifier, at_budget, path_predictions
@@ -68,22 +66,16 @@ def path_document(model: Any, path: PathCounts, shown: list[int]) -> dict[str, A
         "balanced": [counts.balanced_accuracy() for counts in path.counts],
         "classes": shown,
         "counts": [counts.matrix[np.ix_(shown, shown)].ravel().tolist() for counts in path.counts],
-        "bytes": [_bytes_at(model, budget) for budget in path.budgets],
+        "bytes": _bytes_along(model, path),
         "work": [budget * (n_features + n_outputs) for budget in path.budgets],
     }
 
 
-def _bytes_at(model: Any, budget: int) -> int | None:
-    """The size of the model file with the first support vectors only."""
-    return n_bytes_of(_smaller(model, budget))
-
-
-def _smaller(model: Any, budget: int) -> Any:
-    if isinstance(model, Pipeline):
-        return Pipeline([*model.steps[:-1], (model.steps[-1][0], _smaller(model.steps[-1][1], budget))])
-    for name in ("best_estimator_", "estimator_"):
-        if hasattr(model, name):
-            outer = copy.copy(model)
-            setattr(outer, name, _smaller(getattr(model, name), budget))
-            return outer
-    return at_budget(model, budget)
+def _bytes_along(model: Any, path: PathCounts) -> list[int | None]:
+    """Sizes of model files: that of the whole, less what the classifier saves by its smaller budget."""
+    inner = path.machine.inner
+    whole, full = n_bytes_of(model), n_bytes_of(inner)
+    own = [n_bytes_of(at_budget(inner, budget)) for budget in path.budgets]
+    if whole is None or full is None:
+        return [None for _ in own]
+    return [None if size is None else whole - full + size for size in own]

@@ -107,7 +107,7 @@
     return found;
   };
 
-  const WIDTH = 400, HEIGHT = 250, LEFT = 52, RIGHT = 14, TOP = 24, BOTTOM = 40;
+  const WIDTH = 400, HEIGHT = 250, LEFT = 52, RIGHT = 22, TOP = 24, BOTTOM = 40;
   // Lines on two axes; mark(x, y) puts the chosen point on them.
   const lineChart = ({ title, lines, across, up }) => {
     const range = (values, axis) => {
@@ -155,6 +155,10 @@
     return { element, mark };
   };
   const figure = (drawing, title, ...words) => el("figure", {}, drawing, el("figcaption", {}, el("b", {}, title), ...words));
+
+  const figures = (...parts) => el("div", { class: "figures" }, ...parts);
+  // Figures side by side; a large matrix has the whole width.
+  const beside = (n, first, matrix) => (n > 8 ? [figures(first), matrix] : [figures(first, matrix)]);
 
   // Counts by true class (down) and predicted class (across); show(counts) changes them.
   const heatMap = (title, names) => {
@@ -267,7 +271,7 @@
     const last = path.budgets.length - 1, accuracy = path.right.map((right) => right / path.n_rows);
     const chart = lineChart({ title: "Accuracy against support vectors", lines: [{ x: path.budgets, y: accuracy }], across: { label: "support vectors (logarithmic)", log: true }, up: { label: "accuracy on these rows", share: true } });
     const names = path.classes.map((k) => data.classes[k]), counts = heatMap("Confusion matrix at this budget", names);
-    const list = facts({ budget: "support vectors", accuracy: "accuracy", balanced: "balanced accuracy", size: "model file", work: "work for a row" });
+    const list = facts({ budget: "support vectors", accuracy: "accuracy", balanced: "balanced accuracy", size: "model file, about", work: "work for a row" });
     const moved = (k) => {
       const share = path.work[k] / path.work[last];
       const [low, high] = path.intervals[k];
@@ -276,7 +280,7 @@
         accuracy: [`${percent(accuracy[k])} (${percent(low)} to ${percent(high)})`, accuracy[k]],
         balanced: [percent(path.balanced[k]), path.balanced[k]],
         size: [bytes(path.bytes[k]), path.bytes[k]],
-        work: [`${number(path.work[k])} multiplications, ${percent(share)} of the whole model's${share < 1 ? `: about ${number(1 / share, 2)} times as fast` : ""}`, path.work[k]],
+        work: [`${number(path.work[k])} multiplications${share < 1 ? `, ${percent(share)} of the whole model's: about ${number(1 / share, 2)} times as fast` : ""}`, path.work[k]],
       });
       chart.mark(path.budgets[k], accuracy[k]);
       counts.show(path.counts[k]);
@@ -284,11 +288,11 @@
     };
     const control = slider("explore-budget", "Support vectors", path.budgets.length, last, moved);
     control.moved();
+    const rule = data.decided ? " Classes are those of the largest scores: the decision by costs that is stored with the model is left aside." : "";
     const some = names.length < data.classes.length ? ` The ${names.length} of ${number(data.classes.length)} classes with most mistakes are shown.` : "";
     return panel("explore-path", "Budget",
-      el("p", {}, `How good would a smaller model be? The first support vectors of this one, with their own coefficients, on all ${number(path.n_rows)} rows of this file.`),
-      control.element, list.element,
-      el("div", { class: "figures" }, figure(chart.element, "Accuracy", "The dot is the budget of the slider."), figure(counts.element, "Confusion matrix", `Rows: true class; columns: predicted class.${some}`)));
+      el("p", {}, `How good would a smaller model be? The first support vectors of this one, with their own coefficients, on all ${number(path.n_rows)} rows of this file.${rule}`),
+      control.element, list.element, ...beside(names.length, figure(chart.element, "Accuracy", "The dot is the budget of the slider."), figure(counts.element, "Confusion matrix", `Rows: true class; columns: predicted class.${some}`)));
   };
 
   // ---- the threshold ----
@@ -342,15 +346,16 @@
     for (const each of [alarm, miss]) each.control.addEventListener("input", control.moved);
     control.moved();
     const sampled = n < t.n_all ? ` Counts are of ${number(n)} of the ${number(t.n_all)} rows, a random sample.` : "";
+    const plain = data.decided ? "" : ` The class of the larger score, which is what the model predicts by itself, is right for ${percent(t.accuracy)} of the rows.`;
     return panel("explore-thresholds", "Threshold and costs",
-      el("p", {}, "A row is called ", datum(t.positive), ` if its ${t.on} is at least the threshold. Counts are exact at each of ${number(thresholds.length)} thresholds, on the rows of this file.${sampled} What is best on these rows is a little better than it will be on new ones.`),
+      el("p", {}, "A row is called ", datum(t.positive), ` if its ${t.on} is at least the threshold. Counts are exact at each of ${number(thresholds.length)} thresholds, on the rows of this file.${sampled}${plain} What is best on these rows is a little better than it will be on new ones.`),
       control.element,
       el("div", { class: "controls" }, alarm.element, miss.element,
         button("explore-lowest", "Lowest cost", lowest),
         button("explore-middle", t.on === "probability" ? "0.5" : "Score 0", () => place(middle)),
         t.chosen === null ? null : button("explore-stored", "Chosen by costs", () => place(t.chosen))),
-      list.element,
-      el("div", { class: "figures" }, figure(counts.element, "Confusion matrix"), figure(roc.element, "ROC curve", "The dot is the threshold of the slider; the grey diagonal is guessing."), figure(curve.element, "Precision and recall")));
+      figures(list.element, figure(counts.element, "Confusion matrix", "Rows: true class; columns: predicted class.")),
+      figures(figure(roc.element, "ROC curve", "The dot is the threshold of the slider; the grey diagonal is guessing."), figure(curve.element, "Precision and recall", "The dot is the threshold of the slider.")));
   };
 
   // ---- rows ----
@@ -412,11 +417,24 @@
         ...near.map(({ j }) => el("td", { class: "n" }, j < reasons.n_valued ? shown(column, column.support[j]) : "–")));
     };
     const lines = ranked.map(line), caption = near.length ? "Its columns, beside its class and its nearest support vectors" : "Its columns, beside its class";
-    const table = el("table", {}, el("caption", {}, caption), el("thead", {}, head), el("tbody", {}, ...lines));
+    const table = el("table", {}, el("caption", {}, caption), el("thead", {}, head), el("tbody", {}, ...pictures(i, classes.length, near), ...lines));
     lines.slice(COLUMNS_AT_FIRST).forEach((each) => (each.hidden = true));
     const more = el("button", { type: "button" }, `Show ${number(lines.length - COLUMNS_AT_FIRST)} more columns`);
     more.addEventListener("click", () => { lines.forEach((each) => (each.hidden = false)); more.remove(); });
     return [box(caption, table), lines.length > COLUMNS_AT_FIRST ? more : null];
+  };
+
+  // Rows that are square images: this one and its nearest support vectors, as the rest of the page draws them.
+  const picture = (name, values) => {
+    const side = data.image, most = Math.max(...data.values.flatMap((column) => column.values)) || 1;
+    const cells = values.map((v, k) => (v > 0 ? svg("rect", { x: k % side, y: Math.floor(k / side), width: 1, height: 1, class: "pixel", "fill-opacity": (v / most).toFixed(2) }) : null));
+    return svg("svg", { viewBox: `0 0 ${side} ${side}`, width: 64, height: 64, role: "img", "aria-label": name, class: "pixels" }, svg("rect", { width: side, height: side, class: "cell-edge" }), ...cells);
+  };
+  const pictures = (i, n, near) => {
+    if (!data.image) return [];
+    const own = picture("this row as an image", data.values.map((column) => column.values[i]));
+    const others = near.map(({ j }) => el("td", { class: "n" }, j < data.reasons.n_valued ? picture(`${supportName(j)} as an image`, data.values.map((column) => column.support[j])) : "–"));
+    return [el("tr", {}, el("th", { scope: "row" }, "image"), el("td", { class: "n" }, own), ...Array.from({ length: n }, () => el("td")), ...others)];
   };
 
   const pullTable = (i) => {
@@ -438,7 +456,7 @@
 
   const mapFigure = (choose) => {
     const places = data.reasons && data.reasons.map;
-    if (!places) return { element: null, show: () => {}, mark: () => {} };
+    if (!places) return { element: el("div"), show: () => {}, mark: () => {} };
     const few = data.classes.length <= 6, rows = data.rows;
     const [xs, ys] = [0, 1].map((a) => places.rows[a].concat(places.support ? places.support[a] : []));
     const scale = (values, from, to) => {
@@ -447,7 +465,7 @@
     };
     const x = scale(xs, 12, WIDTH - 12), y = scale(ys, 288, 12);
     const style = (i) => (few ? STYLES[Math.max(0, rows.label[i])] : rows.label[i] === rows.predicted[i] ? "one" : "two");
-    const dots = places.rows[0].map((_, i) => svg("circle", { cx: x(places.rows[0][i]), cy: y(places.rows[1][i]), r: 3, class: `dot ${style(i)}`, "data-row": i }));
+    const dots = places.rows[0].map((_, i) => svg("circle", { cx: x(places.rows[0][i]), cy: y(places.rows[1][i]), r: places.rows[0].length > 500 ? 2.6 : 3.2, class: `dot ${style(i)}`, "data-row": i }));
     const support = places.support ? places.support[0].map((_, j) => svg("rect", { x: x(places.support[0][j]) - 3, y: y(places.support[1][j]) - 3, width: 6, height: 6, class: "support" })) : [];
     const ring = svg("circle", { r: 8, class: "ring", visibility: "hidden" });
     const legend = (few ? data.order.map((k) => [data.classes[k], STYLES[k]]) : [["predicted correctly", "one"], ["mistakes", "two"]]).map(([name, own]) =>
@@ -470,12 +488,15 @@
     const limits = ["margin", ...(rows.probability ? ["probability"] : [])].map((name) => ({
       values: rows[name], low: numberField(`explore-${name}-low`, `${name} from`), high: numberField(`explore-${name}-high`, `${name} to`),
     }));
-    const detail = el("div", { id: "explore-row", "aria-live": "polite" }, note("Choose a row to see its columns, its nearest support vectors and what pulled it."));
+    const title = el("div", { role: "status" }, note("Choose a row to see its columns, its nearest support vectors and what pulled it."));
+    const pulls = el("div", { class: "pulls" }), values = el("div"), detail = el("div", { id: "explore-row" });
     const pick = (i) => {
       map.mark(i);
       const sure = rows.probability ? `, probability ${percent(rows.probability[i])}` : "";
-      const title = el("h4", {}, `Row ${number(rows.number[i])}: predicted `, datum(className(rows.predicted[i])), ", true class ", datum(className(rows.label[i])), ` (margin ${number(rows.margin[i], 3)}${sure})`);
-      detail.replaceChildren(...[title, ...(data.reasons ? pullTable(i) : []), ...valuesTable(i)].filter((each) => each !== null));
+      const head = el("h4", {}, `Row ${number(rows.number[i])}: predicted `, datum(className(rows.predicted[i])), ", true class ", datum(className(rows.label[i])), ` (margin ${number(rows.margin[i], 3)}${sure})`);
+      title.replaceChildren(head);
+      pulls.replaceChildren(...(data.reasons ? pullTable(i) : []));
+      values.replaceChildren(...valuesTable(i).filter((each) => each !== null));
       detail.dataset.row = i;
     };
     const columns = [
@@ -489,6 +510,7 @@
     const caption = "Rows; a header sorts them, Enter or a click chooses one";
     const table = sheet({ id: "explore-rows", caption, columns, pick });
     const map = mapFigure(table.choose);
+    detail.append(title, figures(map.element, pulls), values);
     const status = el("p", { role: "status", id: "explore-count", class: "note" });
     const inside = (limit, i) => {
       const own = limit.values[i], low = limit.low.control.value, high = limit.high.control.value;
@@ -512,10 +534,10 @@
     const others = rows.number.length - rows.n_random;
     const which = rows.number.length === rows.n_rows ? `All ${plural(rows.n_rows, "row")} of the file.`
       : `A random sample of ${number(rows.n_random)} of the ${number(rows.n_rows)} rows${others ? `, and ${number(others)} more of the ${number(rows.n_wrong)} mistakes` : ""}.`;
+    const rule = data.decided ? "negative where another class has a larger score, which the decision by costs may overrule." : "negative for a mistake.";
     const some = data.values.length < data.n_columns ? ` ${number(data.values.length)} of the ${number(data.n_columns)} columns are on this page, those that matter most.` : "";
-    return panel("explore-samples", "Rows", el("p", {}, `${which}${some} The margin is the score of the true class less the largest other one: negative for a mistake.`),
-      el("div", { class: "controls" }, ...fields.map((each) => each.element), reset), status, table.element,
-      el("div", { class: "figures" }, map.element), leftOut("reasons", "Explanations"), detail);
+    return panel("explore-samples", "Rows", el("p", {}, `${which}${some} The margin is the score of the true class less the largest other one: ${rule}`),
+      el("div", { class: "controls" }, ...fields.map((each) => each.element), reset), status, table.element, leftOut("reasons", "Explanations"), detail);
   };
 
   // ---- columns ----

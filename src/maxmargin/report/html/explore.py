@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
 from ..content import ModelReport
 from .markup import Element, node
+from .pixels import image_side
 from .text import shortened
 
 __all__ = ["EXPLORE_STYLE", "SCRIPT", "explore_section"]
@@ -20,8 +22,16 @@ EXPLORE_STYLE = files(__package__).joinpath("explore.css").read_text(encoding="u
 def explore_section(report: ModelReport) -> Element:
     """Hidden until the script has filled it, so that a page without scripts is the plain report."""
     data = Element("script", {"type": "application/json", "id": "explore-data"})
-    data.text = inert_json(report.exploration)
+    data.text = inert_json(_with_image(report.exploration or {}))
     return node("section", data, id="explore", aria_label="Explore", hidden="hidden")
+
+
+def _with_image(document: Mapping[str, Any]) -> dict[str, Any]:
+    """With the side of the images that the rows are, if the page has all of their columns."""
+    columns = document["values"]
+    whole = len(columns) == document["n_columns"] and all(column["kind"] == "number" for column in columns)
+    names, values = [c["name"] for c in columns], [c["values"] for c in columns]
+    return {**document, "image": image_side(names, values) if whole else None}
 
 
 def inert_json(document: Any) -> str:

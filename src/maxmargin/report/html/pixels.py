@@ -10,7 +10,7 @@ from typing import Any
 from .charts import chart
 from .markup import Element, node
 
-__all__ = ["images_of"]
+__all__ = ["image_side", "images_of"]
 
 MIN_SIDE, MAX_SIDE, DRAWN_SIDE = 7, 64, 16
 LEVELS = 5
@@ -25,8 +25,8 @@ def images_of(rows: Sequence[Mapping[str, Any]], n_features: int, name: str = "r
     that are not negative. Sparse rows have only the values that are not 0, named x0, x1, ... The ids of the
     drawings begin with ``name``.
     """
-    side = math.isqrt(n_features)
-    if side * side != n_features or not MIN_SIDE <= side <= MAX_SIDE or not rows:
+    side = _side(n_features)
+    if side is None or not rows:
         return None
     values = [value for row in rows for value in row.values()]
     if not all(isinstance(value, float | int) and value >= 0 for value in values) or not any(values):
@@ -39,6 +39,20 @@ def images_of(rows: Sequence[Mapping[str, Any]], n_features: int, name: str = "r
         _drawn(dict(zip(place or (), row.values())), side, most, f"{name}{k}")
         for k, (place, row) in enumerate(zip(places, rows))
     ]
+
+
+def image_side(names: Sequence[str], columns: Sequence[Sequence[Any]]) -> int | None:
+    """The side of the square that all of these columns are, by the same rule; None if they are none."""
+    side = _side(len(names))
+    if side is None or not all(_PIXEL_NAME.fullmatch(name) for name in names):
+        return None
+    values = [value for column in columns for value in column]
+    return side if all(isinstance(v, float | int) and v >= 0 for v in values) and any(values) else None
+
+
+def _side(n_features: int) -> int | None:
+    side = math.isqrt(n_features)
+    return side if side * side == n_features and MIN_SIDE <= side <= MAX_SIDE else None
 
 
 def _places(row: Mapping[str, Any], n_features: int) -> list[int] | None:
