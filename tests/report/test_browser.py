@@ -2,26 +2,15 @@
 
 import json
 import re
-import shutil
 import subprocess
 
 import pytest
+from support.browser import CHROMIUM
 from support.report_samples import fitted, record, source, table, written
 
 from maxmargin.report import build, page
 from maxmargin.report.html.page import SECTIONS
 
-
-def chromium():
-    """A browser that starts, or None."""
-    for name in ("chromium", "chromium-browser", "google-chrome"):
-        path = shutil.which(name)
-        if path and subprocess.run([path, "--version"], capture_output=True, timeout=60).returncode == 0:
-            return path
-    return None
-
-
-CHROMIUM = chromium()
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium to open the page with")
 
 # A frame makes any width possible; headless windows are never narrower than 500 pixels. The copy of the page

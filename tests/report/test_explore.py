@@ -1,0 +1,209 @@
+"""The data of the page to explore: numbers of the library, small, inert, and the same again."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from support.memory_source import MemorySource
+from support.page_checks import check_page
+from support.report_samples import NASTY, fitted, record, source, table, written
+
+from maxmargin import AutoSVC, KernelPerceptron, KernelSVC, LinearSVC, TopKSVC, io
+from maxmargin.evaluation import RowSample, evaluate
+from maxmargin.io import open_source
+from maxmargin.methods.budget import at_budget, path_predictions
+from maxmargin.report import build, page
+from maxmargin.training import train
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("explore")
+    return written(folder, "train.csv", table()), written(folder, "test.csv", table(seed=1))
+
+
+@pytest.fixture(scope="module")
+def model(files):
+    return fitted(files[0], validation_fraction=0.2)
+
+
+@pytest.fixture(scope="module")
+def report(model, files):
+    return build(model, record(), source(files[1]), training=source(files[0]), explore=True)
+
+
+def data_of(text):
+    """The document of a page, as a browser reads it."""
+    return json.loads(re.search(r'id="explore-data">(.*?)</script>', text).group(1))
+
+
+def test_a_report_without_it_is_the_same_as_before(model, files, report):
+    plain = build(model, record(), source(files[1]), training=source(files[0]))
+    assert plain.exploration is None
+    assert "script" not in page(plain)
+    explored = page(report)
+    body = re.sub(r'<section id="explore".*?</section>', "", explored[explored.index("<body>") :])
+    for section in ("data", "metrics", "confusion", "columns", "influence", "path"):
+        found = [re.search(rf'<section id="{section}".*?</section>', text)[0] for text in (page(plain), body)]
+        assert found[0] == found[1]
+
+
+def test_the_page_is_whole_and_its_data_inert(report):
+    seen = check_page(page(report), explored=True)
+    assert seen.all("section", id="explore") == [
+        {"id": "explore", "aria-label": "Explore", "hidden": "hidden"}
+    ]
+
+
+def test_the_same_inputs_give_the_same_bytes(model, files, report):
+    again = build(model, record(), source(files[1]), training=source(files[0]), explore=True)
+    assert page(again) == page(report)
+
+
+def test_models_of_the_path_are_sums_over_the_first_support_vectors(model, files, report):
+    block = next(source(files[1]).blocks())
+    X, inner, path = model[0].transform(block), model[-1], report.exploration["path"]
+    truth = (block.target == "yes").astype(int)
+    assert path["budgets"][-1] == inner.n_support_
+    for k, budget in enumerate(path["budgets"]):
+        f = inner.kernel_(X, inner.support_vectors_[:budget]).astype(float) @ inner._path_coef[budget]
+        counts = np.zeros((2, 2), dtype=int)
+        np.add.at(counts, (truth, (f[:, 0] > 0).astype(int)), 1)
+        assert path["counts"][k] == counts.ravel().tolist()
+        assert path["right"][k] == np.trace(counts)
+    plain = evaluate(model, source(files[1]))
+    assert path["counts"][-1] == plain.confusion.ravel().tolist()
+    assert path["bytes"] == sorted(path["bytes"])
+
+
+def test_a_smaller_model_is_what_the_path_predicts_and_can_be_saved(model, files, tmp_path):
+    X, inner = model[0].transform(next(source(files[1]).blocks())), model[-1]
+    budget = int(inner.budget_path_["budget"][2])
+    small = at_budget(inner, budget)
+    assert small.n_support_ == budget < inner.n_support_
+    assert np.array_equal(small.predict(X), inner.classes_[path_predictions(inner, X, [budget])[0]])
+    io.save(small, tmp_path / "small.mm")
+    assert np.array_equal(io.load(tmp_path / "small.mm").predict(X), small.predict(X))
+
+
+def test_counts_at_each_threshold_are_exact(model, files, report):
+    block = next(source(files[1]).blocks())
+    p, t = model.predict_proba(block)[:, 1], report.exploration["threshold"]
+    positive = block.target == "yes"
+    assert (t["n_positive"], t["n_negative"]) == (positive.sum(), (~positive).sum())
+    assert t["thresholds"] == sorted(set(p.tolist()))
+    for threshold, hits, alarms in zip(t["thresholds"], t["hits"], t["alarms"]):
+        assert hits == (positive & (p >= threshold)).sum()
+        assert alarms == (~positive & (p >= threshold)).sum()
+
+
+def test_reasons_are_those_of_the_kernel_sum(model, files, report):
+    block = next(source(files[1]).blocks())
+    X, inner, why = model[0].transform(block), model[-1], report.exploration["reasons"]
+    rows = report.exploration["rows"]
+    assert rows["number"] == list(range(1, 241))
+    f = model.decision_function(block)
+    assert np.allclose(rows["margin"], np.where(block.target == "yes", f, -f), rtol=1e-5, atol=1e-6)
+    sign = np.where(f > 0, 1.0, -1.0)
+    assert np.allclose(np.add(why["total"], why["offset"]), sign * f, rtol=1e-4, atol=1e-5)
+    K = inner.kernel_(X, inner.support_vectors_).astype(float)
+    for i in (0, 57, 239):
+        parts = sign[i] * K[i] * inner.dual_coef_[0]
+        strongest = np.sort(np.abs(parts))[::-1][:5]
+        assert np.allclose(np.abs(why["by"][i]), strongest, rtol=1e-3)
+        assert np.allclose(why["distance"][i], np.sqrt(2 - 2 * np.sort(K[i])[::-1][:4]), atol=1e-2)
+
+
+def test_support_vectors_of_a_scaled_model_are_the_rows_of_the_training_file(tmp_path):
+    rng = np.random.default_rng(0)
+    X = np.round(np.exp(rng.normal(size=(150, 2)) * [1.5, 0.2]), 3)  # of heavy tails
+    lines = [f"{a},{b},{'far' if a > 1.2 or b > 1.3 else 'near'}" for a, b in X]
+    path = written(tmp_path, "scaled.csv", "\n".join(["a,b,class", *lines]))
+    trained = train(open_source(path, target="class"), parameters={"max_seconds": 20.0})
+    assert isinstance(trained.model[-1], AutoSVC)
+    found = build(trained.model, trained.record, source(path), explore=True).exploration
+    why = found["reasons"]
+    if why["kind"] == "columns":
+        pytest.skip("a linear model was chosen")
+    for c in range(2):
+        values = np.array(found["values"][c]["support"], dtype=float)
+        assert np.allclose(values, X[np.array(why["support"]["row"][: why["n_valued"]]) - 1, c], rtol=1e-3)
+
+
+def test_the_map_has_the_two_leading_directions(report, model, files):
+    X = model[0].transform(next(source(files[1]).blocks())).astype(float)
+    K = model[-1].kernel_(X, X)
+    values, vectors = np.linalg.eigh(K)
+    for k, axis in enumerate(report.exploration["reasons"]["map"]["rows"]):
+        own = vectors[:, -1 - k] * np.sqrt(values[-1 - k])
+        assert min(np.abs(own - axis).max(), np.abs(own + axis).max()) < 2e-2
+
+
+@pytest.mark.parametrize("kind", [LinearSVC, KernelSVC, TopKSVC])
+def test_what_a_model_lacks_is_left_out_with_a_sentence(kind):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(90, 3))
+    y = np.argmax(X, axis=1)
+    found = build(kind().fit(X, y), {}, MemorySource(X, y), explore=True)
+    check_page(page(found), explored=True)
+    data = found.exploration
+    assert {"path", "threshold", "drift", "probability", "columns"} <= set(data["left_out"])
+    assert data["path"] is None
+    assert data["threshold"] is None
+    assert data["reasons"]["kind"] == ("support vectors" if kind is KernelSVC else "columns")
+    scores = kind().fit(X, y).decision_function(X)
+    rows, ranked = np.arange(90), np.sort(scores, axis=1)
+    right = y == np.argmax(scores, axis=1)
+    assert np.allclose(
+        np.array(data["rows"]["margin"])[right], (ranked[:, -1] - ranked[:, -2])[right], rtol=1e-4
+    )
+    sums = np.add(data["reasons"]["total"], data["reasons"]["offset"])
+    other = np.array(data["rows"]["rival"])
+    if kind is not KernelSVC:  # one-vs-rest, so votes are scores
+        assert np.allclose(sums, scores.max(axis=1) - scores[rows, other], rtol=1e-4, atol=1e-5)
+
+
+def test_a_page_is_bounded_for_many_rows_columns_and_classes():
+    rng = np.random.default_rng(0)
+    y = np.repeat([f"class {k} {'long ' * 60}" for k in range(60)], 50)
+    X = rng.normal(size=(3_000, 120))
+    model = KernelPerceptron(max_iter=1, gamma=0.1, random_state=0).fit(X[::5], y[::5])
+    found = build(model, None, MemorySource(X, y), explore=True)
+    data, text = found.exploration, page(found)
+    assert len(data["rows"]["number"]) == len(set(data["rows"]["number"])) <= 2_000
+    assert data["rows"]["n_random"] == 1_000
+    assert len(data["values"]) == 40 < data["n_columns"] == 120
+    assert len(text) < 2_500_000
+    wrong = np.array(data["rows"]["label"]) != data["rows"]["predicted"]
+    assert wrong[1_000:].all()
+
+
+def test_a_sample_does_not_depend_on_the_blocks():
+    X, y = np.arange(900.0).reshape(-1, 1), np.zeros(900)
+    found = []
+    for size in (900, 64, 7):
+        sample = RowSample(50)
+        for block in MemorySource(X, y).blocks(size):
+            sample.add(block, block.first_row + np.arange(block.n_rows), block.features[:, 0])
+        block, (beside,) = sample.result()
+        assert np.array_equal(block.features[:, 0], beside)
+        found.append(beside.tolist())
+    assert found[0] == found[1] == found[2]
+    assert len(found[0]) == 50
+
+
+def test_text_of_a_table_is_data_and_nothing_else(tmp_path):
+    evil = "</script><script>alert(1)</script>"
+    words = [evil, "\u2028", "__proto__", "\u202egnp.exe", "שלום", "x" * 5_000]
+    classes = [word.replace("\x00", "\x01") for word in NASTY[:6]]
+    text = table(160, classes=classes, words=words)
+    text = text.replace("weight in kg", "</script><img src=x onerror=alert(1)>")
+    path = written(tmp_path, "<img src=x>.csv", text)
+    shown = page(build(fitted(path, 16), record(command="</script>"), source(path), explore=True))
+    check_page(shown, explored=True)
+    data = data_of(shown)
+    assert data["values"][1]["name"] == "</script><img src=x onerror=alert(1)>"
+    found = {word for column in data["values"] for word in column.get("words", ())}
+    assert {evil, "__proto__", "\\u2028", "\\u202egnp.exe", "שלום"} <= found
+    assert max(map(len, found)) == 200
