@@ -19,6 +19,7 @@ ORDER = (
     "hard_problems",
     "kernel_svm",
     "predict_stream",
+    "explore_page",
     "readers",
     "wide_csv",
     "path_cv_sizes",

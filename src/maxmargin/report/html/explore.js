@@ -474,7 +474,14 @@
     const drawing = svg("svg", { viewBox: `0 0 ${WIDTH} 300`, width: WIDTH, height: 300, role: "img", "aria-label": "Map of rows and support vectors; choose rows in the table", id: "explore-map" }, ...support, ...dots, ring);
     drawing.addEventListener("click", (event) => { const row = event.target instanceof Element ? event.target.closest("[data-row]") : null; if (row) choose(Number(row.dataset.row)); });
     const element = figure(drawing, "Map", el("span", { class: "legend" }, ...legend), " Rows that the model takes for alike lie close: the two leading eigenvectors of the rows' kernel matrix. Choose a row by a click, or in the table.");
-    const show = (which) => { const there = new Set(which); dots.forEach((dot, i) => dot.setAttribute("visibility", there.has(i) ? "visible" : "hidden")); };
+    let visible = null;  // only what has changed is drawn again
+    const show = (which) => {
+      const there = new Set(which);
+      dots.forEach((dot, i) => {
+        if (!visible || visible.has(i) !== there.has(i)) dot.setAttribute("visibility", there.has(i) ? "visible" : "hidden");
+      });
+      visible = there;
+    };
     const mark = (i) => { ring.setAttribute("cx", x(places.rows[0][i])); ring.setAttribute("cy", y(places.rows[1][i])); ring.setAttribute("visibility", "visible"); };
     return { element, show, mark };
   };
