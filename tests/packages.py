@@ -21,6 +21,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+PAGE_FILES = ("style.css", "explore.css", "explore.js")
 FIT = "from sklearn.datasets import load_iris; from maxmargin import LinearSVC; \
 assert LinearSVC().fit(*load_iris(return_X_y=True)).dual_gap_ <= 1e-4"
 
@@ -69,6 +70,8 @@ def try_wheel(wheel: Path, folder: Path) -> None:
     run([python, "-m", "pip", "install", "--only-binary=:all:", f"{wheel}[cli]"], env=environment)
     seconds = time.perf_counter() - start
     (package,) = (folder / "empty").glob("lib/python*/site-packages/maxmargin")
+    if missing := [name for name in PAGE_FILES if not (package / "report" / "html" / name).is_file()]:
+        sys.exit(f"{wheel.name} lacks {', '.join(missing)}")
     tried = commands((ROOT / "README.md").read_text(encoding="utf-8"))
     for name, *arguments in tried:
         run([str(folder / "empty" / "bin" / name), *arguments], env=environment, cwd=folder)

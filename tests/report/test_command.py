@@ -52,3 +52,18 @@ def test_out_training_and_labels(folder, capsys):
     assert not (folder / "page.html").exists()
     assert run([*arguments, "--label", "ja=yes", "--training", str(folder / "train.csv")]) == 0
     assert "pac-bayes" in (folder / "page.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("words", [["explore"], ["report", "--explore"]], ids=" ".join)
+def test_a_page_to_explore_is_the_report_with_a_script(folder, capsys, words):
+    command, *options = words
+    arguments = [command, str(folder / "model.mm"), str(folder / "test.csv"), *options]
+    training = ["--training", str(folder / "train.csv"), "--cost", "false-negative=5"]
+    assert run([*arguments, *training, "--out", str(folder / "page.html"), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    seen = check_page((folder / "page.html").read_text(encoding="utf-8"), explored=True)
+    data = json.loads(seen.scripts[0])
+    assert data["rows"]["n_rows"] == told["rows"] == 240
+    assert data["threshold"]["costs"] == [1.0, 5.0]
+    assert data["columns"]["drift"]["n_columns"] == 3
+    assert f"maxmargin {' '.join(arguments)}" in "".join(seen.words["code"])

@@ -58,7 +58,9 @@ class ColumnScaling:
             with one_blas_thread():
                 u = u @ np.linalg.inv(self.rotation)
         X = u * self.scale + self.center
-        return np.where(self.bent, self.origin + self.unit * np.sinh(X), X)
+        which = np.flatnonzero(self.bent)
+        X[:, which] = self.origin[which] + self.unit[which] * np.sinh(X[:, which])
+        return X
 
     def _rotated(self, u: np.ndarray) -> np.ndarray:
         with one_blas_thread():

@@ -11,7 +11,7 @@ from ...io.readers import Source
 from ..content import ModelReport
 from ..content import build as build_content
 from .document import explored
-from .gather import Gathered
+from .gather import GatheredRows
 
 __all__ = ["build"]
 
@@ -69,7 +69,7 @@ def build(
     given: dict[str, Any] = {"training": training, "command": command, **judged}
     if not explore:
         return build_content(model, record, source, **given)
-    gathered = Gathered(classifier_of(model), source.n_features)
+    gathered = GatheredRows(classifier_of(model), source.n_features)
     options: dict[str, Any] = {"n_effects": N_EFFECTS, "curve_points": N_THRESHOLDS, "watch": gathered}
     report = build_content(model, record, source, **given, **options)
     return replace(report, exploration=explored(model, report, gathered))

@@ -9,7 +9,7 @@ from ...evaluation import ColumnStudy, Drift, Effect, ThresholdCurves
 from ...json_values import plain
 from ...metrics import natural_order
 from ..content import ModelReport, shown_classes
-from .gather import Gathered
+from .gather import GatheredRows
 from .machine import Machine
 from .path import PathCounts, path_document
 from .reasons import reasons
@@ -24,7 +24,7 @@ NO_COLUMNS = "Which columns matter is known for models of tables only."
 NO_DRIFT = "Which columns have moved is known where the training file is given (--training FILE)."
 
 
-def explored(model: Any, report: ModelReport, gathered: Gathered) -> dict[str, Any]:
+def explored(model: Any, report: ModelReport, gathered: GatheredRows) -> dict[str, Any]:
     """The document; ``left_out`` has a sentence for each control that this model has no data for."""
     evaluation, left_out = report.evaluation, {}
     names, path = evaluation.classes, gathered.path
@@ -57,7 +57,7 @@ def explored(model: Any, report: ModelReport, gathered: Gathered) -> dict[str, A
     )
 
 
-def _rows(model: Any, report: ModelReport, gathered: Gathered) -> dict[str, Any]:
+def _rows(model: Any, report: ModelReport, gathered: GatheredRows) -> dict[str, Any]:
     shown, sample = gathered.shown(), gathered.sampled()
     ranked = [] if report.columns is None else [column.name for column in report.columns.columns]
     names, n_columns = column_names(shown.block, ranked)

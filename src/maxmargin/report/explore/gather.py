@@ -13,7 +13,7 @@ from ...table import taken
 from .machine import Machine, machine_of
 from .path import PathCounts, path_counts
 
-__all__ = ["Gathered", "RowFacts", "SampledRows"]
+__all__ = ["GatheredRows", "RowFacts", "SampledRows"]
 
 MAX_ROWS = 2_000  # on the page
 MIN_SAMPLED, MAX_SAMPLED = 200, 5_000  # rows, for the distributions of columns
@@ -56,7 +56,7 @@ class SampledRows:
     n_random: int
 
 
-class Gathered:
+class GatheredRows:
     """Called with each batch of an evaluation; memory does not grow with their number."""
 
     def __init__(self, classifier: Any, n_features: int) -> None:

@@ -280,7 +280,7 @@
         accuracy: [`${percent(accuracy[k])} (${percent(low)} to ${percent(high)})`, accuracy[k]],
         balanced: [percent(path.balanced[k]), path.balanced[k]],
         size: [bytes(path.bytes[k]), path.bytes[k]],
-        work: [`${number(path.work[k])} multiplications${share < 1 ? `, ${percent(share)} of the whole model's: about ${number(1 / share, 2)} times as fast` : ""}`, path.work[k]],
+        work: [`${number(path.work[k])} multiplications${share < 1 ? `, ${percent(share)} of the whole model's: ${number(1 / share, 2)} times as fast by this count` : ""}`, path.work[k]],
       });
       chart.mark(path.budgets[k], accuracy[k]);
       counts.show(path.counts[k]);
@@ -417,7 +417,7 @@
         ...near.map(({ j }) => el("td", { class: "n" }, j < reasons.n_valued ? shown(column, column.support[j]) : "–")));
     };
     const lines = ranked.map(line), caption = near.length ? "Its columns, beside its class and its nearest support vectors" : "Its columns, beside its class";
-    const table = el("table", {}, el("caption", {}, caption), el("thead", {}, head), el("tbody", {}, ...pictures(i, classes.length, near), ...lines));
+    const table = el("table", { id: "explore-values" }, el("caption", {}, caption), el("thead", {}, head), el("tbody", {}, ...pictures(i, classes.length, near), ...lines));
     lines.slice(COLUMNS_AT_FIRST).forEach((each) => (each.hidden = true));
     const more = el("button", { type: "button" }, `Show ${number(lines.length - COLUMNS_AT_FIRST)} more columns`);
     more.addEventListener("click", () => { lines.forEach((each) => (each.hidden = false)); more.remove(); });
