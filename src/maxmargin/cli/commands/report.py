@@ -47,6 +47,7 @@ def report(
     options: dict[str, Any] = {
         "label": label,
         "training": training,
+        "learning_curve": learning_curve,
         "unknown_labels": unknown_labels,
         "cost": cost,
     }
@@ -65,6 +66,7 @@ def write_page(
     unknown_labels: Any,
     cost: list[str] | None,
     explore: bool,
+    learning_curve: bool = False,
 ) -> None:
     """Evaluate a model on a file and write the page."""
     from ... import io

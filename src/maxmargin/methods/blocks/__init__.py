@@ -4,9 +4,9 @@ A pass maps a pure function over the blocks and adds its results in one fixed tr
 do not depend on who computes what. The first pass draws a sample (``sample``), which gives centres and alpha.
 Passes begin at the optimum on it (``start``), or on a second one (``near_margin``). Newton's method takes
 each of its steps by a pass (``newton``), whose sums (``sums``) also are the certificate over all rows; a
-problem that cannot be certified gets more penalty (``attempts``). ``features`` are those of kernel functions at the
-centres, or of a linear model; a plan (``kernel_plan``, ``linear_plan``) says what an estimator takes from the
-sample and stores in the end.
+problem that cannot be certified gets more penalty (``attempts``). ``features`` are those of kernel functions
+at the centres, or of a linear model; a plan (``kernel_plan``, ``linear_plan``) says what an estimator takes
+from the sample and stores in the end.
 """
 
 from .fit import fit_blocks, fit_in_passes, fits_blocks

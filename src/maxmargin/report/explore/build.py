@@ -26,6 +26,7 @@ def build(
     *,
     training: Source | None = None,
     command: str | None = None,
+    learning_curve: bool = False,
     explore: bool = False,
     **judged: Any,
 ) -> ModelReport:
@@ -42,6 +43,8 @@ def build(
         The rows that it was trained on. Most bounds need them, and so does drift.
     command : str, optional
         The command that makes this page.
+    learning_curve : bool, default=False
+        Whether to fit the model to fewer rows, which shows what more would bring; needs the training file.
     explore : bool, default=False
         Also gather what the page needs to be explored: sliders for the budget and the threshold, rows and
         their support vectors, a map, columns. Nothing of that is seen in a browser without scripts.
@@ -66,7 +69,8 @@ def build(
     >>> report.evaluation.n_rows
     40
     """
-    given: dict[str, Any] = {"training": training, "command": command, **judged}
+    given: dict[str, Any] = {"training": training, "command": command, "learning_curve": learning_curve}
+    given |= judged
     if not explore:
         return build_content(model, record, source, **given)
     gathered = GatheredRows(classifier_of(model), source.n_features)
