@@ -121,7 +121,8 @@ def test_coefficients_that_rounding_spoils_have_diverged(dtype):
 def test_a_result_that_is_worse_than_zeros_has_diverged_unless_it_was_interrupted(status, excess):
     at_zeros, eps = 3.0, np.finfo(float).eps
     check = Check(5, at_zeros * (1.0 + excess), 0.0, 0.0, tiny=at_zeros * eps)
-    kept = excess < 1e-7 or status in (Status.CONVERGED, Status.STOPPED, Status.TIME_LIMIT, Status.FAILED)
+    interrupted = (Status.STOPPED, Status.TIME_LIMIT, Status.BUDGET_FULL)
+    kept = excess < 1e-7 or status in (Status.CONVERGED, Status.FAILED, *interrupted)
     result = SolverResult(np.ones(1), 0.0, status, (check,))
     assert result.status is (status if kept else Status.DIVERGED)
 

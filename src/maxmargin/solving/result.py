@@ -56,6 +56,7 @@ KEPT_BY_WORSE_THAN_ZEROS = (  # by a result that is worse than zero coefficients
     Status.CONVERGED,  # no further from the optimum than the tolerance
     Status.STOPPED,  # from outside: nothing is known of where the solve was going
     Status.TIME_LIMIT,
+    Status.BUDGET_FULL,  # no room for the support vectors that the next steps need
     Status.FAILED,
 )
 
