@@ -72,6 +72,16 @@ def test_other_models_and_sample_use_a_sample(file):
         assert trained_on(file, **options).record["fitted_on"].startswith("a uniform sample of ")
 
 
+def test_auto_chooses_on_a_sample_and_fits_all_rows(file):
+    trained = trained_on(file, model="auto", parameters={"budget": 12, "cv": 2, "n_jobs": 1})
+    model, record = trained.model["model"], trained.record
+    assert type(model.estimator_).__name__ == "SparseKernelClassifier"
+    assert model.n_rows_ == N_ROWS
+    assert record["fitted_on"] == f"all rows, in {model.n_passes_} passes over the file"
+    assert record["gap"] == model.dual_gap_ <= 1e-3
+    assert record["chosen"] == model.choice_
+
+
 def test_a_file_that_fits_is_kept_in_memory(file, monkeypatch):
     monkeypatch.setattr("maxmargin.training.from_file.ROWS_MEMORY_SHARE", 0.4)
     assert trained_on(file).record["fitted_on"] == "all rows"

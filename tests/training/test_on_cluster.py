@@ -37,12 +37,19 @@ def files(tmp_path):
 
 @pytest.mark.parametrize("persist", [False, True])
 @pytest.mark.parametrize(
-    ("model", "parameters"), [("sparse-kernel", {"budget": 8, "alpha": 1e-3}), ("linear", {"loss": "log"})]
+    ("model", "parameters"),
+    [
+        ("sparse-kernel", {"budget": 8, "alpha": 1e-3}),
+        ("linear", {"loss": "log"}),
+        ("auto", {"budget": 6, "max_seconds": 3.0, "cv": 2}),
+    ],
 )
 def test_the_model_has_the_bits_of_passes_on_one_machine(
     client, files, monkeypatch, model, parameters, persist
 ):
     options = {"model": model, "parameters": parameters, "block_rows": 64}
+    if model == "auto" and persist:
+        pytest.skip("what is chosen is one of the other models")
     there = train(open_source(files, target="kind"), **options, client=client, persist=persist)
     monkeypatch.setattr(from_file, "ROWS_MEMORY_SHARE", 1e-9)  # so that the rows do not fit
     here = train(open_source(files, target="kind"), **options)
@@ -57,10 +64,11 @@ def test_the_model_has_the_bits_of_passes_on_one_machine(
     assert here | {"seconds": 0} == there | {"seconds": 0}
     assert here["n_rows"] == 570
     assert here["notes"]
-    assert max(mistake["row"] for mistake in here["mistakes"]) > 150  # counted over all files
+    wrong = [mistake["row"] for mistake in here["mistakes"]]
+    assert model == "auto" or max(wrong) > 150  # counted over all files; auto has no mistake
 
 
 def test_what_is_not_fitted_in_passes_is_refused(files):
     client = object()  # it is refused before anything is asked of the cluster
-    with pytest.raises(ValueError, match="Use sparse-kernel, or linear with loss=squared-hinge or log"):
+    with pytest.raises(ValueError, match="sparse-kernel, or linear with loss=squared-hinge or log"):
         train(open_source(files, target="kind"), model="linear", client=client)

@@ -40,6 +40,7 @@ from .column_groups import check_column_groups, grouped_positions
 from .cost import OPERATIONS_PER_SECOND, affordable_budget, shape_of
 from .folds import Sample, median_gammas
 from .metric import METRICS, metric_on_all_rows
+from .over_blocks import FitsBlocks, block_candidates
 from .refine import Refined, refine
 from .refit import refitted
 from .repeats import observations, spread
@@ -53,7 +54,7 @@ FIT_OPERATIONS_SHARE = 0.4  # of what max_seconds has room for, that an exact fi
 SEARCH_OPERATIONS_SHARE = 0.3  # of what max_seconds has room for by the cost model: predictions may be off
 
 
-class AutoSVC(ChosenModel, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class AutoSVC(FitsBlocks, ChosenModel, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A max-margin classifier that chooses its kernel, its parameters and the scaling of its columns.
 
     Candidates are linear SVMs and rbf, exponential and laplacian kernel SVMs, one-vs-one and one-vs-rest,
@@ -183,6 +184,7 @@ class AutoSVC(ChosenModel, ClassifierMixin, BaseEstimator):  # type: ignore[misc
     def _fit(
         self, X: Any, y: Any, sample_weight: Any, groups: Any, deadline: Deadline, record: FitRecord
     ) -> Self:
+        forget(self, "n_passes_", "n_rows_")
         seed = self._seed_of(record)
         X, y = self._validated_pair(X, y)
         self.classes_, labels, weight = labelled(type(self).__name__, y, sample_weight, self.class_weight)
@@ -196,7 +198,8 @@ class AutoSVC(ChosenModel, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         found = self._search(sample, seed, deadline, record)
         common = {"n_jobs": self.n_jobs, "random_state": seed}
         columns = [tuple(group) for group in groups]
-        refined = refine(found, self.learn_metric, columns, common, self.max_seconds, deadline)
+        rules = (self.learn_metric, columns, common, self.max_seconds, deadline)
+        refined = refine(found, *rules, with_ramp=self._n_rows_in_blocks is None)
         trial, metric = refined.trial, refined.metric
         self.scaling_ = views[trial.candidate.view]
         if metric is not None and metric.accepted:
@@ -296,6 +299,8 @@ class AutoSVC(ChosenModel, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         """Candidates whose fit to all rows is within the limit, in operations; with a budget if need be."""
         X, n_classes = sample.views["standardised"], len(self.classes_)
         budget = self.budget or affordable_budget(X, sample.labels, limit)
+        if self._n_rows_in_blocks is not None:
+            return block_candidates(list(sample.views), n_classes, self.budget)
         candidates = candidates_for(list(sample.views), n_classes, budget)
         if self.budget is not None:
             return candidates
@@ -310,6 +315,7 @@ class AutoSVC(ChosenModel, ClassifierMixin, BaseEstimator):  # type: ignore[misc
 
     def _explain(self, found: Found, refined: Refined) -> None:
         """Set ``candidates_``, ``choice_`` and ``status_``, and warn if the time was up."""
+        found.n_rows = self._n_rows_in_blocks or found.n_rows
         table = refined.lines(found)
         self.candidates_ = {name: [line[name] for line in table] for name in table[0]}
         self.choice_ = refined.words(found)

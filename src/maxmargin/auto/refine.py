@@ -81,11 +81,12 @@ def refine(
     common: dict[str, Any],
     max_seconds: float,
     deadline: Deadline,
+    with_ramp: bool = True,
 ) -> Refined:
     """Try the refinements that are wanted, possible and within their share of operations and time."""
     limit = OPERATIONS_SHARE * max_seconds * OPERATIONS_PER_SECOND
     trial = found.trials[found.choice.chosen]
-    ramp = _ramp(trial, found, common, limit, deadline)
+    ramp = _ramp(trial, found, common, limit, deadline) if with_ramp else None
     if ramp is not None and ramp.accepted:
         trial = ramp.trial
     fits = MetricFits(trial, common, common["random_state"])

@@ -391,9 +391,10 @@ def first_step_of(model: Any) -> str:
 
 
 @contextmanager
-def fit_deadline(model: Any) -> Iterator[Deadline]:
+def fit_deadline(model: Any, seconds: float | None = None) -> Iterator[Deadline]:
     """The deadline of a fit that begins now; a fit cut before its first step raises ``TimeoutError``."""
     forget(model, "status_")  # not fitted until this fit ends
     model._check_parameters()
-    with Deadline(model.max_seconds) as deadline, ended_in_time(deadline, first_step_of(model)):
+    limit = model.max_seconds if seconds is None else seconds
+    with Deadline(limit) as deadline, ended_in_time(deadline, first_step_of(model)):
         yield deadline

@@ -10,9 +10,8 @@ import numpy as np
 from dask.delayed import delayed
 from distributed import Client, LocalCluster
 
-from ..base import fit_deadline
 from ..checkpoints import fit_record
-from ..methods.blocks import fit_in_passes
+from ..methods.blocks import block_deadline, fit_in_passes
 from .passes import DaskPasses
 
 __all__ = ["connected", "fit_on_cluster", "shared"]
@@ -51,6 +50,6 @@ def fit_on_cluster(
 ) -> Any:
     """Fit a model that has ``fit_blocks`` to Delayed blocks; ``persist`` keeps them in memory."""
     held: Any = client.persist(list(blocks)) if persist else blocks
-    with np.errstate(under="ignore"), fit_deadline(model) as deadline, fit_record(model) as record:
+    with np.errstate(under="ignore"), block_deadline(model) as deadline, fit_record(model) as record:
         fit_in_passes(model, DaskPasses(client, held, deadline, progress), deadline, record, sample_rows)
     return model

@@ -31,6 +31,8 @@ def of_files(
             waiting.pop(0)  # what the caller has need not stay on the cluster
     finally:
         client.cancel(waiting, force=True)
+        for future in waiting:  # a traceback may keep this frame, and with it what the scheduler keeps
+            future.release()
 
 
 def _result(client: Client, future: Any, file: Any) -> Any:

@@ -97,8 +97,9 @@ def train(
     target : str, optional
         The column to predict, for a data frame.
     model : str, default="auto"
-        One of ``maxmargin.training.models.MODELS``. A stream, and a file that does not fit in memory, take
-        "sparse-kernel" in place of "auto".
+        One of ``maxmargin.training.models.MODELS``. Of a file that does not fit in memory, and on a cluster,
+        "auto" chooses on a sample and fits what it has chosen to all rows. A stream takes "sparse-kernel" in
+        its place.
     parameters : mapping, optional
         Of the model.
     validate : float, default=0.2
@@ -224,8 +225,6 @@ def _gathered(
     request.check_costs(found)
     warn_of_odd_columns(preparation, getattr(source, "declared", ()))
     data = data_record(source, found, preparation)
-    if found.share < 1.0 and not request.sample and request.kind.name == AUTO_MODEL:
-        request = replace(request, kind=model_kind(MODEL_WITHOUT_ROWS_IN_MEMORY))
     if found.share == 1.0 or request.sample or not fits_blocks(request.estimator()):
         return data, preparation, Training(request, reporter).run(found, preparation)
     data |= {"n_rows_kept": found.n_rows, "share_kept": 1.0}
@@ -234,12 +233,10 @@ def _gathered(
 
 def _cluster_way(request: Request, client: Any, persist: bool, other_way: bool) -> Any:
     """The training on a client's workers; refused are models that cannot be fitted in passes."""
-    if request.kind.name == AUTO_MODEL:
-        request = replace(request, kind=model_kind(MODEL_WITHOUT_ROWS_IN_MEMORY))
     if other_way or not fits_blocks(request.estimator()):
         raise ValueError(
             f"a cluster fits models in passes over all rows; {request.kind.name!r} with these parameters, a "
-            "sample and a stream are not. Use sparse-kernel, or linear with loss=squared-hinge or log."
+            "sample and a stream are not. Use auto, sparse-kernel, or linear with loss=squared-hinge or log."
         )
 
     def run(
@@ -247,8 +244,6 @@ def _cluster_way(request: Request, client: Any, persist: bool, other_way: bool) 
     ) -> tuple[dict[str, Any], TablePreparation, Outcome]:
         from .on_cluster import ClusterTraining
 
-        if request.kind.name == AUTO_MODEL:
-            request = replace(request, kind=model_kind(MODEL_WITHOUT_ROWS_IN_MEMORY))
         preparation = request.preparation(source)
         found = Gathering(request.held_out(), preparation, None, request.seed, reporter).read(source)
         request.check_costs(found)

@@ -92,7 +92,7 @@ _KINDS = (
 MODELS: dict[str, ModelKind] = {kind.name: kind for kind in _KINDS}
 DEFAULT_MODEL = "auto"
 AUTO_MODEL = "auto"
-MODEL_WITHOUT_ROWS_IN_MEMORY = "sparse-kernel"  # in place of "auto" for streams and files larger than memory
+MODEL_WITHOUT_ROWS_IN_MEMORY = "sparse-kernel"  # in place of "auto" for streams
 
 
 def model_kind(name: str) -> ModelKind:

@@ -198,7 +198,7 @@ ESTIMATORS: dict[str, StoredClass] = {
             "status_": STATUS,
             "n_features_in_": Whole(1, size="features"),
         },
-        optional={**NAMES, "group_weights_": Maybe(Floats(("groups",), least=0.0))},
+        optional={**NAMES, **BLOCKS, "group_weights_": Maybe(Floats(("groups",), least=0.0))},
         checks=(check_auto,),
     ),
     "OutputCodeClassifier": StoredClass(

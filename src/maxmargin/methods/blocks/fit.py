@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -21,7 +22,7 @@ from .rows import RowBlock, source_of
 from .sample import Look, LookTask, look
 from .sums import BlockProblem
 
-__all__ = ["BlockPlan", "fit_blocks", "fit_in_passes", "fits_blocks"]
+__all__ = ["BlockPlan", "block_deadline", "fit_blocks", "fit_in_passes", "fits_blocks"]
 
 MAX_SAMPLE_BYTES = 128 << 20
 LOSSES = ("squared-hinge", "log")
@@ -34,6 +35,9 @@ class BlockPlan(Protocol):
 
     def check(self, model: Any) -> None:
         """Raise if Newton's method over blocks cannot solve what these parameters ask for."""
+
+    def seconds(self, model: Any) -> float:
+        """The time limit."""
 
     def sample_rows(self, model: Any) -> int:
         """Rows of the sample, where the caller does not say."""
@@ -102,10 +106,15 @@ def fit_blocks(
     """
     model: Any = self
     blocks, n_threads = source_of(source), effective_n_threads(model.n_jobs)
-    with np.errstate(under="ignore"), fit_deadline(model) as deadline, fit_record(model) as record:
+    with np.errstate(under="ignore"), block_deadline(model) as deadline, fit_record(model) as record:
         passes = ThreadPasses(blocks, n_threads, deadline, progress)
         fit_in_passes(model, passes, deadline, record, sample_rows)
     return self
+
+
+def block_deadline(model: Any) -> AbstractContextManager[Deadline]:
+    """The deadline of a fit over blocks that begins now."""
+    return fit_deadline(model, model._block_plan.seconds(model))
 
 
 def fit_in_passes(
@@ -153,7 +162,7 @@ def fits_blocks(model: Any) -> bool:
 
 def check_solvable(model: Any) -> None:
     """Raise if Newton's method over blocks cannot solve what these parameters ask for."""
-    loss = loss_from_name(model.loss).name
+    loss = loss_from_name(model.loss).name if hasattr(model, "loss") else LOSSES[0]
     if loss not in LOSSES:
         raise ValueError(
             f"fit_blocks needs a loss with a curvature, one of {list(LOSSES)}; got {loss!r}. Use "

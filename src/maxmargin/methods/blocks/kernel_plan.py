@@ -38,6 +38,10 @@ class KernelPlan:
                 "fit_blocks cannot work with kernel='precomputed'; use a kernel that computes values."
             )
 
+    def seconds(self, model: Any) -> float:
+        """The time limit."""
+        return float(model.max_seconds)
+
     def sample_rows(self, model: Any) -> int:
         """Rows of the sample, where the caller does not say."""
         return int(max(MIN_SAMPLE_ROWS, SAMPLE_ROWS_PER_CENTRE * model.budget))

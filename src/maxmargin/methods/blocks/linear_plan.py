@@ -26,6 +26,10 @@ class LinearPlan:
     def check(self, model: Any) -> None:
         """Nothing but the loss restricts it."""
 
+    def seconds(self, model: Any) -> float:
+        """The time limit."""
+        return float(model.max_seconds)
+
     def sample_rows(self, model: Any) -> int:
         """Rows of the sample, where the caller does not say."""
         return SAMPLE_ROWS
