@@ -98,6 +98,29 @@ def test_counts_at_each_threshold_are_exact(model, files, report):
         assert alarms == (~positive & (p >= threshold)).sum()
 
 
+def test_rows_whose_label_is_no_class_are_mistakes_of_every_model(model, files, tmp_path):
+    text = files[1].read_text().replace(",yes", ",maybe", 30)
+    path = written(tmp_path, "unknown.csv", text)
+    found = build(model, record(), source(path), unknown_labels="wrong", explore=True)
+    data = found.exploration
+    check_page(page(found), explored=True)
+    assert data["rows"]["label"].count(-1) == 30
+    assert [m is None for m in data["rows"]["margin"]] == [label < 0 for label in data["rows"]["label"]]
+    assert data["path"]["n_rows"] == 240
+    assert data["path"]["right"][-1] / 240 == found.evaluation.accuracy
+    assert data["path"]["balanced"][-1] == found.evaluation.balanced_accuracy
+    t = data["threshold"]
+    assert t["n_positive"] + t["n_negative"] == t["n_all"] == 210
+
+
+def test_counts_of_very_many_rows_are_of_a_sample(model, files, monkeypatch):
+    monkeypatch.setattr("maxmargin.evaluation.probabilities.MAX_SCORES", 100)
+    t = build(model, record(), source(files[1]), explore=True).exploration["threshold"]
+    assert 20 < t["n_positive"] + t["n_negative"] <= 100 < t["n_all"] == 240
+    assert t["hits"][0] == t["n_positive"]
+    assert t["alarms"][0] == t["n_negative"]
+
+
 def test_reasons_are_those_of_the_kernel_sum(model, files, report):
     block = next(source(files[1]).blocks())
     X, inner, why = model[0].transform(block), model[-1], report.exploration["reasons"]

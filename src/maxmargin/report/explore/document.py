@@ -11,7 +11,7 @@ from ...metrics import natural_order
 from ..content import ModelReport, shown_classes
 from .gather import GatheredRows
 from .machine import Machine
-from .path import PathCounts, path_document
+from .path import path_document
 from .reasons import reasons
 from .rows import column_names, columns_document, rows_document
 
@@ -40,13 +40,13 @@ def explored(model: Any, report: ModelReport, gathered: GatheredRows) -> dict[st
         left_out["reasons"] = gathered.machine
     if evaluation.calibration is None:
         left_out["probability"] = NO_PROBABILITIES
-    shown = shown_classes(evaluation.confusion, names)
+    shown, n_unknown = shown_classes(evaluation.confusion, names), len(evaluation.unknown_labels)
     return dict(
         plain(
             {
                 "classes": names,
                 "order": natural_order(names),
-                "path": path_document(model, path, shown) if isinstance(path, PathCounts) else None,
+                "path": None if isinstance(path, str) else path_document(model, path, shown, n_unknown),
                 "threshold": _threshold(report, evaluation.curves),
                 "columns": _columns(report.columns, report.drift),
                 **_rows(model, report, gathered),
@@ -91,7 +91,7 @@ def _threshold(report: ModelReport, curves: ThresholdCurves | None) -> dict[str,
         "positive": curves.positive,
         "n_positive": n_positive,
         "n_negative": n - n_positive,
-        "n_all": report.evaluation.n_rows,
+        "n_all": int(report.evaluation.confusion.sum()),
         "accuracy": report.evaluation.accuracy,
         "thresholds": [point.threshold for point in points],
         "hits": [round(point.recall * n_positive) for point in points],

@@ -15,7 +15,7 @@ from .machine import Machine
 __all__ = ["PathCounts", "path_counts", "path_document"]
 
 MAX_CLASSES = 250  # of matrices of counts, one for each budget
-MAX_PRODUCTS = 400_000  # for a row: support vectors, times outputs of all models
+MAX_PRODUCTS = 200_000  # for a row: support vectors, times outputs of all models
 MIN_POINTS, MAX_POINTS = 6, 48
 NO_PATH = "This model has no path of smaller models: only a model under a budget (sparse-kernel) has one."
 
@@ -54,7 +54,7 @@ def path_counts(classifier: Any, machine: Machine | str) -> PathCounts | str:
     return PathCounts(machine, chosen, [Confusion(names) for _ in chosen])
 
 
-def path_document(model: Any, path: PathCounts, shown: list[int]) -> dict[str, Any]:
+def path_document(model: Any, path: PathCounts, shown: list[int], n_unknown: int) -> dict[str, Any]:
     """Accuracy, counts of some classes, the size of a model file and the work for a row, for each budget."""
     n_features = path.machine.inner.support_vectors_.shape[1]
     n_outputs = path.machine.inner.code_.n_columns
@@ -63,7 +63,7 @@ def path_document(model: Any, path: PathCounts, shown: list[int]) -> dict[str, A
         "n_rows": path.counts[0].n_rows,
         "right": [counts.n_right for counts in path.counts],
         "intervals": [share_interval(counts.n_right, counts.n_rows) for counts in path.counts],
-        "balanced": [counts.balanced_accuracy() for counts in path.counts],
+        "balanced": [counts.balanced_accuracy(n_unknown) for counts in path.counts],
         "classes": shown,
         "counts": [counts.matrix[np.ix_(shown, shown)].ravel().tolist() for counts in path.counts],
         "bytes": _bytes_along(model, path),
