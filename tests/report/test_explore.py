@@ -9,7 +9,17 @@ from support.memory_source import MemorySource
 from support.page_checks import check_page
 from support.report_samples import NASTY, fitted, record, source, table, written
 
-from maxmargin import AutoSVC, KernelPerceptron, KernelSVC, LinearSVC, TopKSVC, io
+from maxmargin import (
+    AutoSVC,
+    KernelPerceptron,
+    KernelSVC,
+    LaSVM,
+    LinearProgramSVC,
+    LinearSVC,
+    SparseKernelClassifier,
+    TopKSVC,
+    io,
+)
 from maxmargin.evaluation import RowSample, evaluate
 from maxmargin.io import open_source
 from maxmargin.methods.budget import at_budget, path_predictions
@@ -161,6 +171,42 @@ def test_the_map_has_the_two_leading_directions(report, model, files):
     for k, axis in enumerate(report.exploration["reasons"]["map"]["rows"]):
         own = vectors[:, -1 - k] * np.sqrt(values[-1 - k])
         assert min(np.abs(own - axis).max(), np.abs(own + axis).max()) < 2e-2
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize(
+    "model",
+    [
+        LinearSVC(),
+        TopKSVC(kernel="rbf"),
+        TopKSVC(),
+        LinearProgramSVC(kernel="rbf"),
+        LaSVM(random_state=0),
+        SparseKernelClassifier(10, move_centers=True, random_state=0),
+        SparseKernelClassifier.as_published(10, random_state=0),
+        KernelSVC(code="one-vs-rest"),
+        KernelSVC(code="one-vs-one"),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_what_pulled_a_row_adds_up_to_its_scores(model, n_classes):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 4))
+    y = np.digitize(X[:, 0] + 0.3 * X[:, 1] ** 2, [0.2] if n_classes == 2 else [-0.3, 0.6])
+    data = build(model.fit(X, y), {}, MemorySource(X, y), explore=True).exploration
+    why, rows = data["reasons"], data["rows"]
+    assert why["kind"] == ("support vectors" if hasattr(model, "support_vectors_") else "columns")
+    F, at = model.decision_function(X), np.arange(80)
+    predicted, rivals = np.array(rows["predicted"]), np.array(rows["rival"])
+    if n_classes == 2:
+        F = np.column_stack([np.zeros(80), F])
+    if getattr(model, "code", None) == "one-vs-one" and n_classes == 3:  # the one column of the two classes
+        sides = model.code_.matrix
+        column = np.argmax(sides[predicted] * sides[rivals] < 0, axis=1)
+        expected = model.column_outputs(X)[at, column] * sides[predicted, column]
+    else:
+        expected = F[at, predicted] - F[at, rivals]
+    assert np.allclose(np.add(why["total"], why["offset"]), expected, rtol=1e-3, atol=1e-4)
 
 
 @pytest.mark.parametrize("kind", [LinearSVC, KernelSVC, TopKSVC])

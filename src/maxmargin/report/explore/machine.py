@@ -25,8 +25,9 @@ NO_POINTS = "This model has neither support vectors nor weights of columns, so r
 class Machine:
     """The outputs ``f_t(x) = sum_j coef_tj k(x, z_j) + b_t``, or ``sum_j coef_tj x_j + b_t``.
 
-    Class p against class q: ``sum_t (votes_pt - votes_qt) f_t(x)``, for one-vs-rest the difference of their
-    scores.
+    Class p against class q: ``sum_t (c_pt - c_qt) / 2 f_t(x)`` over the columns t of the code that have both
+    classes on different sides. For one-vs-rest that is the difference of their scores, for one-vs-one the
+    output of their column.
     """
 
     inner: Any
@@ -49,13 +50,16 @@ class Machine:
         found = self.inner.coef_ if self.points is None else self.inner.dual_coef_
         return np.atleast_2d(found.toarray() if is_sparse(found) else np.asarray(found, dtype=np.float64))
 
-    @cached_property
-    def votes(self) -> np.ndarray:
-        """(n_classes, n_outputs)."""
-        n_outputs = self.coef.shape[0]
-        if n_outputs != self.inner.code_.n_columns or getattr(self.inner, "_joint", False):
-            return np.eye(n_outputs)
-        return np.asarray(self.inner.code_.matrix, dtype=np.float64) / 2.0
+    def contrasts(self, predicted: np.ndarray, rivals: np.ndarray) -> np.ndarray:
+        """What each output counts for the predicted class against its rival: (n_rows, n_outputs)."""
+        code, n_outputs = self.inner.code_, self.coef.shape[0]
+        joint = getattr(self.inner, "_joint", False) or n_outputs != code.n_columns
+        if joint and n_outputs == code.n_classes:  # outputs are the scores of the classes
+            scores = np.eye(n_outputs)
+            return np.asarray(scores[predicted] - scores[rivals])
+        sides = np.asarray(code.matrix, dtype=np.float64)
+        own, other = sides[predicted], sides[rivals]
+        return np.asarray(np.where(own * other < 0.0, own, 0.0))
 
     def placed(self, X: Any) -> Any:
         """Prepared rows as the inner classifier takes them."""
@@ -71,20 +75,20 @@ class Machine:
 
     def offsets(self, predicted: np.ndarray, rivals: np.ndarray) -> np.ndarray:
         """What the intercepts add to the predicted class against its rival."""
-        bias = np.broadcast_to(np.asarray(self.inner.intercept_, dtype=np.float64), self.votes.shape[1])
-        return np.asarray((self.votes[predicted] - self.votes[rivals]) @ bias)
+        bias = np.broadcast_to(np.asarray(self.inner.intercept_, dtype=np.float64), self.coef.shape[0])
+        return np.asarray(self.contrasts(predicted, rivals) @ bias)
 
     def pulls(
         self, Z: Any, predicted: np.ndarray, rivals: np.ndarray
     ) -> Iterator[tuple[slice, np.ndarray, np.ndarray | None]]:
         """For blocks of placed rows: what each support vector or feature adds; and its distance, if any."""
-        coef, votes, n = self.coef, self.votes, Z.shape[0]
+        coef, n = self.coef, Z.shape[0]
         own = None if self.points is None else self.kernel.diagonal(self.points)
         step = max(1, VALUES_AT_ONCE // max(1, coef.shape[1]))
         for first in range(0, n, step):
             some = slice(first, min(first + step, n))
             rows = Z[some]
-            weight = (votes[predicted[some]] - votes[rivals[some]]) @ coef
+            weight = self.contrasts(predicted[some], rivals[some]) @ coef
             if own is None:
                 dense = rows.toarray() if is_sparse(rows) else np.asarray(rows, dtype=np.float64)
                 yield some, weight * dense, None

@@ -112,7 +112,7 @@
   };
 
   // Round values inside [low, high].
-  const ticks = (low, high, most = 5) => {
+  const ticks = (low, high, most = 6) => {
     const rough = (high - low) / most || 1,
       unit = 10 ** Math.floor(Math.log10(rough));
     const step = [1, 2, 2.5, 5, 10].map((m) => unit * m).find((each) => each >= rough * (1 - 1e-9));
@@ -792,7 +792,7 @@
       offset = reasons.offset[i],
       sum = total + offset;
     const caption = `What pulled it: the ${lines.length} strongest of ${isColumn ? "its columns" : plural(reasons.n_support, "support vector")}`;
-    const head = isColumn ? ["column"] : ["support vector", "votes for"];
+    const head = isColumn ? ["column"] : ["support vector", "strongest vote"];
     const words = el(
       "p",
       { "data-sum": sum },
