@@ -49,7 +49,7 @@ def browse(folder, url, *arguments):
     return run.stdout.decode("utf-8"), [line for line in said.splitlines() if "CONSOLE" in line]
 
 
-FOR_SOME = {"thresholds", "drift"}  # sections for two classes, and for a known training file
+FOR_SOME = {"thresholds", "drift", "learning"}  # for two classes, a known training file, where asked for
 
 
 @pytest.fixture(scope="module")

@@ -132,7 +132,8 @@ def test_declared_columns(files):
 def test_onnx_is_refused_with_the_reason(files):
     pytest.importorskip("onnx")
     with pytest.raises(
-        ValueError, match=r"columns of words, dates or text cannot be exported to ONNX.*'tag', 'notiz'"
+        ValueError,
+        match=r"categorical columns \(words, dates, text\) cannot be exported to ONNX.*'tag', 'notiz'",
     ):
         io.to_onnx(train(opened(files[0]), **LINEAR).model)
 
