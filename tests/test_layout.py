@@ -32,6 +32,8 @@ ORDER = [
     "methods.blocks",
     "methods.linear",
     "methods.kernel_svm",
+    "methods.kernel_svr",
+    "methods.one_class",
     "methods.budget",
     "methods.top_k",
     "methods.all_pairs",

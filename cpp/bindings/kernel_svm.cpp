@@ -18,12 +18,14 @@ using Bounds = In<double, 1>;
 static Slots slots_of(const In<std::int64_t, 1>& which) { return {which.data(), which.shape(0)}; }
 
 static Samples samples_of(const Variables& a, const Variables& g, const Bounds& lower, const Bounds& upper,
-                          const Bounds& y, const Bounds& cost, bool squared) {
+                          const Bounds& y, const Bounds& cost, bool squared, double kink = 0.0,
+                          bool bounded = false) {
     const std::size_t n = a.shape(0);
     need(g.shape(0) == n && lower.shape(0) == n && upper.shape(0) == n && y.shape(0) == n &&
              cost.shape(0) == n,
          "one number per sample is needed");
-    return {n, a.data(), g.data(), lower.data(), upper.data(), y.data(), cost.data(), squared};
+    need(kink >= 0.0, "a kink of at least 0 is needed");
+    return {n, a.data(), g.data(), lower.data(), upper.data(), y.data(), cost.data(), squared, kink, bounded};
 }
 
 // The slots of the rows of some samples, for which Python is asked; called without the GIL.
@@ -132,8 +134,8 @@ static void bind(nb::module_& m) {
            const Bounds& upper, const Bounds& y, const Bounds& cost, bool squared, std::size_t block,
            std::size_t largest_block, double free_share, std::size_t n_rounds, double inner, double target,
            double tiny, double seconds, double dual, nb::callable fetch, int n_threads,
-           In<std::uint8_t, 1> cancel) {
-            const Samples samples = samples_of(a, g, lower, upper, y, cost, squared);
+           In<std::uint8_t, 1> cancel, double kink, bool bounded) {
+            const Samples samples = samples_of(a, g, lower, upper, y, cost, squared, kink, bounded);
             const RoundRules rules{block, largest_block, free_share, n_rounds, inner, target, tiny, seconds};
             check_rounds<T>(samples, rows.shape(1), scratch, rules);
             const auto fetch_slots = [&](const std::vector<std::int64_t>& wanted) {
@@ -150,7 +152,8 @@ static void bind(nb::module_& m) {
         "rows"_a.noconvert(), "scratch"_a.noconvert(), "a"_a.noconvert(), "g"_a.noconvert(),
         "lower"_a.noconvert(), "upper"_a.noconvert(), "y"_a.noconvert(), "cost"_a.noconvert(), "squared"_a,
         "block"_a, "largest_block"_a, "free_share"_a, "n_rounds"_a, "inner"_a, "target"_a, "tiny"_a,
-        "seconds"_a, "dual"_a, "fetch"_a, "n_threads"_a, "cancel"_a.noconvert());
+        "seconds"_a, "dual"_a, "fetch"_a, "n_threads"_a, "cancel"_a.noconvert(), "kink"_a = 0.0,
+        "bounded"_a = false);
     m.def(
         "pack_rows",
         [](Out<std::int16_t, 1> values, std::size_t n, double largest, In<T, 2> K, std::size_t first) {
@@ -170,9 +173,9 @@ static void bind(nb::module_& m) {
         "svm_polish",
         [](In<T, 2> rows, In<std::uint8_t, 1> known, const Variables& a, const Variables& g,
            const Bounds& lower, const Bounds& upper, const Bounds& y, const Bounds& cost, bool squared,
-           double seconds, const nb::callable& fetch, In<std::uint8_t, 1> cancel) {
+           double seconds, const nb::callable& fetch, In<std::uint8_t, 1> cancel, double kink, bool bounded) {
             using Clock = std::chrono::steady_clock;
-            const Samples samples = samples_of(a, g, lower, upper, y, cost, squared);
+            const Samples samples = samples_of(a, g, lower, upper, y, cost, squared, kink, bounded);
             need(rows.shape(0) == samples.n && rows.shape(1) == samples.n && known.shape(0) == samples.n,
                  "one row per sample is needed");
             const auto fetch_missing = [&](const std::vector<std::int64_t>& wanted) {
@@ -192,7 +195,7 @@ static void bind(nb::module_& m) {
         },
         "rows"_a.noconvert(), "known"_a.noconvert(), "a"_a.noconvert(), "g"_a.noconvert(),
         "lower"_a.noconvert(), "upper"_a.noconvert(), "y"_a.noconvert(), "cost"_a.noconvert(), "squared"_a,
-        "seconds"_a, "fetch"_a, "cancel"_a.noconvert());
+        "seconds"_a, "fetch"_a, "cancel"_a.noconvert(), "kink"_a = 0.0, "bounded"_a = false);
     // svm_rounds for samples whose rows, each at its own place, are computed by `source`; index: which of its
     m.def(
         "svm_small_rounds",
@@ -200,8 +203,8 @@ static void bind(nb::module_& m) {
            const Bounds& upper, const Bounds& y, const Bounds& cost, bool squared, std::size_t block,
            std::size_t largest_block, double free_share, std::size_t n_rounds, double inner, double target,
            double tiny, double seconds, double dual, const RowSource& source, In<std::int64_t, 1> index,
-           Out<std::uint8_t, 1> known, int n_threads, In<std::uint8_t, 1> cancel) {
-            const Samples samples = samples_of(a, g, lower, upper, y, cost, squared);
+           Out<std::uint8_t, 1> known, int n_threads, In<std::uint8_t, 1> cancel, double kink, bool bounded) {
+            const Samples samples = samples_of(a, g, lower, upper, y, cost, squared, kink, bounded);
             const RoundRules rules{block, largest_block, free_share, n_rounds, inner, target, tiny, seconds};
             check_rounds<T>(samples, rows.shape(1), scratch, rules);
             need(rows.shape(0) == samples.n && rows.shape(1) == samples.n && index.shape(0) == samples.n &&
@@ -224,27 +227,27 @@ static void bind(nb::module_& m) {
         "lower"_a.noconvert(), "upper"_a.noconvert(), "y"_a.noconvert(), "cost"_a.noconvert(), "squared"_a,
         "block"_a, "largest_block"_a, "free_share"_a, "n_rounds"_a, "inner"_a, "target"_a, "tiny"_a,
         "seconds"_a, "dual"_a, "source"_a, "index"_a.noconvert(), "known"_a.noconvert(), "n_threads"_a,
-        "cancel"_a.noconvert());
+        "cancel"_a.noconvert(), "kink"_a = 0.0, "bounded"_a = false);
 }
 
 void bind_kernel_svm(nb::module_& m) {
     m.def(
         "svm_dual",
-        [](const Variables& a, const Variables& g, const Bounds& y) {
-            return dual_value(samples_of(a, g, y, y, y, y, false));
+        [](const Variables& a, const Variables& g, const Bounds& y, double kink) {
+            return dual_value(samples_of(a, g, y, y, y, y, false, kink));
         },
-        "a"_a.noconvert(), "g"_a.noconvert(), "y"_a.noconvert());
+        "a"_a.noconvert(), "g"_a.noconvert(), "y"_a.noconvert(), "kink"_a = 0.0);
     m.def(
         "svm_look",
         [](const Variables& a, const Variables& g, const Bounds& lower, const Bounds& upper, const Bounds& y,
-           const Bounds& cost, bool squared) {
-            const Samples samples = samples_of(a, g, lower, upper, y, cost, squared);
+           const Bounds& cost, bool squared, double kink, bool bounded) {
+            const Samples samples = samples_of(a, g, lower, upper, y, cost, squared, kink, bounded);
             Residuals scratch;
             const Look seen = look(samples, scratch);
             return nb::make_tuple(seen.b, seen.gap, seen.violation);
         },
         "a"_a.noconvert(), "g"_a.noconvert(), "lower"_a.noconvert(), "upper"_a.noconvert(), "y"_a.noconvert(),
-        "cost"_a.noconvert(), "squared"_a);
+        "cost"_a.noconvert(), "squared"_a, "kink"_a = 0.0, "bounded"_a = false);
     m.def("packed_size", &PackedMatrix::packed_size, "n"_a);
     m.attr("PACKED_PANEL_ROWS") = PackedMatrix::PANEL_ROWS;
     m.def(

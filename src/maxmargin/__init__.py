@@ -38,10 +38,12 @@ if TYPE_CHECKING:
     from .methods.budget import SparseKernelClassifier
     from .methods.eigen_map import KernelEigenMap
     from .methods.kernel_svm import CalibratedSVC, KernelSVC
+    from .methods.kernel_svr import KernelSVR
     from .methods.lagrangian import LagrangianSVC
     from .methods.least_squares import LeastSquaresClassifier
     from .methods.linear import LinearSVC
     from .methods.linear_program import LinearProgramSVC
+    from .methods.one_class import OneClassSVM
     from .methods.output_code import OutputCodeClassifier
     from .methods.top_k import TopKSVC
     from .metrics import top_k_accuracy
@@ -59,11 +61,13 @@ __all__ = [
     "KernelPegasos",
     "KernelPerceptron",
     "KernelSVC",
+    "KernelSVR",
     "LaSVM",
     "LagrangianSVC",
     "LeastSquaresClassifier",
     "LinearProgramSVC",
     "LinearSVC",
+    "OneClassSVM",
     "OutputCodeClassifier",
     "PathCV",
     "SparseKernelClassifier",
@@ -123,10 +127,12 @@ __getattr__ = lazy(
         "methods.budget": ["SparseKernelClassifier"],
         "methods.eigen_map": ["KernelEigenMap"],
         "methods.kernel_svm": ["CalibratedSVC", "KernelSVC"],
+        "methods.kernel_svr": ["KernelSVR"],
         "methods.lagrangian": ["LagrangianSVC"],
         "methods.least_squares": ["LeastSquaresClassifier"],
         "methods.linear": ["LinearSVC"],
         "methods.linear_program": ["LinearProgramSVC"],
+        "methods.one_class": ["OneClassSVM"],
         "methods.output_code": ["OutputCodeClassifier"],
         "methods.top_k": ["TopKSVC"],
         "metrics": ["top_k_accuracy"],

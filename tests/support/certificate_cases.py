@@ -94,6 +94,16 @@ CERTIFIED = {
         code=st.sampled_from(["one-vs-rest", "one-vs-one"]),
         max_iter=st.just(500),
     ),
+    "KernelSVR": estimators(
+        "KernelSVR",
+        C=COSTS,
+        loss=st.sampled_from(["epsilon-insensitive", "squared-epsilon-insensitive", "pinball", "huber"]),
+        kernel=KERNELS,
+        epsilon=st.sampled_from([0.0, 0.1, 0.6]),
+        quantile=st.sampled_from([0.1, 0.5]),
+        delta=st.sampled_from([0.1, 1.0]),
+        max_iter=st.just(500),
+    ),
     "LaSVM": estimators("LaSVM", C=COSTS, kernel=KERNELS, max_iter=st.just(50)),
     "LagrangianSVC": estimators(
         "LagrangianSVC",
@@ -135,6 +145,9 @@ CERTIFIED = {
                 "log": ["newton", "truncated-newton"],
             }.items()
         )
+    ),
+    "OneClassSVM": estimators(
+        "OneClassSVM", nu=st.sampled_from([0.05, 0.3, 0.8]), kernel=KERNELS, max_iter=st.just(500)
     ),
     "SparseKernelClassifier": estimators(
         "SparseKernelClassifier",

@@ -13,13 +13,12 @@ from maxmargin import kernels
 
 from . import certified_problems as problems
 from .extended_qp import array, lu_solver, number, zeros
+from .machine_bounds import one_class_bound, residual_bound
+from .regression_problems import dual_form, loss_range, loss_values, median
 
 ERRORS_OF_OUTPUTS = 16  # in units of roundoff of the sizes of their terms
-CERTIFIED_AS_GIVEN = {
-    "KernelSVC",
-    "LaSVM",
-    "SparseKernelClassifier",
-}  # kernel values have the rows' precision
+# kernel values have the rows' precision
+CERTIFIED_AS_GIVEN = {"KernelSVC", "KernelSVR", "LaSVM", "OneClassSVM", "SparseKernelClassifier"}
 
 
 class Judgement(NamedTuple):
@@ -72,7 +71,9 @@ class Data:
         self.weight = np.ones(len(y)) if weight is None else np.asarray(weight, dtype=np.float64)
         kept = self.weight > 0
         self.X, self.weight = self.X[kept], self.weight[kept]
-        self.labels = np.searchsorted(model.classes_, np.asarray(y)[kept])
+        self.labels = np.asarray(y, dtype=np.float64)[kept]
+        if hasattr(model, "classes_"):
+            self.labels = np.searchsorted(model.classes_, np.asarray(y)[kept])
 
     def columns(self, model):
         for t in range(model.code_.n_columns):
@@ -344,14 +345,41 @@ def budgeted(model, data):
     yield Judgement(*map(sum, zip(*found)))
 
 
+def regression(model, data):
+    X, y, cost = data.X, data.labels, model.C * data.weight
+    a, b = model.dual_coef_[0], model.intercept_[0]
+    f, norm = expansion(model, X, a, b)
+    low, high, ridge, kink = dual_form(model, cost)
+    Phi, K = features(model, X, free=True)
+    form = low, high, bool(ridge.any()), kink
+    bound = None if Phi is None else residual_bound(Phi, y, cost, form, K)
+    r = array(y) - f
+    loss = lambda e: array(cost) @ loss_range(r, e, model, number)  # noqa: E731
+    tiny = float(cost @ loss_values(y - median(y, data.weight), model)) * np.finfo(float).eps
+    yield judgement(norm / 2, loss, expansion_errors(model, X, a, b), bound, tiny)
+
+
+def one_class(model, data):
+    X, cost = data.X, data.weight / (model.nu * data.weight.sum())
+    a, rho = model.dual_coef_[0], model.offset_[0]
+    f, norm = expansion(model, X, a, -rho)
+    Phi, K = features(model, X, free=False)
+    bound = None if Phi is None else one_class_bound(Phi, cost, K)
+    loss = lambda e: array(cost) @ np.maximum(number(0), -f - e) - number(rho)  # noqa: E731
+    largest = np.abs(kernel_or_linear(model)(X, X).diagonal()).max()
+    yield judgement(norm / 2, loss, expansion_errors(model, X, a, -rho), bound, 0.5e-9 * float(largest))
+
+
 REFEREES = {
     "AllPairsSVC": all_pairs,
     "KernelSVC": kernel_svm,
+    "KernelSVR": regression,
     "LaSVM": kernel_svm,
     "LagrangianSVC": lagrangian,
     "LeastSquaresClassifier": least_squares,
     "LinearProgramSVC": linear_program,
     "LinearSVC": linear_svc,
+    "OneClassSVM": one_class,
     "SparseKernelClassifier": budgeted,
     "TopKSVC": top_k,
 }

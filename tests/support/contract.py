@@ -1,4 +1,4 @@
-"""The classifiers that the contract's tests run over, what kind each is, and data for them."""
+"""The estimators that the contract's tests run over, what kind each is, and data for them."""
 
 import numpy as np
 from sklearn.datasets import make_blobs
@@ -42,6 +42,15 @@ ESTIMATORS = [
     # As printed it keeps equal rows apart, and then weights are no repetitions.
     maxmargin.SparseKernelClassifier.as_published(20, alpha=0.1, merge_duplicates=True, random_state=0),
     maxmargin.OutputCodeClassifier(maxmargin.KernelSVC(tol=1e-8)),
+]
+
+# Kernel machines without classes: regression and novelty.
+MACHINES = [
+    maxmargin.KernelSVR(tol=1e-8),
+    maxmargin.KernelSVR(loss="squared-epsilon-insensitive", kernel="polynomial", degree=2, tol=1e-8),
+    maxmargin.KernelSVR(loss="pinball", quantile=0.8, tol=1e-8),
+    maxmargin.KernelSVR(loss="huber", delta=0.2, tol=1e-8),
+    maxmargin.OneClassSVM(0.2, tol=1e-8),
 ]
 
 
@@ -91,6 +100,11 @@ def never_content(estimator):
 def three_classes(n=150, dtype=np.float64):
     X, y = make_blobs(n, n_features=5, centers=3, cluster_std=4.0, random_state=0)
     return (X / 5.0).astype(dtype), y
+
+
+def real_targets(n=150, dtype=np.float64):
+    X, y = three_classes(n, dtype)
+    return X, np.sin(X.astype(np.float64)).sum(axis=1) + 0.2 * y
 
 
 def two_classes(n=120):

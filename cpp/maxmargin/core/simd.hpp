@@ -80,7 +80,8 @@ struct PackedTask {
 };
 
 // A block of samples for sequential minimal optimisation: smo.hpp has the problem. K is (n, n) with rows
-// `stride` apart; up, down and diagonal are scratch of n numbers each.
+// `stride` apart; up, down and diagonal are scratch of n numbers each, and so are rise and fall, which a
+// problem without a kink does not need.
 template <class T>
 struct SmoTask {
     const T* K;
@@ -90,11 +91,13 @@ struct SmoTask {
     float *up, *down, *diagonal;
     double tolerance;
     std::size_t max_steps;
+    double kink;
+    double *rise, *fall;  // null for kink = 0
 };
 
 struct SmoEnd {
     std::size_t steps;
-    double violation;  // the largest g_i - g_j over i that may grow and j that may fall
+    double violation;  // the largest difference of slopes, over i that may grow and j that may fall
     bool stalled;      // the next step would be smaller than rounding
 };
 

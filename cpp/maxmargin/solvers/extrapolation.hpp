@@ -22,7 +22,7 @@ namespace maxmargin {
 template <class T>
 class Extrapolation {
   public:
-    explicit Extrapolation(const SmoBlock<T>& block) : block_(block) {}
+    explicit Extrapolation(const SmoBlock<T>& block) : block_(block), bounds_(block) {}
 
     // After a slice of pairs: judges the last leap; if there was none, leaps along the move of this slice.
     void after_slice() {
@@ -62,7 +62,7 @@ class Extrapolation {
         double gain(const SmoBlock<T>& block) const {
             double sum = 0.0;
             for (std::size_t k = 0; k < block.n; ++k) sum += (block.a[k] - a[k]) * (block.g[k] + g[k]);
-            return 0.5 * sum;
+            return 0.5 * sum - kink_growth(block.kink, block.a, a.data(), block.n);
         }
     };
 
@@ -80,7 +80,7 @@ class Extrapolation {
         double slope = 0.0, curvature = 0.0;
         for (std::size_t k = 0; k < n; ++k) {
             const double move = block_.a[k] - start_.a[k];
-            slope += move * block_.g[k];
+            slope += move * (block_.a[k] != 0.0 ? block_.slope(k) : block_.g[k]);
             curvature += move * (start_.g[k] - block_.g[k]);
         }
         const double length = slope / curvature;
@@ -96,11 +96,12 @@ class Extrapolation {
         std::vector<std::size_t> free;
         std::vector<double> move(n), target(before_.a);
         for (std::size_t k = 0; k < n; ++k) {
-            if (block_.a[k] > block_.lower[k] && block_.a[k] < block_.upper[k]) free.push_back(k);
+            if (block_.is_free(k)) free.push_back(k);
             move[k] = block_.a[k] - start_.a[k];
         }
-        BoxedSamples{block_.lower, block_.upper, free}.project(before_.a.data(), length, move.data(),
-                                                               target.data());
+        bounds_.update();
+        BoxedSamples{bounds_.lower(), bounds_.upper(), free}.project(before_.a.data(), length, move.data(),
+                                                                     target.data());
         double drift = 0.0, size = 0.0;
         for (const std::size_t k : free) drift += target[k] - block_.a[k], size += std::abs(target[k]);
         if (!(std::abs(drift) <= MAX_DRIFT * size)) return false;
@@ -116,6 +117,7 @@ class Extrapolation {
     static constexpr double MAX_DRIFT = 1e-14;  // of the sum, relative to the sum of magnitudes
 
     const SmoBlock<T>& block_;
+    PieceBounds<T> bounds_;
     Point start_, before_;  // of the last slice, and of the last leap
     bool is_known_ = false, leapt_ = false;
     double slice_gain_ = 0.0;

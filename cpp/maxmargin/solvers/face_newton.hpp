@@ -1,8 +1,8 @@
 // Newton steps on the free samples of a block, where pairs take too many: smo.hpp has the problem.
 //
-// With the samples at a bound fixed, the optimum of the free ones is one linear system. A step towards it
-// that leaves the bounds is projected onto them; of some projected steps of different length, the one that
-// increases the objective most is taken.
+// With the samples at a bound or at the kink fixed, the optimum of the free ones is one linear system. A step
+// towards it that leaves the bounds is projected onto them; of some projected steps of different length, the
+// one that increases the objective most is taken.
 #pragma once
 
 #include <algorithm>
@@ -24,13 +24,14 @@ namespace maxmargin {
 template <class T>
 class FaceNewton {
   public:
-    explicit FaceNewton(const SmoBlock<T>& block) : block_(block) {}
+    explicit FaceNewton(const SmoBlock<T>& block) : block_(block), bounds_(block) {}
 
     // Finds the free samples; returns how many there are.
     std::size_t choose() {
         free_.clear();
         for (std::size_t i = 0; i < block_.n; ++i)
-            if (block_.a[i] > block_.lower[i] && block_.a[i] < block_.upper[i]) free_.push_back(i);
+            if (block_.is_free(i)) free_.push_back(i);
+        bounds_.update();
         return free_.size();
     }
 
@@ -82,7 +83,7 @@ class FaceNewton {
     bool solve() {
         const std::size_t m = free_.size();
         std::vector<double> own(m), ones(m, 1.0);
-        for (std::size_t k = 0; k < m; ++k) own[k] = block_.g[free_[k]];
+        for (std::size_t k = 0; k < m; ++k) own[k] = block_.slope(free_[k]);
         solve_factored(system_.data(), m, own.data());
         solve_factored(system_.data(), m, ones.data());
         const double level =
@@ -95,15 +96,15 @@ class FaceNewton {
     Trial attempt(double length) {
         Trial trial;
         trial.target.assign(block_.a, block_.a + block_.n);
-        BoxedSamples{block_.lower, block_.upper, free_}.project(block_.a, length, direction_.data(),
-                                                                trial.target.data());
+        const double *lower = bounds_.lower(), *upper = bounds_.upper();
+        BoxedSamples{lower, upper, free_}.project(block_.a, length, direction_.data(), trial.target.data());
         trial.product.assign(block_.n, 0.0);
         trial.whole = length == 1.0;
         double slope = 0.0, curvature = 0.0;
         for (const std::size_t i : free_) {
             const double change = trial.target[i] - block_.a[i];
-            slope += block_.g[i] * change;
-            trial.whole &= trial.target[i] > block_.lower[i] && trial.target[i] < block_.upper[i];
+            slope += block_.slope(i) * change;
+            trial.whole &= trial.target[i] > lower[i] && trial.target[i] < upper[i];
         }
         if (!(slope > 0.0)) return trial;
         for (const std::size_t i : free_)
@@ -119,7 +120,7 @@ class FaceNewton {
         for (const std::size_t i : free_) {
             const double a = block_.a[i] + trial.part * (trial.target[i] - block_.a[i]);
             block_.a[i] =
-                trial.part == 1.0 ? trial.target[i] : std::clamp(a, block_.lower[i], block_.upper[i]);
+                trial.part == 1.0 ? trial.target[i] : std::clamp(a, bounds_.lower()[i], bounds_.upper()[i]);
         }
         for (std::size_t i = 0; i < block_.n; ++i) block_.g[i] -= trial.part * trial.product[i];
     }
@@ -129,6 +130,7 @@ class FaceNewton {
     static constexpr double LENGTH_FACTOR = 0.25;
 
     const SmoBlock<T>& block_;
+    PieceBounds<T> bounds_;
     std::vector<std::size_t> free_;
     std::vector<double> system_, direction_;
 };

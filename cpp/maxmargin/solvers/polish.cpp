@@ -1,5 +1,5 @@
-// Newton steps on the free samples of a face; a sample that reaches its bound is fixed, and the fixed sample
-// that violates optimality most is freed.
+// Newton steps on the free samples of a face; a sample that reaches its bound, or the kink, is fixed, and the
+// fixed sample that violates optimality most is freed.
 #include "maxmargin/solvers/polish.hpp"
 
 #include <algorithm>
@@ -22,11 +22,14 @@ class Face {
           n_(start.n),
           a_(start.a, start.a + n_),
           g_(n_),
+          low_(start.lower, start.lower + n_),
+          high_(start.upper, start.upper + n_),
+          shift_(n_),
           free_(n_),
           known_(n_),
           s_(start) {
         s_.a = a_.data(), s_.g = g_.data();
-        for (std::size_t i = 0; i < n_; ++i) free_[i] = s_.may_grow(i) && s_.may_fall(i);
+        for (std::size_t i = 0; i < n_; ++i) free_[i] = s_.is_free(i), take_piece(i, a_[i] > 0.0);
     }
 
     bool solve(const std::function<bool()>& late) {
@@ -51,6 +54,13 @@ class Face {
     enum class Step { further, optimal, flat };
     static constexpr double NONE = -std::numeric_limits<double>::infinity();
     static constexpr double ROUNDING = 64.0 * std::numeric_limits<double>::epsilon();
+
+    // From now on a_i has this sign, or is 0. Without a kink there is only one piece.
+    void take_piece(std::size_t i, bool positive) {
+        if (s_.kink == 0.0) return;
+        low_[i] = positive ? 0.0 : s_.lower[i], high_[i] = positive ? s_.upper[i] : 0.0;
+        shift_[i] = positive ? s_.kink : -s_.kink;
+    }
 
     const T* row(std::size_t i) const { return rows_.values + i * n_; }
 
@@ -97,7 +107,7 @@ class Face {
         for (std::size_t k = 0; k < m; ++k) a_[std::size_t(moving_[k])] += step * direction_[k];
         if (wall < m) {
             const std::size_t i = std::size_t(moving_[wall]);
-            a_[i] = direction_[wall] > 0.0 ? s_.upper[i] : s_.lower[i];
+            a_[i] = direction_[wall] > 0.0 ? high_[i] : low_[i];
             free_[i] = 0;
         }
         for (std::size_t k = 0; k < m; ++k) subtract(std::size_t(moving_[k]), step * direction_[k]);
@@ -119,7 +129,7 @@ class Face {
         std::vector<double> right(side);
         for (std::size_t k = 0; k < m; ++k) {
             system_[k * side + m] = system_[m * side + k] = scale;
-            right[k] = g_[std::size_t(moving_[k])];
+            right[k] = g_[std::size_t(moving_[k])] - shift_[std::size_t(moving_[k])];
             most = std::max(most, std::abs(right[k]));
         }
         direction_ = right;
@@ -143,19 +153,19 @@ class Face {
         for (std::size_t k = 0; k < moving_.size(); ++k) {
             const std::size_t i = std::size_t(moving_[k]);
             if (direction_[k] == 0.0) continue;
-            const double limit = direction_[k] > 0.0 ? s_.upper[i] : s_.lower[i];
+            const double limit = direction_[k] > 0.0 ? high_[i] : low_[i];
             const double until = (limit - a_[i]) / direction_[k];
             if (until < first.first) first = {std::max(0.0, until), k};
         }
         return first;
     }
 
-    // The midpoint between g of the samples that may grow and of those that may fall.
+    // The midpoint between the slopes of the samples that may grow and of those that may fall.
     double level() const {
         double up = NONE, down = NONE;
         for (std::size_t i = 0; i < n_; ++i) {
-            if (s_.may_grow(i)) up = std::max(up, g_[i]);
-            if (s_.may_fall(i)) down = std::max(down, -g_[i]);
+            if (s_.may_grow(i)) up = std::max(up, s_.rise(i));
+            if (s_.may_fall(i)) down = std::max(down, -s_.fall(i));
         }
         return up > NONE && down > NONE ? 0.5 * (up - down) : 0.0;
     }
@@ -168,22 +178,23 @@ class Face {
         for (std::size_t i = 0; i < n_; ++i) {
             n_free += std::size_t(free_[i]), sum += std::abs(a_[i]);
             if (free_[i]) continue;
-            if (s_.may_grow(i) && g_[i] - level > grow.first) grow = {g_[i] - level, i};
-            if (s_.may_fall(i) && level - g_[i] > fall.first) fall = {level - g_[i], i};
+            if (s_.may_grow(i) && s_.rise(i) - level > grow.first) grow = {s_.rise(i) - level, i};
+            if (s_.may_fall(i) && level - s_.fall(i) > fall.first) fall = {level - s_.fall(i), i};
         }
-        const double least = ROUNDING * (1.0 + largest_ * sum);
+        const double least = ROUNDING * (std::max(1.0, s_.kink) + largest_ * sum);
         bool growing = grow.first > least, falling = fall.first > least;
         if (n_free + std::size_t(growing) + std::size_t(falling) < 2) return true;
         if (growing && falling && n_free >= 1) (grow.first >= fall.first ? falling : growing) = false;
-        if (growing) free_[grow.second] = 1;
-        if (falling) free_[fall.second] = 1;
+        if (growing) free_[grow.second] = 1, take_piece(grow.second, a_[grow.second] >= 0.0);
+        if (falling) free_[fall.second] = 1, take_piece(fall.second, a_[fall.second] > 0.0);
         return !growing && !falling;
     }
 
     Samples start_;
     const FaceRows<T>& rows_;
     std::size_t n_;
-    std::vector<double> a_, g_, system_, direction_;
+    std::vector<double> a_, g_, low_, high_, shift_;  // the bounds of each piece, and its part of the slope
+    std::vector<double> system_, direction_;
     std::vector<char> free_, known_;
     std::vector<std::int64_t> moving_;
     double largest_ = 0.0;

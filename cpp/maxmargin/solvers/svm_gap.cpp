@@ -1,4 +1,4 @@
-// The best intercept is a weighted median of residuals (hinge) or a zero of a bent line (squared hinge).
+// The best intercept is a weighted median of residuals, or for squared losses a zero of a bent line.
 #include "maxmargin/solvers/svm_gap.hpp"
 
 #include <algorithm>
@@ -29,25 +29,30 @@ double weighted_median(Residuals& residuals, double wanted, double flat) {
     return 0.5 * (low + next->first);
 }
 
-// The zero of a slope that grows by the weight of each sample at its residual, from that residual on.
-double bent_zero(Residuals& residuals, double weight, double moment) {
+// The zero of a slope that grows by the weight of each sample at its residual, from that residual on. Where
+// it can be flat in the middle, a weight may be rounding alone, and the zero must stay between its
+// neighbours.
+double bent_zero(Residuals& residuals, double weight, double moment, bool flat) {
     std::sort(residuals.begin(), residuals.end());
     double before = residuals.front().first;
     for (const auto& [r, cost] : residuals) {
-        if (weight * r - moment >= 0.0) return weight > 0.0 ? moment / weight : 0.5 * (before + r);
+        if (weight * r - moment >= 0.0) {
+            const double zero = weight > 0.0 ? moment / weight : 0.5 * (before + r);
+            return flat ? std::clamp(zero, before, r) : zero;
+        }
         weight += cost, moment += cost * r, before = r;
     }
     return weight > 0.0 ? moment / weight : before;
 }
 
-// The largest g of the samples that may grow and the smallest of those that may fall.
+// The largest slope of the samples that may grow and the smallest of those that may fall.
 struct Ends {
     double up = -std::numeric_limits<double>::infinity(), down = std::numeric_limits<double>::infinity();
 
     explicit Ends(const Samples& s) {
         for (std::size_t i = 0; i < s.n; ++i) {
-            if (s.may_grow(i)) up = std::max(up, s.g[i]);
-            if (s.may_fall(i)) down = std::min(down, s.g[i]);
+            if (s.may_grow(i)) up = std::max(up, s.rise(i));
+            if (s.may_fall(i)) down = std::min(down, s.fall(i));
         }
     }
     bool apart() const { return std::isfinite(up) && std::isfinite(down) && up > down; }
@@ -55,19 +60,35 @@ struct Ends {
 
 double best_intercept(const Samples& s, const Ends& ends, Residuals& residuals) {
     double positive = 0.0, moment = 0.0, total = 0.0, sum = 0.0, below = 0.0;
-    // The slope of the hinge's gap is negative below the one end and positive above the other.
+    // The slope of the gap is negative below the one end and positive above the other.
     const bool between = !s.squared && ends.apart();
+    bool two_sided = false;
     residuals.clear();
-    for (std::size_t i = 0; i < s.n; ++i) {
-        const double r = s.residual(i);
-        total += s.cost[i], sum += s.a[i];
-        if (s.y[i] > 0.0) positive += s.cost[i], moment += s.cost[i] * r;
+    const auto bend = [&](double r, double weight) {
         if (between && r < ends.down)
-            below += s.cost[i];
+            below += weight;
         else if (!between || r <= ends.up)
-            residuals.emplace_back(r, s.squared && s.y[i] > 0.0 ? -s.cost[i] : s.cost[i]);
+            residuals.emplace_back(r, weight);
+    };
+    for (std::size_t i = 0; i < s.n; ++i) {
+        const double r = s.residual(i), over = r - s.kink, under = r + s.kink, cost = s.cost[i];
+        const bool above = s.upper[i] > 0.0, beneath = s.lower[i] < 0.0;
+        total += cost, sum += s.a[i], two_sided |= above && beneath;
+        if (!s.squared) {
+            if (above) positive += s.upper[i], bend(over, s.upper[i]);
+            if (beneath) bend(under, -s.lower[i]);
+            continue;
+        }
+        if (above && s.bounded)
+            moment += s.upper[i], bend(over - s.upper[i] / cost, cost);
+        else if (above)
+            positive += cost, moment += cost * over;
+        if (above) bend(over, -cost);
+        if (beneath) bend(under, cost);
+        if (beneath && s.bounded) bend(under - s.lower[i] / cost, -cost);
     }
-    if (s.squared) return bent_zero(residuals, positive, moment - sum);
+    if (residuals.empty()) return 0.0;
+    if (s.squared) return bent_zero(residuals, positive, moment - sum, two_sided);
     return weighted_median(residuals, positive - sum - below,
                            64.0 * std::numeric_limits<double>::epsilon() * total);
 }
@@ -85,7 +106,10 @@ Look look(const Samples& s, Residuals& scratch) {
 double dual_value(const Samples& s) {
     double sum = 0.0;
     for (std::size_t i = 0; i < s.n; ++i) sum += s.a[i] * (s.y[i] + s.g[i]);
-    return 0.5 * sum;
+    if (s.kink == 0.0) return 0.5 * sum;
+    double size = 0.0;
+    for (std::size_t i = 0; i < s.n; ++i) size += std::abs(s.a[i]);
+    return 0.5 * sum - s.kink * size;
 }
 
 }  // namespace maxmargin

@@ -24,7 +24,7 @@ std::vector<std::int64_t> choose_block(const Samples& s, const RoundRules& rules
     std::vector<char> chosen(s.n, 0);
     std::size_t n_free = 0;
     for (std::size_t i = 0; i < s.n; ++i) {
-        const bool is_free = s.may_grow(i) && s.may_fall(i);
+        const bool is_free = s.is_free(i);
         chosen[i] = is_free;
         n_free += std::size_t(is_free);
     }
@@ -41,7 +41,7 @@ std::vector<std::int64_t> choose_block(const Samples& s, const RoundRules& rules
         side.clear();
         for (std::size_t i = 0; i < s.n; ++i)
             if (!chosen[i] && (growing ? s.may_grow(i) : s.may_fall(i)))
-                side.emplace_back(growing ? -s.g[i] : s.g[i], std::int64_t(i));
+                side.emplace_back(growing ? -s.rise(i) : s.fall(i), std::int64_t(i));
         if (half < side.size())
             std::nth_element(side.begin(), side.begin() + std::ptrdiff_t(half), side.end());
         for (std::size_t k = 0; k < std::min(half, side.size()); ++k) chosen[std::size_t(side[k].second)] = 1;
@@ -78,11 +78,11 @@ struct Block {
 template <class T>
 class BlockSolver {
   public:
-    BlockSolver(Block& block, const T* K, const Poll& poll)
+    BlockSolver(Block& block, const T* K, double kink, const Poll& poll)
         : block_(block),
           poll_(poll),
           q_(block.size()),
-          task_{K, q_, block.a.data(), block.g.data(), block.lower.data(), block.upper.data()},
+          task_{K, q_, block.a.data(), block.g.data(), block.lower.data(), block.upper.data(), kink},
           newton_(task_),
           extrapolation_(task_),
           a_(block.a),
@@ -119,6 +119,7 @@ class BlockSolver {
         extrapolation_.forget();
         double by_pairs = 0.0;
         for (std::size_t k = 0; k < q_; ++k) by_pairs += 0.5 * (block_.a[k] - a_[k]) * (block_.g[k] + g_[k]);
+        by_pairs -= kink_growth(task_.kink, task_.a, a_.data(), q_);
         newton_.choose();
         wait_ = newton_.step() < by_pairs ? 2.0 * wait_ : std::max(1.0, 0.5 * wait_);
         a_ = block_.a, g_ = block_.g;
@@ -157,6 +158,8 @@ bool note_changes(const Samples& s, Block& block, RoundsEnd& end) {
         end.dual += 0.5 * block.change[k] * (s.g[i] + block.g[k]);
         square += block.change[k] * (s.g[i] - block.g[k]);
     }
+    for (std::size_t k = 0; s.kink > 0.0 && k < block.size(); ++k)
+        end.dual -= s.kink * (std::abs(block.a[k]) - std::abs(s.a[block.positions[k]]));
     if (moved) end.moved += std::sqrt(std::max(square, 0.0));
     return moved;
 }
@@ -182,7 +185,7 @@ RoundsEnd rounds(const Samples& samples, const WorkingRows<T>& working, const Ro
         end.asked += q;
         gather_rows<T>(working.rows, slots, block.positions, {K, q}, nullptr, n_threads, poll);
         for (std::size_t k = 0; k < q; ++k) K[k * q + k] += T(s.ridge(std::size_t(block.positions[k])));
-        BlockSolver<T>(block, K, poll).solve(rules.inner * seen.violation, deadline);
+        BlockSolver<T>(block, K, s.kink, poll).solve(rules.inner * seen.violation, deadline);
         if (!note_changes(s, block, end)) {
             end.stalled = true;
             break;

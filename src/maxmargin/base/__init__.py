@@ -1,11 +1,13 @@
 """Base classes of the estimators: validation, codes and columns, decoders, certificates."""
 
 from .callbacks import fit_callback, with_callbacks
-from .classifier import SHARE_BEFORE_FOLDS, SUCCESS, CodedClassifier, FitInput, first_step_of, fit_deadline
+from .certified import SUCCESS, first_step_of, fit_deadline
+from .classifier import SHARE_BEFORE_FOLDS, CodedClassifier, FitInput
 from .decoded import DecodedClassifier, forget
 from .fold_outputs import FoldOutputs
 from .importance import importances_at, squared_gradients
 from .kernel_classifier import KernelClassifier
+from .kernel_machine import KernelMachine
 from .kernel_rows import (
     canonical_rows,
     check_precomputed,
@@ -27,6 +29,7 @@ __all__ = [
     "FitInput",
     "FoldOutputs",
     "KernelClassifier",
+    "KernelMachine",
     "canonical_rows",
     "check_precomputed",
     "first_step_of",

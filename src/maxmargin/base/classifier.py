@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
@@ -21,7 +20,6 @@ from ..data import (
     apart_by_folds,
     canonical,
     check_label_types,
-    check_number,
     stratified_folds,
     validate_rows,
 )
@@ -33,20 +31,20 @@ from ..solving import (
     Status,
     Stop,
     Summary,
-    ended_in_time,
     solve_columns,
     summary_of,
     unsolved,
     until_cut,
     worst_status,
 )
-from .callbacks import CallbackSupportMixin, fit_callback, plain_functions, with_callbacks
-from .decoded import DecodedClassifier, forget
+from . import certified
+from .callbacks import CallbackSupportMixin, fit_callback, with_callbacks
+from .certified import SUCCESS, fit_deadline
+from .decoded import DecodedClassifier
 from .fold_outputs import FoldOutputs, outputs_by_refits, outputs_on_rows
 from .importance import own_importances
 
 NOT_GIVEN = object()  # marks a prediction, which has no y; y=None is an error
-SUCCESS = (Status.CONVERGED, Status.BUDGET_FULL, Status.NO_LOSS_LEFT, Status.STOPPED)
 SHARE_BEFORE_FOLDS = 0.5  # of the time, if folds for a decoder are fitted after the columns
 MAX_OUTPUTS_AT_ONCE = 1 << 23  # of columns that decision_function has in memory
 N_FOLDS = 5  # for decoders trained on out-of-fold outputs
@@ -84,6 +82,14 @@ class CodedClassifier(DecodedClassifier, CallbackSupportMixin):  # type: ignore[
     _success: tuple[Status, ...] = SUCCESS
     _remedy_for_overflow: str = "lower C and the weights"
     _remedy_for_divergence: str = "raise max_iter, lower C and the weights"
+    __sklearn_is_fitted__ = certified.has_ended
+    __sklearn_clone__ = certified.clone_with_functions
+    set_callbacks = certified.set_callbacks
+    _stop = certified.limits
+    _check_stopping = certified.check_stopping
+    _keep_certificates = certified.keep_certificates
+    _warn_unless_success = certified.warn_unless_success
+    _remedy = certified.remedy
 
     @abstractmethod
     def _check_parameters(self) -> None:
@@ -207,14 +213,6 @@ class CodedClassifier(DecodedClassifier, CallbackSupportMixin):  # type: ignore[
         self._prepare(data)
         return FitInput(data, labels, weight, folds, record, deadline, n_threads)
 
-    def _stop(self, deadline: Deadline) -> Stop:
-        """The limits of a fit."""
-        return Stop(tol=self.tol, max_iter=self.max_iter, deadline=deadline)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        """True between the end of a fit and the start of the next."""
-        return hasattr(self, "status_")
-
     def _weighted_rows(self, X: Any, y: Any, sample_weight: Any, n_threads: int) -> WeightedRows:
         """Validated data in canonical form; sets ``classes_``, ``code_`` and ``decoder_``."""
         X, labels, weight = self._labelled(X, y, sample_weight)
@@ -286,40 +284,17 @@ class CodedClassifier(DecodedClassifier, CallbackSupportMixin):  # type: ignore[
 
         A fit that is not ``complete`` had no time for its report.
         """
-        self.history_, self.n_iter_ = found.history, found.n_iter
-        self.objective_, self.dual_gap_ = found.objective, found.gap
+        self._keep_certificates(found)
         worst = found.status
         untrained = folds is not None and not len(folds.outputs)
         if untrained or not complete:
             worst = worst_status([worst, Status.TIME_LIMIT])
         late = folds is not None and folds.status is Status.TIME_LIMIT
         self.status_ = str(worst_status([worst, Status.TIME_LIMIT]) if late else worst)
-        if not found.finite:
-            del self.status_
-            raise ValueError(
-                f"{type(self).__name__} diverged: its coefficients are not finite. Scale the features, for "
-                f"example with sklearn.preprocessing.StandardScaler, or {self._remedy_for_overflow}."
-            )
-        if worst is Status.DIVERGED:
-            warnings.warn(
-                f"{type(self).__name__} diverged: on its own rows its outputs are not finite, or worse than "
-                f"those of zero coefficients. The model is the best point that the fit kept; "
-                f"{self._remedy_for_divergence}, or scale the features.",
-                ConvergenceWarning,
-                stacklevel=5,
-            )
-        elif worst not in self._success:
-            gap = f" with relative duality gap {self.dual_gap_:.1e}" if np.isfinite(self.dual_gap_) else ""
-            undone = (
-                ", before its decoder was trained: the code's default decoder predicts" if untrained else ""
-            )
-            warnings.warn(
-                f"{type(self).__name__} stopped ({worst}){gap} after {self.n_iter_} iterations{undone}; "
-                f"{self._remedy()}",
-                ConvergenceWarning,
-                stacklevel=5,
-            )
-        elif folds is not None and folds.status not in self._success:
+        undone = ", before its decoder was trained: the code's default decoder predicts" if untrained else ""
+        if self._warn_unless_success(worst, undone):
+            return
+        if folds is not None and folds.status not in self._success:
             warnings.warn(
                 f"{type(self).__name__}: the cross-validation fits that train the decoder stopped "
                 f"({folds.status}) with relative duality gaps up to {folds.gap:.1e}; raise max_iter or "
@@ -327,37 +302,6 @@ class CodedClassifier(DecodedClassifier, CallbackSupportMixin):  # type: ignore[
                 ConvergenceWarning,
                 stacklevel=5,
             )
-
-    def _remedy(self) -> str:
-        """Advice for a fit that stopped before it converged."""
-        return "raise max_iter or max_seconds, raise tol, or scale the features."
-
-    def _check_stopping(self) -> None:
-        """Check the stopping parameters that every solver has."""
-        check_number("tol", self.tol, above=0.0)
-        check_number("max_iter", self.max_iter, at_least=1, integer=True)
-        check_number("max_seconds", self.max_seconds, above=0.0)
-
-    def set_callbacks(self, *callbacks: Any) -> Any:
-        """Set the callbacks of later fits, replacing earlier ones; without arguments, remove them.
-
-        Parameters
-        ----------
-        *callbacks : callables or scikit-learn callbacks
-            Functions ``f(check, state) -> stop``, or objects that follow the ``sklearn.callback`` protocol.
-        """
-        functions, others = plain_functions(callbacks)
-        if CallbackSupportMixin is not object:
-            super().set_callbacks(*others)
-        self._functions = functions
-        return self
-
-    def __sklearn_clone__(self) -> Any:
-        """A clone inherits plain functions, as it inherits scikit-learn's callbacks."""
-        copy = super().__sklearn_clone__()
-        if functions := getattr(self, "_functions", None):
-            copy._functions = list(functions)
-        return copy
 
     def _outputs(self, X: Any) -> np.ndarray:
         with np.errstate(under="ignore"):
@@ -383,18 +327,3 @@ class CodedClassifier(DecodedClassifier, CallbackSupportMixin):  # type: ignore[
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def first_step_of(model: Any) -> str:
-    """What a fit must at least have time for, in the words of an error."""
-    return f"even the first step of {type(model).__name__}"
-
-
-@contextmanager
-def fit_deadline(model: Any, seconds: float | None = None) -> Iterator[Deadline]:
-    """The deadline of a fit that begins now; a fit cut before its first step raises ``TimeoutError``."""
-    forget(model, "status_")  # not fitted until this fit ends
-    model._check_parameters()
-    limit = model.max_seconds if seconds is None else seconds
-    with Deadline(limit) as deadline, ended_in_time(deadline, first_step_of(model)):
-        yield deadline

@@ -37,9 +37,21 @@ from .labels import (
     stream_classes,
 )
 
-__all__ = ["DecodedClassifier", "forget"]
+__all__ = ["DecodedClassifier", "drawn_seed", "forget", "without_process_parts"]
 
 NOT_PICKLED = ("_checkpoint", "_functions")  # they belong to this process
+
+
+def without_process_parts(state: dict[str, Any]) -> dict[str, Any]:
+    """What is pickled of an estimator: not the checkpoint file, and not callback functions."""
+    return {name: value for name, value in state.items() if name not in NOT_PICKLED}
+
+
+def drawn_seed(model: Any, record: FitRecord) -> int:
+    """The integer from which all randomness of a fit derives; a resumed fit uses that of its first run."""
+    random_state = getattr(model, "random_state", 0)
+    drawn = int(check_random_state(random_state).randint(2**31))
+    return record.seed(drawn, isinstance(random_state, Integral))
 
 
 def forget(model: Any, *names: str) -> None:
@@ -92,16 +104,13 @@ class DecodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def __getstate__(self) -> Any:
         """The model alone: the checkpoint file and callback functions are not pickled."""
-        state = super().__getstate__()
-        return {name: value for name, value in state.items() if name not in NOT_PICKLED}
+        return without_process_parts(super().__getstate__())
 
     # ---- labels and the code ----
 
     def _draw_seed(self, record: FitRecord = FitRecord()) -> None:  # noqa: B008 (it is stateless)
         """Set ``_seed`` before anything random happens; a resumed fit uses the seed of its first run."""
-        random_state = getattr(self, "random_state", 0)
-        drawn = int(check_random_state(random_state).randint(2**31))
-        self._seed = record.seed(drawn, isinstance(random_state, Integral))
+        self._seed = drawn_seed(self, record)
 
     def _labels_and_weights(self, y: np.ndarray, sample_weight: Any) -> tuple[np.ndarray, np.ndarray]:
         """Labels ``0, 1, ...`` and weights, class weights included; sets ``classes_``."""

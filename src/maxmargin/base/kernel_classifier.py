@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_consistent_length
 
-from .._native import Cancelled, GroupedMatrix, columns_of_groups, effective_n_threads
+from .._native import GroupedMatrix, columns_of_groups
 from ..data import WeightedRows, check_label_types, stratified_folds
-from ..kernels import Kernel, KernelData, Precomputed, kernel_from_name, n_points, points_of
-from ..solving import SolverResult, enclosing_deadline, row_blocks, unsolved
+from ..kernels import Kernel, KernelData, Precomputed, kernel_from_name, points_of
+from ..solving import SolverResult, unsolved
 from .classifier import NOT_GIVEN, CodedClassifier
 from .kernel_rows import (
     canonical_rows,
     check_precomputed,
+    expansion,
     kernel_data,
     kernel_tags,
     object_array,
@@ -24,9 +25,6 @@ from .kernel_rows import (
     takes_objects,
 )
 from .suspects import label_suspects
-
-ROWS_TOGETHER = 256  # of a kernel product, so that its parts have the bits of the whole
-MAX_VALUES_UNCUT = 1 << 17  # kernel values, for each of these rows, between two looks at a deadline
 
 
 class KernelClassifier(CodedClassifier):
@@ -188,18 +186,7 @@ class KernelClassifier(CodedClassifier):
 
     def _expansion(self, X: Any) -> np.ndarray:
         """``K(X, support vectors) @ coefficients``; within a fit, such as a search, until its deadline."""
-        n_jobs, deadline = effective_n_threads(self.n_jobs), enclosing_deadline()
-        if deadline is None:
-            return self.kernel_.matmul(X, self.support_vectors_, self._coefficients(), n_jobs=n_jobs)
-        parts = []
-        for rows in row_blocks(n_points(X), max(MAX_VALUES_UNCUT // self.n_support_, 1) * ROWS_TOGETHER):
-            if deadline.has_cut or deadline.flag[0]:
-                raise Cancelled("cancelled")
-            some = X if n_points(X) == rows.stop - rows.start else X[rows]
-            parts.append(
-                self.kernel_.matmul(some, self.support_vectors_, self._coefficients(), n_jobs=n_jobs)
-            )
-        return np.concatenate(parts)
+        return expansion(self.kernel_, X, self.support_vectors_, self._coefficients(), self.n_jobs)
 
     def _column_outputs(self, X: Any) -> np.ndarray:
         if isinstance(self.kernel_, Precomputed):

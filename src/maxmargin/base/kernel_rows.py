@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._native import is_sparse
+from .._native import Cancelled, effective_n_threads, is_sparse
 from ..data import (
     Rows,
     WeightedRows,
@@ -17,12 +17,14 @@ from ..data import (
     check_symmetric,
     check_weights,
 )
-from ..kernels import FromFunction, Kernel, KernelData, Precomputed
+from ..kernels import FromFunction, Kernel, KernelData, Precomputed, n_points
+from ..solving import enclosing_deadline, row_blocks
 from .decoded import forget
 
 __all__ = [
     "canonical_rows",
     "check_precomputed",
+    "expansion",
     "kernel_data",
     "kernel_tags",
     "object_array",
@@ -30,6 +32,9 @@ __all__ = [
     "set_kernel",
     "takes_objects",
 ]
+
+ROWS_TOGETHER = 256  # of a kernel product, so that its parts have the bits of the whole
+MAX_VALUES_UNCUT = 1 << 17  # kernel values, for each of these rows, between two looks at a deadline
 
 
 def takes_objects(kernel: Kernel, X: Any) -> bool:
@@ -125,6 +130,20 @@ def kernel_data(kernel: Kernel, data: WeightedRows) -> KernelData:
     """The kernel values of the rows."""
     rows = data.rows
     return KernelData(kernel, rows.X, rows.index, rows.n_threads, cancel=rows.cancel)
+
+
+def expansion(kernel: Kernel, X: Any, points: Any, coef: Any, n_jobs: int | None) -> np.ndarray:
+    """``K(X, points) @ coef``; within a fit, such as a search, until its deadline."""
+    n_threads, deadline = effective_n_threads(n_jobs), enclosing_deadline()
+    if deadline is None:
+        return kernel.matmul(X, points, coef, n_jobs=n_threads)
+    parts = []
+    for rows in row_blocks(n_points(X), max(MAX_VALUES_UNCUT // n_points(points), 1) * ROWS_TOGETHER):
+        if deadline.has_cut or deadline.flag[0]:
+            raise Cancelled("cancelled")
+        some = X if n_points(X) == rows.stop - rows.start else X[rows]
+        parts.append(kernel.matmul(some, points, coef, n_jobs=n_threads))
+    return np.concatenate(parts)
 
 
 def kernel_tags(tags: Any, kernel: Any) -> Any:

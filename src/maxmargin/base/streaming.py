@@ -13,7 +13,7 @@ from ..data import Rows, WeightedRows, check_label_types, check_scale, check_wei
 from ..kernels import Precomputed
 from ..solving import Deadline, ended_in_time, summary_of
 from .callbacks import fit_callback
-from .classifier import first_step_of
+from .certified import first_step_of
 
 __all__ = ["learn_batch"]
 

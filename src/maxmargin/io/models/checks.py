@@ -71,7 +71,12 @@ def check_outputs(model: Values, sizes: Sizes) -> None:
     if sizes["outputs"] != (2 if joint else sizes["columns"]):
         raise ValueError("there must be as many columns of coefficients as the code has columns")
     if "support_vectors_" in model:
-        check_kernel_points(model["kernel_"], model["support_vectors_"], "support", sizes)
+        check_points(model, sizes)
+
+
+def check_points(model: Values, sizes: Sizes) -> None:
+    """Support vectors that fit the kernel."""
+    check_kernel_points(model["kernel_"], model["support_vectors_"], "support", sizes)
 
 
 def check_lagrangian(model: Values, sizes: Sizes) -> None:

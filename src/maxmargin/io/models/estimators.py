@@ -19,6 +19,7 @@ from .checks import (
     check_outputs,
     check_pair_coef,
     check_path,
+    check_points,
     check_search,
     check_top_k,
 )
@@ -100,6 +101,12 @@ def linear_or_kernel_classifier(fitted: Any, optional: Any, *checks: Any) -> Sto
     )
 
 
+MACHINE: Fields = {  # every kernel expansion without classes
+    **{name: CODED[name] for name in ("_seed", "n_features_in_", "history_", "n_iter_")},
+    **{name: CODED[name] for name in ("objective_", "dual_gap_", "status_")},
+    **{name: what for name, what in KERNEL.items() if not name.startswith("_")},
+    "cache_mb_": Real(above=0.0),
+}
 BLOCKS: Fields = {"n_passes_": Whole(1), "n_rows_": Whole(1)}  # of a fit over blocks of rows
 ONLINE: Fields = {"_memory": Such(lambda value, sizes: isinstance(value, dict), "must be a state")}
 
@@ -124,6 +131,12 @@ ESTIMATORS: dict[str, StoredClass] = {
             "pair_coef_": Floats(("support", "other classes")),
         },
         checks=(check_pair_coef, *EXPANSION_CHECKS),
+    ),
+    "KernelSVR": StoredClass(fitted=MACHINE, optional={**NAMES, **GAMMA}, checks=(check_points,)),
+    "OneClassSVM": StoredClass(
+        fitted={**MACHINE, "offset_": Floats(("outputs",))},
+        optional={**NAMES, **GAMMA},
+        checks=(check_points,),
     ),
     "SparseKernelClassifier": kernel_classifier(
         {

@@ -6,24 +6,37 @@ samples, with fresh gradients, ends a fit; where kernel values are rounded to fl
 can do. Memory per column depends only on the data and ``cache_mb``.
 """
 
+from .box_problem import BoxProblem
 from .calibrated import CalibratedSVC
 from .estimator import LOSSES, KernelSVC
+from .linear_weights import linear_weights
 from .path import svm_path
 from .problem import SvmProblem, refuted_by
+from .ramp import outputs_of
 from .rounding import RoundedPoint, double_rounding
+from .row_cache import cache_megabytes, check_cache_mb
+from .solve import working_sets
 from .stored_columns import StoredColumn, StoredPaths, can_be_stored, solve_stored
+from .working_set import start
 
 __all__ = [
     "LOSSES",
+    "BoxProblem",
     "CalibratedSVC",
     "KernelSVC",
     "RoundedPoint",
     "StoredColumn",
     "StoredPaths",
     "SvmProblem",
+    "cache_megabytes",
     "can_be_stored",
+    "check_cache_mb",
     "double_rounding",
+    "linear_weights",
+    "outputs_of",
     "refuted_by",
     "solve_stored",
+    "start",
     "svm_path",
+    "working_sets",
 ]

@@ -18,7 +18,6 @@ from ...checkpoints import FitRecord
 from ...codes import PairCode
 from ...data import (
     WeightedRows,
-    available_bytes,
     check_choice,
     check_costs,
     check_flag,
@@ -43,6 +42,7 @@ from .pairs import PairProblem, PairResults, pairs_of, small_pairs_of, solve_pai
 from .path import svm_path
 from .problem import SvmProblem
 from .ramp import by_convex_steps, with_outputs
+from .row_cache import cache_megabytes, check_cache_mb
 from .solve import working_sets
 from .working_set import PAIR_LIMITS, start
 
@@ -52,7 +52,6 @@ LOSSES = {
     "squared_hinge": "squared-hinge",
     "ramp": "ramp",
 }
-AUTO_CACHE_MB = 1000
 
 
 class KernelSVC(KernelClassifier):
@@ -190,17 +189,13 @@ class KernelSVC(KernelClassifier):
         check_choice("loss", self.loss, LOSSES)
         check_flag("shrinking", self.shrinking)
         check_flag("warm_start", self.warm_start)
-        if not (isinstance(self.cache_mb, str) and self.cache_mb == "auto"):
-            check_number("cache_mb", self.cache_mb, above=0.0)
+        check_cache_mb(self.cache_mb)
         self._check_kernel()
         self._check_stopping()
 
     def _read_machine(self, record: FitRecord) -> None:
         """Set ``cache_mb_``."""
-        if isinstance(self.cache_mb, str):
-            self.cache_mb_ = record.fact("cache_mb", min(AUTO_CACHE_MB, available_bytes() / 4e6))
-        else:
-            self.cache_mb_ = float(self.cache_mb)
+        self.cache_mb_ = cache_megabytes(self.cache_mb, record)
 
     def _prepare(self, data: WeightedRows) -> None:
         check_costs(self.C, data.weight)

@@ -16,7 +16,7 @@ import numpy as np
 from ... import _native
 from ...kernels import KernelData
 from ...solving import Stop
-from .problem import SvmProblem
+from .box_problem import BoxProblem
 
 __all__ = ["ActiveSamples", "Move", "PackedBlock", "worth_packing"]
 
@@ -82,7 +82,7 @@ class PackedBlock:
         self.members = self.members[:0]
         self.is_member[:] = False
 
-    def move(self, problem: SvmProblem, active: ActiveSamples, tolerance: float, stop: Stop) -> Move | None:
+    def move(self, problem: BoxProblem, active: ActiveSamples, tolerance: float, stop: Stop) -> Move | None:
         """A step of all free samples and of those that violate optimality; None if there is none.
 
         In the block, no pair is left to violate optimality by more than ``tolerance``, if time permits.
@@ -93,7 +93,7 @@ class PackedBlock:
         place = place[self.members]
         a = active.a[place]  # a member that is no longer active has the place -1, and is not moved
         before = a.copy()
-        self._solve(problem, (a, active.g[place]), place < 0, tolerance, stop)
+        self._solve(problem, (a, active.g[place], active.b), place < 0, tolerance, stop)
         change = np.zeros(len(active.a))
         change[place] = np.where(place >= 0, a - before, 0.0)
         moved = np.flatnonzero(change)
@@ -101,7 +101,9 @@ class PackedBlock:
             return None
         shift = self.kernel.matmul(active.which, active.which[moved], change[moved, None])[:, 0]
         shift += problem.ridge[active.which] * change
-        slope, curvature = float(active.g @ change), float(change @ shift)
+        bent = np.abs(active.a + change).sum() - np.abs(active.a).sum() if problem.kink > 0.0 else 0.0
+        slope = float(active.g @ change) - problem.kink * float(bent)
+        curvature = float(change @ shift)
         if not (slope > 0.0 and curvature > 0.0):
             return None
         length = min(1.0, slope / curvature)
@@ -113,11 +115,13 @@ class PackedBlock:
         gain = length * slope - 0.5 * length * length * curvature
         return Move(target, active.g - length * shift, gain, length * float(np.sqrt(curvature)))
 
-    def _wanted(self, problem: SvmProblem, active: ActiveSamples) -> np.ndarray:
+    def _wanted(self, problem: BoxProblem, active: ActiveSamples) -> np.ndarray:
         """Free samples, and those whose gradient points inside; if they are too many, the least optimal."""
         grow, fall = active.a < problem.upper[active.which], active.a > problem.lower[active.which]
         residual = active.g - active.b
-        wanted = np.flatnonzero((grow & fall) | (grow & (residual > 0.0)) | (fall & (residual < 0.0)))
+        free = problem.is_free(active.which, active.a)
+        rise, drop = residual + problem.bend(active.a, 1.0), residual + problem.bend(active.a, -1.0)
+        wanted = np.flatnonzero(free | (grow & (rise > 0.0)) | (fall & (drop < 0.0)))
         if len(wanted) > self.capacity:
             order = np.argsort(-np.abs(residual[wanted]), kind="stable")
             wanted = np.sort(wanted[order[: self.capacity]])
@@ -144,24 +148,25 @@ class PackedBlock:
 
     def _solve(
         self,
-        problem: SvmProblem,
-        point: tuple[np.ndarray, np.ndarray],
+        problem: BoxProblem,
+        point: tuple[np.ndarray, np.ndarray, float],
         fixed: np.ndarray,
         tolerance: float,
         stop: Stop,
     ) -> None:
-        """Improve the coefficients and gradients of the members, except those that are ``fixed``.
+        """Improve the coefficients of the members, except those that are ``fixed``, each on its piece.
 
         The ridge outweighs the rounding of the packed values, so that the matrix is positive definite.
         """
-        which, (a, g) = self.members, point
+        which, (a, g, b) = self.members, point
+        lower, upper, kink = problem.piece(which, a, g - b)
         _native.svm_packed_block(
             self.values,
             self.largest,
             a,
-            g,
-            np.where(fixed, a, problem.lower[which]),
-            np.where(fixed, a, problem.upper[which]),
+            g - kink,
+            np.where(fixed, a, lower),
+            np.where(fixed, a, upper),
             problem.ridge[which] + self.largest * ROUNDING * np.sqrt(len(which) / 3.0),
             tolerance=tolerance,
             max_products=MAX_PRODUCTS,

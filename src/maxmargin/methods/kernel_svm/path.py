@@ -16,6 +16,7 @@ from dataclasses import replace
 import numpy as np
 
 from ...solving import SolverResult, State, Stop, until_cut
+from .box_problem import BoxProblem
 from .problem import SvmProblem
 from .solve import Solve, solved
 from .working_set import MAX_POLISHED_SAMPLES, TARGET_PER_TOL, start
@@ -48,7 +49,7 @@ def svm_path(
     return results
 
 
-def moved(state: State, before: SvmProblem, after: SvmProblem, ratio: float, tol: float) -> State:
+def moved(state: State, before: BoxProblem, after: BoxProblem, ratio: float, tol: float) -> State:
     """The state after the costs were multiplied by ``ratio``, with optimally scaled coefficients."""
     t, dual = best_step(state, before, after, ratio)
     f = before.y - state.g - before.ridge * state.a
@@ -72,7 +73,7 @@ def moved(state: State, before: SvmProblem, after: SvmProblem, ratio: float, tol
     )
 
 
-def best_step(state: State, before: SvmProblem, after: SvmProblem, ratio: float) -> tuple[float, float]:
+def best_step(state: State, before: BoxProblem, after: BoxProblem, ratio: float) -> tuple[float, float]:
     """The best t and the dual value there, as accurate as the available gradients."""
     a = state.a
     gain = float(a @ before.y)
@@ -81,7 +82,7 @@ def best_step(state: State, before: SvmProblem, after: SvmProblem, ratio: float)
     return t, t * gain - 0.5 * t * t * curvature
 
 
-def _times(a: np.ndarray, t: float, before: SvmProblem, after: SvmProblem) -> np.ndarray:
+def _times(a: np.ndarray, t: float, before: BoxProblem, after: BoxProblem) -> np.ndarray:
     """``t a`` within the new bounds; coefficients at an old bound and near the new one are moved to it."""
     scaled = np.clip(t * a, after.lower, after.upper)
     for old, new in ((before.lower, after.lower), (before.upper, after.upper)):

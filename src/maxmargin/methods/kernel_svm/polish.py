@@ -2,7 +2,8 @@
 
 With the samples at a bound fixed, the free ones are optimal where g is the same for all of them, which is one
 linear system. A step that would leave the box stops at the first bound, and the sample that reaches it is
-fixed. At the optimum of the free samples, the fixed sample that violates optimality most is freed.
+fixed. A kink at 0 cuts the box into two pieces; a free sample is on one of them. At the optimum of the free
+samples, the fixed sample that violates optimality most is freed.
 """
 
 from __future__ import annotations
@@ -14,13 +15,13 @@ from scipy.linalg import lstsq
 
 from ...data import check_kernel_sums
 from ...solving import FLOAT_EPS
-from .problem import SvmProblem
+from .box_problem import BoxProblem
 
 RELATIVE_ROUNDING = 64 * FLOAT_EPS
 
 
 def polish(
-    problem: SvmProblem,
+    problem: BoxProblem,
     a: np.ndarray,
     late: Callable[[], bool],
     kernel_rows: Callable[[np.ndarray], np.ndarray] | None = None,
@@ -43,7 +44,7 @@ def polish(
     return (face.a, face.g) if better else (start, first)
 
 
-def _gap(problem: SvmProblem, a: np.ndarray, g: np.ndarray) -> float:
+def _gap(problem: BoxProblem, a: np.ndarray, g: np.ndarray) -> float:
     everyone = slice(None)
     return problem.gap(everyone, a, g, problem.intercept(everyone, a, g))
 
@@ -53,15 +54,15 @@ class Face:
 
     def __init__(
         self,
-        problem: SvmProblem,
+        problem: BoxProblem,
         a: np.ndarray,
         kernel_rows: Callable[[np.ndarray], np.ndarray] | None = None,
     ) -> None:
         self.problem, self.a = problem, a.copy()
         everyone = np.arange(len(a))
         self.kernel_rows = kernel_rows or (lambda which: problem.kernel.between(which, everyone))
-        self.lower, self.upper = problem.lower, problem.upper
-        self.free = (a > self.lower) & (a < self.upper)
+        self.lower, self.upper, self.shift = problem.piece(everyone, a, a)
+        self.free = problem.is_free(everyone, a)
         self.K = np.empty((len(a), len(a)))
         self.known = np.zeros(len(a), dtype=bool)
         self.largest = 0.0  # of the kernel values
@@ -70,7 +71,7 @@ class Face:
     @property
     def size(self) -> float:
         """The magnitude of the terms whose difference is g."""
-        return 1.0 + self.largest * float(np.abs(self.a).sum())
+        return max(1.0, self.problem.kink) + self.largest * float(np.abs(self.a).sum())
 
     def renew(self) -> None:
         """Recompute the gradient from the coefficients."""
@@ -95,7 +96,7 @@ class Face:
         if len(moving) < 2:
             return self._release(self._level())
         self._need(moving)
-        direction, level = self._direction(moving, self.g[moving])
+        direction, level = self._direction(moving, self._slope(moving))
         if level is None and self._slide(moving):
             return False
         longest = 1.0 if level is not None else self._longest(moving, direction)
@@ -107,6 +108,10 @@ class Face:
             self._hold(moving[wall], direction[wall])
         self.g -= (step * direction) @ self.K[moving]
         return wall is None and level is not None and self._release(level)
+
+    def _slope(self, moving: np.ndarray) -> np.ndarray:
+        """``g`` of free samples, with the kink's part on their pieces."""
+        return np.asarray(self.g[moving] - self.shift[moving])
 
     def _direction(self, moving: np.ndarray, g: np.ndarray) -> tuple[np.ndarray, float | None]:
         """The step to the optimum of the face and g there; if K is singular, an ascent direction and None."""
@@ -131,7 +136,7 @@ class Face:
         The columns of ``flat`` span these directions. When a sample reaches its bound, a Householder
         reflection makes the first column the only one that moves it, and that column is removed.
         """
-        K, g, m = self.K[np.ix_(moving, moving)], self.g[moving], len(moving)
+        K, g, m = self.K[np.ix_(moving, moving)], self._slope(moving), len(moving)
         scale = float(np.abs(K).max()) or 1.0
         middle = (
             K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean() + scale
@@ -162,7 +167,7 @@ class Face:
     def _longest(self, moving: np.ndarray, direction: np.ndarray) -> float:
         """The step length that maximises the objective; infinite without curvature."""
         curvature = float(direction @ self.K[np.ix_(moving, moving)] @ direction)
-        return float(self.g[moving] @ direction) / curvature if curvature > 0.0 else np.inf
+        return float(self._slope(moving) @ direction) / curvature if curvature > 0.0 else np.inf
 
     def _room(self, moving: np.ndarray, direction: np.ndarray, longest: float) -> tuple[float, int | None]:
         a, up = self.a[moving], direction > 0.0
@@ -173,14 +178,16 @@ class Face:
         return (longest, None) if room[first] >= longest else (max(0.0, float(room[first])), first)
 
     def _level(self) -> float:
-        """The midpoint between g of the samples that may grow and of those that may fall."""
-        up, down = self.g[self.a < self.upper], self.g[self.a > self.lower]
+        """The midpoint between the slopes of the samples that may grow and of those that may fall."""
+        up, down = self.problem.slopes(slice(None), self.a, self.g)
         return 0.5 * float(up.max() + down.min()) if len(up) and len(down) else 0.0
 
     def _release(self, level: float) -> bool:
         """Free the sample that violates optimality most, or a pair if none is free; True if none does."""
-        grow = np.where(~self.free & (self.a < self.upper), self.g - level, -np.inf)
-        fall = np.where(~self.free & (self.a > self.lower), level - self.g, -np.inf)
+        problem = self.problem
+        rise, drop = self.g + problem.bend(self.a, 1.0), self.g + problem.bend(self.a, -1.0)
+        grow = np.where(~self.free & (self.a < problem.upper), rise - level, -np.inf)
+        fall = np.where(~self.free & (self.a > problem.lower), level - drop, -np.inf)
         least = RELATIVE_ROUNDING * self.size
         wrong = [int(np.argmax(side)) for side in (grow, fall) if side.max() > least]
         n_free = int(self.free.sum())
@@ -189,6 +196,10 @@ class Face:
         if len(wrong) == 2 and n_free >= 1:
             wrong = wrong[:1] if grow.max() >= fall.max() else wrong[1:]
         self.free[wrong] = True
+        everyone, side = np.arange(len(self.a)), np.where(grow > fall, 1.0, -1.0)
+        pieces = problem.piece(everyone, self.a, side)
+        for own, new in zip((self.lower, self.upper, self.shift), pieces, strict=True):
+            own[wrong] = new[wrong]
         return not wrong
 
 

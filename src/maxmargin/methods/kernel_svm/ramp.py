@@ -15,10 +15,11 @@ import numpy as np
 
 from ...losses import Ramp
 from ...solving import SolverResult, Status
+from .box_problem import BoxProblem
 from .columns import PairKernel
 from .problem import SvmProblem, balanced
 
-__all__ = ["by_convex_steps", "with_outputs"]
+__all__ = ["by_convex_steps", "outputs_of", "with_outputs"]
 
 MAX_CONVEX_STEPS = 30
 
@@ -54,7 +55,7 @@ def _part(problem: SvmProblem, rows: np.ndarray) -> SvmProblem:
 
 def _value_and_rows(problem: SvmProblem, found: SolverResult) -> tuple[float, np.ndarray]:
     """The ramp objective at a point, and the rows with a margin of at least -1 there."""
-    loss, f = Ramp(), _outputs(problem, found.coef)
+    loss, f = Ramp(), outputs_of(problem, found.coef)
     outputs = f + found.intercept
     value = 0.5 * float(found.coef @ f) + float(problem.cost @ loss.value(problem.y * outputs))
     return value, loss.kept(outputs, problem.y)
@@ -63,10 +64,10 @@ def _value_and_rows(problem: SvmProblem, found: SolverResult) -> tuple[float, np
 def with_outputs(problem: SvmProblem, a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Feasible coefficients near a, and their outputs: a start that can be resumed to the same bits."""
     a = balanced(problem, a)
-    return a, _outputs(problem, a)
+    return a, outputs_of(problem, a)
 
 
-def _outputs(problem: SvmProblem, a: np.ndarray) -> np.ndarray:
+def outputs_of(problem: BoxProblem, a: np.ndarray) -> np.ndarray:
     """``K a``."""
     support = np.flatnonzero(a)
     if not len(support):

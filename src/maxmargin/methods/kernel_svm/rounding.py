@@ -15,7 +15,7 @@ import numpy as np
 
 from ... import _native
 from ...solving import Certificate, kernel_errors
-from .problem import SvmProblem
+from .box_problem import BoxProblem
 from .row_cache import GRADIENT_ROUNDING
 
 __all__ = ["Judged", "RoundedPoint", "double_rounding", "in_parts"]
@@ -47,7 +47,7 @@ class RoundedPoint:
     ``error`` is the root mean square of e / sqrt(k(x, x)), measured on a sample of the rows.
     """
 
-    problem: SvmProblem
+    problem: BoxProblem
     a: np.ndarray
     g: np.ndarray
     b: float
@@ -119,7 +119,7 @@ class RoundedPoint:
         g = self.g.copy()
         g[doubt] = problem.y[doubt] - f - problem.ridge[doubt] * a[doubt]
         parts = (a, g, problem.lower, problem.upper, problem.y, problem.cost)
-        b, gap, _ = _native.svm_look(*(part[self.rows] for part in parts), problem.squared)
+        b, gap, _ = _native.svm_look(*(part[self.rows] for part in parts), problem.squared, **problem.shape)
         largest = (np.abs(g - self.g)[doubt] / self.lengths[in_doubt]).max(initial=0.0)
         least = self.lengths[~in_doubt].min(initial=np.inf)
         room = (ERRORS_PER_DOUBT - ERRORS_PER_LARGEST) * self.error * least
@@ -127,7 +127,7 @@ class RoundedPoint:
         return (float(gap), float(b)) if settled else None
 
 
-def double_rounding(problem: SvmProblem, a: np.ndarray, g: np.ndarray, b: float, rows: np.ndarray) -> float:
+def double_rounding(problem: BoxProblem, a: np.ndarray, g: np.ndarray, b: float, rows: np.ndarray) -> float:
     """What rounding in double can do to the gap and the dual value.
 
     It matters where kernel values are large and nearly equal, as for a linear kernel of rows far from 0: sums
@@ -136,7 +136,7 @@ def double_rounding(problem: SvmProblem, a: np.ndarray, g: np.ndarray, b: float,
     support, own = np.flatnonzero(a), a[rows]
     errors = kernel_errors(a[support], _lengths(problem, support), _lengths(problem, rows), b)
     grown = problem.grown_terms(rows, own, problem.residuals(rows, own, g[rows]) - b, errors)
-    left = abs(float(a.sum())) * (abs(b) + float(np.abs(g[rows]).max(initial=0.0)))
+    left = abs(float(a.sum()) - problem.sum_a) * (abs(b) + float(np.abs(g[rows]).max(initial=0.0)))
     return float(grown.sum() + 0.5 * np.abs(own) @ errors) + left
 
 
@@ -158,7 +158,7 @@ def _bounds(certificate: Certificate, gap: float, dual_error: float) -> Certific
     return replace(certificate, primal=certificate.dual + gap, dual=certificate.dual - dual_error)
 
 
-def _lengths(problem: SvmProblem, rows: np.ndarray) -> np.ndarray:
+def _lengths(problem: BoxProblem, rows: np.ndarray) -> np.ndarray:
     """``sqrt(k(x, x))``; rows where it is 0 count as short as others, or as long if the kernel is indefinite.
 
     It is 1 for all rows if it is not finite, or 0, everywhere.

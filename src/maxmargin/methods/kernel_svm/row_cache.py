@@ -1,4 +1,4 @@
-"""A least-recently-used cache of kernel rows, and the bookkeeping of settled samples."""
+"""A least-recently-used cache of kernel rows, its memory, and the bookkeeping of settled samples."""
 
 from __future__ import annotations
 
@@ -7,10 +7,26 @@ from typing import Any
 import numpy as np
 
 from ... import _native
-from ...data import lazy_array
+from ...checkpoints import FitRecord
+from ...data import available_bytes, check_number, lazy_array
 from ...kernels import KernelData
 from ...solving import State
-from .problem import SvmProblem
+from .box_problem import BoxProblem
+
+AUTO_CACHE_MB = 1000
+
+
+def check_cache_mb(cache_mb: Any) -> None:
+    """Raise unless it is "auto" or a positive number."""
+    if not (isinstance(cache_mb, str) and cache_mb == "auto"):
+        check_number("cache_mb", cache_mb, above=0.0)
+
+
+def cache_megabytes(cache_mb: Any, record: FitRecord) -> float:
+    """The limit in effect; a resumed fit has that of its first run."""
+    if isinstance(cache_mb, str):
+        return float(record.fact("cache_mb", min(AUTO_CACHE_MB, available_bytes() / 4e6)))
+    return float(cache_mb)
 
 
 class RowCache:
@@ -148,6 +164,7 @@ class RowCache:
             self.length[short] = len(self.active)
 
 
+MAX_SLACK_OF_KINK = 0.5  # of its height, by which a sample at the kink has to be safe
 GRADIENT_ROUNDING = {4: 1e-3, 8: 1e-6}  # rounding error of a gradient, by bytes per kernel value
 
 
@@ -167,14 +184,21 @@ def unmoved(a: np.ndarray, known: bool) -> dict[str, Any]:
 class SettledSamples:
     """The gradients of samples that are not active, and which of these samples are certainly settled."""
 
-    def __init__(self, problem: SvmProblem, state: State) -> None:
+    def __init__(self, problem: BoxProblem, state: State) -> None:
         self.problem, self.state = problem, state
         self.rounding = GRADIENT_ROUNDING[np.dtype(problem.kernel.dtype).itemsize]
 
     def by(self, slack: float, which: np.ndarray, a: np.ndarray, g: np.ndarray, b: float) -> np.ndarray:
-        """Whether each sample is at a bound and its gradient points outside, by more than ``slack``."""
+        """Whether each sample is at a bound and its slope points outside, by more than ``slack``.
+
+        A sample at the kink is settled if its slopes on both sides point there.
+        """
         lowest, highest = a <= self.problem.lower[which], a >= self.problem.upper[which]
-        return (lowest & (g < b - slack)) | (highest & (g > b + slack))
+        kink = self.problem.kink
+        if kink == 0.0:
+            return (lowest & (g < b - slack)) | (highest & (g > b + slack))
+        outside = (lowest & (g < b - kink - slack)) | (highest & (g > b + kink + slack))
+        return outside | ((a == 0.0) & (np.abs(g - b) < kink - min(slack, MAX_SLACK_OF_KINK * kink)))
 
     def fresh(self, which: np.ndarray) -> np.ndarray:
         """Whether each gradient belongs to the current coefficients."""
@@ -194,7 +218,10 @@ class SettledSamples:
             return which[~self.fresh(which)]
         drift = (state.path - state.row_path[which]) * self.problem.kernel.lengths(which)
         safe = self.by(0.0, which, state.a[which], state.g[which], b)
-        safe &= np.abs(state.g[which] - b) > drift + self.rounding
+        distance = np.abs(state.g[which] - b)
+        if self.problem.kink > 0.0:
+            distance = np.abs(distance - self.problem.kink)
+        safe &= distance > drift + self.rounding
         return which[~safe & ~self.fresh(which)]
 
     def evaluate(self, which: np.ndarray) -> None:

@@ -12,8 +12,8 @@ import numpy as np
 
 from ... import _native
 from ...solving import FLOAT_EPS, Certificate, State, Stop
+from .box_problem import BoxProblem
 from .polish import polish
-from .problem import SvmProblem
 
 ROUNDS_PER_STEP = 16
 MAX_STEPS_BEFORE_POLISH = 4  # afterwards the exact method takes over
@@ -34,7 +34,7 @@ def stands_still(state: State, violation: float, g: np.ndarray) -> bool:
 
 
 class SmallSets:
-    """Rounds on an ``SvmProblem`` whose samples are all active, with current gradients.
+    """Rounds on a ``BoxProblem`` whose samples are all active, with current gradients.
 
     ``memory`` holds two kernel matrices: ``rows``, in which row i is valid if ``known[i]``, and that of a
     block. ``rules`` are the keyword arguments of a round.
@@ -42,7 +42,7 @@ class SmallSets:
 
     def __init__(
         self,
-        problem: SvmProblem,
+        problem: BoxProblem,
         stop: Stop,
         state: State,
         memory: np.ndarray,
@@ -55,15 +55,18 @@ class SmallSets:
         self.n_known = self.asked = 0
         self.go_on(problem, state, stop)
 
-    def go_on(self, problem: SvmProblem, state: State, stop: Stop) -> None:
+    def go_on(self, problem: BoxProblem, state: State, stop: Stop) -> None:
         """Switch to this problem, which has the kernel and the targets of the last one."""
         self.problem, self.state, self.stop = problem, state, stop
         self.tiny = problem.tiny
         self.fixed = (problem.lower, problem.upper, problem.y, problem.cost, problem.squared)
+        self.shape = problem.shape
         self._look()
 
     def _look(self) -> None:
-        self.b, self.open, self.violation = _native.svm_look(self.state.a, self.state.g, *self.fixed)
+        self.b, self.open, self.violation = _native.svm_look(
+            self.state.a, self.state.g, *self.fixed, **self.shape
+        )
 
     def _target(self) -> float:
         """The relative gap to reach by rounds; tiny problems leave the rest to the exact method."""
@@ -97,7 +100,7 @@ class SmallSets:
         """Bounds over all samples."""
         state, problem = self.state, self.problem
         state.covered = True
-        state.dual = _native.svm_dual(state.a, state.g, problem.y)
+        state.dual = _native.svm_dual(state.a, state.g, problem.y, kink=problem.kink)
         return Certificate(
             primal=state.dual + self.open,
             dual=state.dual,
@@ -139,6 +142,7 @@ class SmallSets:
             dual=state.dual,
             n_threads=kernel.n_threads,
             cancel=self.stop.cancel,
+            **self.shape,
         )
         filler = kernel.filler()
         if filler is None:
@@ -186,6 +190,7 @@ class SmallSets:
                 seconds=self.stop.deadline.left(),
                 fetch=self._fetch,
                 cancel=self.stop.cancel,
+                **self.shape,
             ):
                 state.a, state.g = polish(self.problem, state.a, self.stop.deadline.passed, self._kernel_rows)
         state.polished = True

@@ -9,6 +9,7 @@ the errors of many steps have moved too far are computed anew in the same way.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -32,7 +33,8 @@ from ...solving import (
     with_rounding,
     without_bound,
 )
-from .problem import SvmProblem, refuted_by
+from .box_problem import BoxProblem
+from .problem import refuted_by
 from .rounding import RoundedPoint, double_rounding, in_parts
 from .small_sets import SmallSets
 from .working_set import TARGET_PER_TOL, WorkingSets, sets_for, start
@@ -41,7 +43,7 @@ __all__ = ["Solve", "solved", "working_sets"]
 
 
 def working_sets(
-    problem: SvmProblem,
+    problem: BoxProblem,
     *,
     stop: Stop,
     cache_bytes: int,
@@ -97,14 +99,14 @@ def solved(solve: Solve, stop: Stop, callback: Callback | None = None) -> Solver
 
 
 class Solve:
-    """Rounds on an ``SvmProblem`` in the precision of its rows, then, if rounding requires it, in double.
+    """Rounds on a ``BoxProblem`` in the precision of its rows, then, if rounding requires it, in double.
 
     ``state.double`` means that the second part has begun.
     """
 
     def __init__(
         self,
-        problem: SvmProblem,
+        problem: BoxProblem,
         cache_bytes: int,
         stop: Stop,
         shrinking: bool,
@@ -115,18 +117,18 @@ class Solve:
         self.stop, self.hopeless = stop, False  # whether only rounding, in double, is left of the gap
         self.sets = self._sets(problem.in_double() if state.setdefault("double", False) else problem)
 
-    def _sets(self, problem: SvmProblem) -> SmallSets | WorkingSets:
+    def _sets(self, problem: BoxProblem) -> SmallSets | WorkingSets:
         memory = self.memory
         if memory is not None and memory.dtype != problem.kernel.dtype:
             memory = memory[: len(memory) // 2 * 2].view(problem.kernel.dtype)
         return sets_for(problem, self.cache_bytes, self.stop, self.shrinking, self.state, memory)
 
     @property
-    def problem(self) -> SvmProblem:
+    def problem(self) -> BoxProblem:
         """The problem, with kernel values in the precision of the current rounds."""
         return self.sets.problem
 
-    def go_on(self, problem: SvmProblem, state: State, stop: Stop) -> None:
+    def go_on(self, problem: BoxProblem, state: State, stop: Stop) -> None:
         """Switch to another problem with the same kernel and targets; cached rows and precision remain."""
         self.state, self.stop, self.hopeless = state, stop, False
         self.sets.go_on(replace(problem, kernel=self.problem.kernel), state, stop)
@@ -151,6 +153,18 @@ class Solve:
     # ---- certificates ----
 
     def certify(self) -> Certificate:
+        """Bounds over all samples, in the units of the problem as given."""
+        found, unit = self._bounds(), self.problem.unit
+        return replace(
+            found,
+            primal=found.primal * unit,
+            dual=found.dual * unit,
+            tiny=found.tiny * unit,
+            rounding=found.rounding * unit,
+            violation=found.violation * math.sqrt(unit),
+        )
+
+    def _bounds(self) -> Certificate:
         """Bounds over all samples; what rounding can do to kernel values in single precision is included."""
         certificate, state = self.sets.certify(), self.state
         if not np.isfinite(certificate.primal):

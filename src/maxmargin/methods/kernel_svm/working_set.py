@@ -1,4 +1,4 @@
-"""The working-set method for the kernel SVM of one column.
+"""The working-set method for the dual of one column.
 
 *Active* samples have current gradients. The others are settled at a bound, and their gradients belong to an
 earlier iterate. A round chooses a block of active samples, solves the block alone with its own kernel matrix,
@@ -19,7 +19,7 @@ from ...solving import Certificate, State, Stop
 from .packed_block import ActiveSamples, PackedBlock, worth_packing
 from .pairs import PairLimits
 from .polish import polish
-from .problem import SvmProblem, balanced
+from .problem import BoxProblem, balanced
 from .row_cache import RowCache, SettledSamples, unmoved
 from .small_sets import GAP_BEFORE_POLISH, MAX_STEPS_BEFORE_POLISH, SmallSets, stands_still
 
@@ -52,7 +52,7 @@ MAX_LOOKS_PER_CERTIFICATE = 3  # how often settled samples may become active aga
 
 
 def sets_for(
-    problem: SvmProblem,
+    problem: BoxProblem,
     cache_bytes: int,
     stop: Stop,
     shrinking: bool,
@@ -65,7 +65,7 @@ def sets_for(
 
 
 def small_sets(
-    problem: SvmProblem, stop: Stop, cache_bytes: int, state: State, memory: np.ndarray | None
+    problem: BoxProblem, stop: Stop, cache_bytes: int, state: State, memory: np.ndarray | None
 ) -> SmallSets | None:
     """The solver for small problems if all kernel rows fit in memory and all gradients are known."""
     n, dtype = len(problem.y), np.dtype(problem.kernel.dtype)
@@ -84,7 +84,7 @@ def small_sets(
 
 
 def start(
-    problem: SvmProblem,
+    problem: BoxProblem,
     tol: float,
     shrinking: bool,
     a: np.ndarray | None = None,
@@ -116,7 +116,7 @@ def start(
 
 
 class WorkingSets:
-    """Rounds on an ``SvmProblem``.
+    """Rounds on a ``BoxProblem``.
 
     ``state.covered`` means that a certificate can be computed: each inactive sample has a fresh gradient or
     is certainly settled.
@@ -124,7 +124,7 @@ class WorkingSets:
 
     def __init__(
         self,
-        problem: SvmProblem,
+        problem: BoxProblem,
         cache_bytes: int,
         stop: Stop,
         shrinking: bool,
@@ -147,7 +147,7 @@ class WorkingSets:
         self.packed = None if shared is None else PackedBlock(problem.kernel, shared)
         self._take(self.state.active, np.arange(0))
 
-    def go_on(self, problem: SvmProblem, state: State, stop: Stop) -> None:
+    def go_on(self, problem: BoxProblem, state: State, stop: Stop) -> None:
         """Switch to another problem with the same kernel and targets; cached rows remain."""
         self.problem, self.state, self.stop = problem, state, stop
         state.n_since_packed = -1 if self.packed is None else 0
@@ -175,7 +175,7 @@ class WorkingSets:
     def _look(self) -> None:
         """Compute intercept, gap and KKT violation from the active samples."""
         if len(self.a):
-            self.b, self.open, self.violation = _native.svm_look(*self._samples())
+            self.b, self.open, self.violation = _native.svm_look(*self._samples(), **self.problem.shape)
         else:  # no sample can improve
             self.open = self.violation = 0.0
 
@@ -295,11 +295,11 @@ class WorkingSets:
         known = np.concatenate([self.state.active, inactive[self.settled.fresh(inactive)]])
         return slice(None) if len(known) == len(self.problem.y) else np.sort(known)
 
-    def _look_at(self, which: np.ndarray | slice) -> tuple[float, float, float]:
+    def _look_at(self, which: np.ndarray | slice) -> tuple[float, ...]:
         state, problem = self.state, self.problem
         parts = (state.a, state.g, problem.lower, problem.upper, problem.y, problem.cost)
-        b, gap, violation = _native.svm_look(*(part[which] for part in parts), problem.squared)
-        return float(b), float(gap), float(violation)
+        own = (part[which] for part in parts)
+        return tuple(map(float, _native.svm_look(*own, problem.squared, **problem.shape)))
 
     def _cover(self) -> None:
         """Compute fresh gradients for all samples that are not certainly settled."""
@@ -336,7 +336,7 @@ class WorkingSets:
 
     def _needs_packed_block(self) -> bool:
         """Whether the free samples are too many for a block and their rows too many for the cache."""
-        n_free = int(np.count_nonzero((self.a > self.lower) & (self.a < self.upper)))
+        n_free = int(np.count_nonzero(self.problem.is_free(self.state.active, self.a)))
         if n_free <= MAX_FREE_SHARE * self.largest_block or not self.problem.kernel.kernel.positive:
             return False
         sizes = n_free * len(self.a), len(self.problem.y), self.largest_block
@@ -377,6 +377,7 @@ class WorkingSets:
             fetch=lambda block: cache.fetch(state.active[block]),
             n_threads=self.problem.kernel.n_threads,
             cancel=self.stop.cancel,
+            **self.problem.shape,
         )
         state.path += moved
         self._look()
