@@ -9,7 +9,7 @@ from support.cuts import Cuts
 
 import maxmargin as mm
 from maxmargin._native import Cancelled
-from maxmargin.base import kernel_classifier
+from maxmargin.base import kernel_rows
 from maxmargin.methods.eigen_map import transformer
 from maxmargin.solving import Deadline
 
@@ -138,7 +138,7 @@ def test_outputs_within_a_fit_are_cut_and_have_the_same_bits(monkeypatch, layout
     X, y = layout(X), (X[:, 0] > 0).astype(int)
     model = mm.KernelSVC().fit(X, y)
     expected = model.decision_function(X)
-    monkeypatch.setattr(kernel_classifier, "MAX_VALUES_UNCUT", 1)
+    monkeypatch.setattr(kernel_rows, "MAX_VALUES_UNCUT", 1)
     with Deadline(1000.0) as deadline:
         assert np.array_equal(model.decision_function(X), expected)
         deadline.cut()

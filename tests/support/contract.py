@@ -50,6 +50,7 @@ MACHINES = [
     maxmargin.KernelSVR(loss="squared-epsilon-insensitive", kernel="polynomial", degree=2, tol=1e-8),
     maxmargin.KernelSVR(loss="pinball", quantile=0.8, tol=1e-8),
     maxmargin.KernelSVR(loss="huber", delta=0.2, tol=1e-8),
+    maxmargin.KernelSVR(nu=0.4, tol=1e-8),
     maxmargin.OneClassSVM(0.2, tol=1e-8),
 ]
 

@@ -19,6 +19,7 @@ from .highs import (
     run_highs,
     set_basis,
 )
+from .multiplier import LowerLine, MultiplierSearch
 from .tall import eigh_descending, interruptible
 
 __all__ = [
@@ -27,6 +28,8 @@ __all__ = [
     "ROWS_PER_KERNEL_CALL",
     "SERIAL_SIMPLEX",
     "FeaturePanel",
+    "LowerLine",
+    "MultiplierSearch",
     "Options",
     "Outcome",
     "basis_of",

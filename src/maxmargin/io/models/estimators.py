@@ -132,7 +132,11 @@ ESTIMATORS: dict[str, StoredClass] = {
         },
         checks=(check_pair_coef, *EXPANSION_CHECKS),
     ),
-    "KernelSVR": StoredClass(fitted=MACHINE, optional={**NAMES, **GAMMA}, checks=(check_points,)),
+    "KernelSVR": StoredClass(
+        fitted=MACHINE,
+        optional={**NAMES, **GAMMA, "epsilon_": Real()},
+        checks=(check_points,),
+    ),
     "OneClassSVM": StoredClass(
         fitted={**MACHINE, "offset_": Floats(("outputs",))},
         optional={**NAMES, **GAMMA},

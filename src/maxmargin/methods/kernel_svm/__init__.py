@@ -15,7 +15,7 @@ from .problem import SvmProblem, refuted_by
 from .ramp import outputs_of
 from .rounding import RoundedPoint, double_rounding
 from .row_cache import cache_megabytes, check_cache_mb
-from .solve import working_sets
+from .solve import Solve, solved, working_sets
 from .stored_columns import StoredColumn, StoredPaths, can_be_stored, solve_stored
 from .working_set import start
 
@@ -25,6 +25,7 @@ __all__ = [
     "CalibratedSVC",
     "KernelSVC",
     "RoundedPoint",
+    "Solve",
     "StoredColumn",
     "StoredPaths",
     "SvmProblem",
@@ -36,6 +37,7 @@ __all__ = [
     "outputs_of",
     "refuted_by",
     "solve_stored",
+    "solved",
     "start",
     "svm_path",
     "working_sets",

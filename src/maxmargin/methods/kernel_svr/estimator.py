@@ -9,12 +9,13 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from ...base import KernelMachine
+from ...base import KernelMachine, forget
 from ...checkpoints import FitRecord
 from ...data import WeightedRows, check_choice, check_flag, check_number
 from ...kernels import KernelData
 from ...solving import Callback, SolverResult, Stop
 from ..kernel_svm import cache_megabytes, check_cache_mb, linear_weights, working_sets
+from .nu import solve_nu
 from .problem import RegressionLoss, Targets
 
 __all__ = ["REGRESSION_LOSSES", "KernelSVR"]
@@ -43,6 +44,8 @@ class KernelSVR(RegressorMixin, KernelMachine):  # type: ignore[misc]
         max(quantile r, (quantile - 1) r)              "pinball", whose optimum is a conditional quantile
         r^2 / 2, from delta on delta (|r| - delta/2)   "huber"
 
+    With ``nu``, epsilon is a variable too, and C nu sum_i s_i epsilon is added to the objective.
+
     The dual is solved by the working sets of :class:`KernelSVC`, with one variable for each row. Problems of
     up to 1,000 rows are solved to the precision of their kernel values.
 
@@ -56,6 +59,9 @@ class KernelSVR(RegressorMixin, KernelMachine):  # type: ignore[misc]
         "epsilon-insensitive", "squared-epsilon-insensitive", "pinball" or "huber".
     epsilon : float, default=0.1
         Residuals up to this size cost nothing. In units of y.
+    nu : float, optional
+        In (0, 1]: with "epsilon-insensitive", epsilon is found, not given, such that at most this share of
+        the rows (by weight) has residuals beyond it, and at least this share are support vectors (``NuSVR``).
     quantile : float, default=0.5
         Of the pinball loss, between 0 and 1.
     delta : float, default=1.0
@@ -93,6 +99,8 @@ class KernelSVR(RegressorMixin, KernelMachine):  # type: ignore[misc]
         The certificates: bounds, KKT violation, kernel values computed, cache hit rate.
     status_ : str
         "converged", or why the fit stopped early.
+    epsilon_ : float
+        Only with ``nu``: the epsilon found.
     cache_mb_ : float
         The memory limit in effect.
     n_iter_, gamma_, kernel_, n_features_in_
@@ -114,6 +122,7 @@ class KernelSVR(RegressorMixin, KernelMachine):  # type: ignore[misc]
         *,
         loss: str = "epsilon-insensitive",
         epsilon: float = 0.1,
+        nu: float | None = None,
         quantile: float = 0.5,
         delta: float = 1.0,
         kernel: Any = "rbf",
@@ -131,6 +140,7 @@ class KernelSVR(RegressorMixin, KernelMachine):  # type: ignore[misc]
         self.C = C
         self.loss = loss
         self.epsilon = epsilon
+        self.nu = nu
         self.quantile = quantile
         self.delta = delta
         self.kernel = kernel
@@ -150,6 +160,8 @@ class KernelSVR(RegressorMixin, KernelMachine):  # type: ignore[misc]
         check_choice("loss", self.loss, REGRESSION_LOSSES)
         check_number("epsilon", self.epsilon, at_least=0.0)
         check_number("delta", self.delta, above=0.0)
+        if self.nu is not None:
+            self._check_nu(self.nu)
         check_number("quantile", self.quantile, above=0.0)
         if self.quantile >= 1.0:
             raise ValueError(f"quantile must be a number between 0 and 1; got {self.quantile!r}.")
@@ -157,6 +169,13 @@ class KernelSVR(RegressorMixin, KernelMachine):  # type: ignore[misc]
         check_cache_mb(self.cache_mb)
         self._kernel_parameter()
         self._check_stopping()
+
+    def _check_nu(self, nu: float) -> None:
+        check_number("nu", nu, above=0.0)
+        if nu > 1.0:
+            raise ValueError(f"nu must be None or a number > 0 and at most 1; got {nu!r}.")
+        if REGRESSION_LOSSES[self.loss] != "epsilon-insensitive":
+            raise ValueError(f"nu finds the epsilon of loss='epsilon-insensitive'; got loss={self.loss!r}.")
 
     def _read_machine(self, record: FitRecord) -> None:
         """Set ``cache_mb_``."""
@@ -185,14 +204,16 @@ class KernelSVR(RegressorMixin, KernelMachine):  # type: ignore[misc]
     ) -> Sequence[SolverResult]:
         targets = Targets.of(data.labels, data.weight)
         loss = RegressionLoss(REGRESSION_LOSSES[self.loss], self.epsilon, self.quantile, self.delta)
-        found = working_sets(
-            loss.problem(kernel, targets, self.C, data.weight),
-            stop=stop,
-            cache_bytes=int(self.cache_mb_ * 1e6),
-            shrinking=self.shrinking,
-            callback=callback,
-        )
+        problem = loss.problem(kernel, targets, self.C, data.weight)
+        rules: dict[str, Any] = {"stop": stop, "cache_bytes": int(self.cache_mb_ * 1e6), "callback": callback}
         unit, centre = targets.unit, targets.centre
+        forget(self, "epsilon_")
+        if self.nu is None:
+            found = working_sets(problem, shrinking=self.shrinking, **rules)
+        else:
+            width = self.nu * float(problem.cost.sum())
+            found, epsilon = solve_nu(problem, width, shrinking=self.shrinking, **rules)
+            self.epsilon_ = epsilon * unit
         return [replace(found, coef=found.coef * unit, intercept=found.intercept * unit + centre)]
 
     def predict(self, X: Any) -> np.ndarray:
