@@ -95,6 +95,7 @@ def special() -> dict[str, Callable[[], Any]]:
         "ramp": lambda: svc(loss="ramp").fit(X, y),
         "regression precomputed": lambda: mm.KernelSVR(kernel="precomputed").fit(X @ X.T, y),
         "nu regression": lambda: mm.KernelSVR(nu=0.4).fit(X, y),
+        "quantiles": lambda: mm.KernelSVR(loss="pinball", quantiles=(0.1, 0.5)).fit(X, y).calibrate(X, y),
         "scaled regression": lambda: make_pipeline(StandardScaler(), mm.KernelSVR(loss="huber")).fit(X, y),
         "ramp budget": lambda: mm.SparseKernelClassifier(6, loss="ramp", random_state=0).fit(X, y),
         "precomputed": lambda: svc(kernel="precomputed").fit(X @ X.T, y),

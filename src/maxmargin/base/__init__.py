@@ -3,6 +3,7 @@
 from .callbacks import fit_callback, with_callbacks
 from .certified import SUCCESS, first_step_of, fit_deadline
 from .classifier import SHARE_BEFORE_FOLDS, CodedClassifier, FitInput
+from .conformal import ConformalIntervals
 from .decoded import DecodedClassifier, forget
 from .fold_outputs import FoldOutputs
 from .importance import importances_at, squared_gradients
@@ -25,6 +26,7 @@ __all__ = [
     "SHARE_BEFORE_FOLDS",
     "SUCCESS",
     "CodedClassifier",
+    "ConformalIntervals",
     "DecodedClassifier",
     "FitInput",
     "FoldOutputs",

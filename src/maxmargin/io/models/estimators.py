@@ -134,7 +134,13 @@ ESTIMATORS: dict[str, StoredClass] = {
     ),
     "KernelSVR": StoredClass(
         fitted=MACHINE,
-        optional={**NAMES, **GAMMA, "epsilon_": Real()},
+        optional={
+            **NAMES,
+            **GAMMA,
+            "epsilon_": Real(),
+            "crossed_": Real(),
+            "calibration_scores_": Floats(("calibration rows",)),
+        },
         checks=(check_points,),
     ),
     "OneClassSVM": StoredClass(

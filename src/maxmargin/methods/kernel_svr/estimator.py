@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
+from sklearn.metrics import r2_score
 
-from ...base import KernelMachine, forget
+from ...base import ConformalIntervals, KernelMachine, forget
 from ...checkpoints import FitRecord
 from ...data import WeightedRows, check_choice, check_flag, check_number
 from ...kernels import KernelData
 from ...solving import Callback, SolverResult, Stop
 from ..kernel_svm import cache_megabytes, check_cache_mb, linear_weights, working_sets
 from .nu import solve_nu
-from .problem import RegressionLoss, Targets
+from .problem import RegressionLoss, RegressionProblem, Targets
+from .quantiles import check_quantiles, solve_in_turn
 
 __all__ = ["REGRESSION_LOSSES", "KernelSVR"]
 
@@ -28,9 +31,10 @@ REGRESSION_LOSSES = {
     "pinball": "pinball",
     "huber": "huber",
 }
+MAX_ROWS_OF_CROSSINGS = 4096
 
 
-class KernelSVR(RegressorMixin, KernelMachine):  # type: ignore[misc]
+class KernelSVR(ConformalIntervals, RegressorMixin, KernelMachine):  # type: ignore[misc]
     """Kernel support vector regression, certified by its duality gap.
 
     It minimises over f and b, with f(x) = sum_j a_j k(x, x_j) and weights s_i,
@@ -64,6 +68,9 @@ class KernelSVR(RegressorMixin, KernelMachine):  # type: ignore[misc]
         the rows (by weight) has residuals beyond it, and at least this share are support vectors (``NuSVR``).
     quantile : float, default=0.5
         Of the pinball loss, between 0 and 1.
+    quantiles : sequence of float, optional
+        Ascending; with "pinball", one problem each over the same kernel rows. ``predict`` then returns them
+        as columns, sorted in each row, so that they do not cross.
     delta : float, default=1.0
         The residual at which the Huber loss becomes linear. In units of y.
     kernel, gamma, degree, coef0
@@ -88,19 +95,25 @@ class KernelSVR(RegressorMixin, KernelMachine):  # type: ignore[misc]
         Rows of X with a non-zero coefficient.
     support_vectors_ : array of shape (n_support, n_features)
         For a precomputed kernel, the column indices.
-    dual_coef_ : ndarray of shape (1, n_support)
-    intercept_ : ndarray of shape (1,)
+    dual_coef_ : ndarray of shape (n_outputs, n_support)
+        An output for each of the ``quantiles``, or one.
+    intercept_ : ndarray of shape (n_outputs,)
     n_support_ : int
     objective_ : float
-        The primal value.
+        The primal value, summed over the outputs.
     dual_gap_ : float
-        The relative duality gap.
+        The largest relative duality gap of an output.
     history_ : sequence of tuple of Check
         The certificates: bounds, KKT violation, kernel values computed, cache hit rate.
     status_ : str
         "converged", or why the fit stopped early.
     epsilon_ : float
         Only with ``nu``: the epsilon found.
+    crossed_ : float
+        Only with ``quantiles``: the share of training rows, by weight, whose predictions have to be sorted;
+        on a sample of 4,096 rows if there are more.
+    calibration_scores_ : ndarray
+        Set by ``calibrate``.
     cache_mb_ : float
         The memory limit in effect.
     n_iter_, gamma_, kernel_, n_features_in_
@@ -124,6 +137,7 @@ class KernelSVR(RegressorMixin, KernelMachine):  # type: ignore[misc]
         epsilon: float = 0.1,
         nu: float | None = None,
         quantile: float = 0.5,
+        quantiles: Any = None,
         delta: float = 1.0,
         kernel: Any = "rbf",
         gamma: Any = "scale",
@@ -142,6 +156,7 @@ class KernelSVR(RegressorMixin, KernelMachine):  # type: ignore[misc]
         self.epsilon = epsilon
         self.nu = nu
         self.quantile = quantile
+        self.quantiles = quantiles
         self.delta = delta
         self.kernel = kernel
         self.gamma = gamma
@@ -162,6 +177,10 @@ class KernelSVR(RegressorMixin, KernelMachine):  # type: ignore[misc]
         check_number("delta", self.delta, above=0.0)
         if self.nu is not None:
             self._check_nu(self.nu)
+        if self.quantiles is not None:
+            check_quantiles(self.quantiles)
+            if REGRESSION_LOSSES[self.loss] != "pinball":
+                raise ValueError(f"quantiles are those of loss='pinball'; got loss={self.loss!r}.")
         check_number("quantile", self.quantile, above=0.0)
         if self.quantile >= 1.0:
             raise ValueError(f"quantile must be a number between 0 and 1; got {self.quantile!r}.")
@@ -202,19 +221,37 @@ class KernelSVR(RegressorMixin, KernelMachine):  # type: ignore[misc]
     def _solve_all(
         self, kernel: KernelData, data: WeightedRows, stop: Stop, callback: Callback | None
     ) -> Sequence[SolverResult]:
+        forget(self, "epsilon_", "crossed_", "calibration_scores_")
         targets = Targets.of(data.labels, data.weight)
         loss = RegressionLoss(REGRESSION_LOSSES[self.loss], self.epsilon, self.quantile, self.delta)
-        problem = loss.problem(kernel, targets, self.C, data.weight)
-        rules: dict[str, Any] = {"stop": stop, "cache_bytes": int(self.cache_mb_ * 1e6), "callback": callback}
+        of = partial(loss.problem, kernel, targets, self.C, data.weight)
         unit, centre = targets.unit, targets.centre
-        forget(self, "epsilon_")
+        return [
+            replace(found, coef=found.coef * unit, intercept=found.intercept * unit + centre)
+            for found in self._solutions(of, unit, stop, callback)
+        ]
+
+    def _solutions(
+        self, of: Callable[..., RegressionProblem], unit: float, stop: Stop, callback: Callback | None
+    ) -> list[SolverResult]:
+        """The solutions in units of the scaled targets."""
+        rules: dict[str, Any] = {"stop": stop, "cache_bytes": int(self.cache_mb_ * 1e6), "callback": callback}
+        rules["shrinking"] = self.shrinking
+        if self.quantiles is not None:
+            return solve_in_turn([of(quantile=float(q)) for q in self.quantiles], **rules)
+        problem = of()
         if self.nu is None:
-            found = working_sets(problem, shrinking=self.shrinking, **rules)
-        else:
-            width = self.nu * float(problem.cost.sum())
-            found, epsilon = solve_nu(problem, width, shrinking=self.shrinking, **rules)
-            self.epsilon_ = epsilon * unit
-        return [replace(found, coef=found.coef * unit, intercept=found.intercept * unit + centre)]
+            return [working_sets(problem, **rules)]
+        found, epsilon = solve_nu(problem, self.nu * float(problem.cost.sum()), **rules)
+        self.epsilon_ = epsilon * unit
+        return [found]
+
+    def _store(self, results: Sequence[SolverResult], data: WeightedRows) -> None:
+        super()._store(results, data)
+        if self.quantiles is not None:
+            some = data.rows.index[:MAX_ROWS_OF_CROSSINGS]  # canonical rows are in random order
+            crossed = (np.diff(self._column_outputs(data.rows.X[some]), axis=1) < 0.0).any(axis=1)
+            self.crossed_ = float(np.average(crossed, weights=data.weight[: len(some)]))
 
     def predict(self, X: Any) -> np.ndarray:
         """The predicted targets.
@@ -226,7 +263,31 @@ class KernelSVR(RegressorMixin, KernelMachine):  # type: ignore[misc]
         Returns
         -------
         ndarray of shape (n_samples,)
+            With ``quantiles``, of shape (n_samples, n_quantiles).
         """
-        return np.asarray(self._outputs(X)[:, 0])
+        outputs = self._outputs(X)
+        return np.asarray(outputs[:, 0] if self.quantiles is None else np.sort(outputs, axis=1))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R^2 of the predictions, or of the quantile that is nearest to the median.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        float
+        """
+        found = self.predict(X)
+        if self.quantiles is not None:
+            found = found[:, int(np.argmin(np.abs(np.asarray(self.quantiles) - 0.5)))]
+        return float(r2_score(y, found, sample_weight=sample_weight))
+
+    def _ends(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        found = self.predict(X).reshape(-1, len(self.intercept_))
+        return found[:, 0], found[:, -1]
 
     coef_ = property(linear_weights)

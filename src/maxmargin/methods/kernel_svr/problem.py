@@ -98,7 +98,12 @@ class RegressionLoss:
     delta: float
 
     def problem(
-        self, kernel: KernelData, targets: Targets, C: float, weight: np.ndarray
+        self,
+        kernel: KernelData,
+        targets: Targets,
+        C: float,
+        weight: np.ndarray,
+        quantile: float | None = None,
     ) -> RegressionProblem:
         """The problem for scaled targets: a loss that grows linearly costs 1 / unit as much there."""
         squared, unit = self.name in ("squared-epsilon-insensitive", "huber"), targets.unit
@@ -107,7 +112,8 @@ class RegressionLoss:
         kink = self.epsilon / unit if self.name.endswith("epsilon-insensitive") else 0.0
         above = below = 1.0
         if self.name == "pinball":
-            above, below = self.quantile, 1.0 - self.quantile
+            q = self.quantile if quantile is None else quantile
+            above, below = q, 1.0 - q
         if self.name == "huber":
             above = below = self.delta / unit
         return RegressionProblem(
