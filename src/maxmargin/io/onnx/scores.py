@@ -222,8 +222,8 @@ def _table(graph: Graph, step: Any, X: str) -> str:
     elif any(not hasattr(plan, "scale") for plan in step.plans_):
         words = [name for name, kind in step.kinds_.items() if kind == "words"]
         raise ValueError(
-            "a table with categorical columns (words, dates, text) cannot be exported to ONNX, whose input is "
-            f"a matrix of numbers: {words}."
+            "a table with categorical columns (words, dates, text) cannot be exported to ONNX, whose input "
+            f"is a matrix of numbers: {words}."
         )
     else:
         plans = step.plans_
