@@ -139,7 +139,7 @@ def test_a_budget_is_never_exceeded():
 
 def test_sparse_rows_stay_sparse_and_are_not_centred():
     rng = np.random.default_rng(0)
-    X = sparse.random_array((150, 300), density=0.05, rng=rng, format="csr")
+    X = sparse.random_array((150, 300), density=0.05, random_state=rng, format="csr")
     y = (X[:, :20].sum(axis=1) > X[:, 20:40].sum(axis=1)).astype(int)
     model = AutoSVC(random_state=0).fit(X, y)
     assert not model.scaling_.center.any()

@@ -255,7 +255,7 @@ def test_wide_tables_are_csr_with_the_same_numbers(monkeypatch):
 
 
 def test_sparse_matrices_stay_sparse_and_are_not_centred():
-    X = sparse.random_array((50, 7), density=0.3, rng=np.random.default_rng(0), format="csr") * 5.0
+    X = sparse.random_array((50, 7), density=0.3, random_state=np.random.default_rng(0), format="csr") * 5.0
     blocks = list(TableSource(X, ["a"] * 50, block_rows=20).blocks())
     fitted = TablePreparation(dtype="float64")
     for some in blocks:

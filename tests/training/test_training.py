@@ -314,7 +314,7 @@ def test_parameters_from_text():
 
 def test_sparse_rows_with_whole_numbers_as_labels():
     rng = np.random.default_rng(0)
-    X = sparse.random_array((300, 40), density=0.2, rng=rng, format="csr")
+    X = sparse.random_array((300, 40), density=0.2, random_state=rng, format="csr")
     y = (X[:, [0]].toarray().ravel() > 0).astype(np.int64) + 3
     trained = train(TableSource(X, y), model="linear", parameters={"C": 100})
     assert trained.model.predict(X).dtype == np.int64

@@ -139,7 +139,7 @@ def test_conjugate_gradients_have_the_optimum_of_newton(monkeypatch, order, loss
 def test_rows_too_wide_for_hessians_take_few_passes():
     """4,500 features: a Hessian would take more than the limit, so conjugate gradients are chosen."""
     rng = np.random.default_rng(0)
-    X = sparse.random_array((6000, 4500), density=0.004, rng=rng, format="csr", dtype=np.float64)
+    X = sparse.random_array((6000, 4500), density=0.004, random_state=rng, format="csr", dtype=np.float64)
     y = (X @ rng.normal(size=4500) + 0.3 * rng.normal(size=6000) > 0).astype(int)
     assert block_newton.MAX_HESSIAN_BYTES < 8 * 4501**2
     given = {"loss": "squared-hinge", "tol": 1e-3, "random_state": 0}

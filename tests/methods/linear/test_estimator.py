@@ -149,7 +149,7 @@ def test_auto_looks_at_shape_and_loss(shape, parameters, solver):
     [(1.0, 1e-2, "dual-cd"), (20.0, 1e-2, "truncated-newton"), (1.0, 1e-5, "truncated-newton")],
 )
 def test_auto_looks_at_cost_and_tol_where_both_sides_of_sparse_rows_are_large(C, tol, solver):
-    X = sparse.random_array((2100, 2050), density=0.01, rng=0, format="csr")
+    X = sparse.random_array((2100, 2050), density=0.01, random_state=0, format="csr")
     X = X / np.sqrt((X**2).sum(axis=1).mean())
     model = LinearSVC(C, loss="squared-hinge", tol=tol).fit(X.tocsr(), np.arange(2100) % 2)
     assert model.solver_ == solver
