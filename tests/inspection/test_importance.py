@@ -28,6 +28,7 @@ def data(n_classes=3, seed=0):
 SCALED = np.array([1.0, 1.0, 1.0, 0.01, 1.0])
 MODELS = {
     "KernelSVC": lambda: mm.KernelSVC(),
+    "KernelSVR": lambda: mm.KernelSVR(loss="pinball", quantiles=(0.2, 0.6)),
     "exponential": lambda: mm.KernelSVC(kernel="exponential"),
     "laplacian": lambda: mm.KernelSVC(kernel="laplacian", code="one-vs-rest"),
     "polynomial": lambda: mm.KernelSVC(kernel="polynomial", degree=2, coef0=1.0),
@@ -179,7 +180,7 @@ def test_what_has_no_importance_is_refused_with_the_remedy():
             _ = model.feature_importances_
     with pytest.raises(ValueError, match=r"PCA mixes columns.*pipeline\[-1\]"):
         importance(make_pipeline(PCA(2), mm.KernelSVC()).fit(X, y), X)
-    with pytest.raises(ValueError, match="classifier of maxmargin"):
+    with pytest.raises(ValueError, match="estimator of maxmargin"):
         importance(PCA(2).fit(X), X)
     assert not hasattr(mm.KernelSVC(), "feature_importances_")  # not fitted
 

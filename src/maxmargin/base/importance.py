@@ -18,7 +18,7 @@ MAX_ROWS = 2000  # evenly spaced ones are used of more: the average over them is
 def squared_gradients(model: Any, X: Any, *, full: bool = False) -> np.ndarray:
     """``sum_t (df_t / dx_k)^2`` averaged over rows of X, for each column k; with ``full`` the whole matrix.
 
-    The f_t are the outputs of the columns of the model's code.
+    The f_t are the outputs of the columns of the model's code, or those of a machine without classes.
     """
     coef = _coefficients(model)
     if not _is_expansion(model):
@@ -79,7 +79,9 @@ def _is_expansion(model: Any) -> bool:
 def _coefficients(model: Any) -> np.ndarray:
     """Of the support vectors or the columns of X, (n, n_outputs)."""
     coef: np.ndarray = (model.dual_coef_ if _is_expansion(model) else model.coef_).T
-    if coef.shape[1] > model.code_.n_columns:  # a joint program of two classes: the difference counts
+    if (
+        hasattr(model, "code_") and coef.shape[1] > model.code_.n_columns
+    ):  # a joint program of two classes: the difference counts
         return coef[:, 1:] - coef[:, :1]
     return coef
 

@@ -20,6 +20,7 @@ from . import certified
 from .callbacks import CallbackSupportMixin, fit_callback, with_callbacks
 from .certified import SUCCESS, fit_deadline
 from .decoded import drawn_seed, without_process_parts
+from .importance import own_importances
 from .kernel_rows import (
     canonical_rows,
     check_precomputed,
@@ -152,10 +153,12 @@ class KernelMachine(BaseEstimator, CallbackSupportMixin):  # type: ignore[misc]
         """All outputs, (n_samples, n_outputs), with their intercepts."""
         if not self.__sklearn_is_fitted__():
             check_is_fitted(self)  # which raises; it takes time to look at tags first
-        objects = takes_objects(self.kernel_, X)
-        X = object_array(X) if objects else validate_rows(self, X, reset=False)
         with np.errstate(under="ignore"):
-            return self._column_outputs(X)
+            return self._column_outputs(self._validated(X))
+
+    def _validated(self, X: Any) -> Any:
+        """The rows to predict."""
+        return object_array(X) if takes_objects(self.kernel_, X) else validate_rows(self, X, reset=False)
 
     def _column_outputs(self, X: Any) -> np.ndarray:
         if isinstance(self.kernel_, Precomputed):
@@ -165,6 +168,8 @@ class KernelMachine(BaseEstimator, CallbackSupportMixin):  # type: ignore[misc]
         else:
             outputs = expansion(self.kernel_, X, self.support_vectors_, self.dual_coef_.T, self.n_jobs)
         return np.asarray(outputs, dtype=np.float64) + self.intercept_
+
+    feature_importances_ = property(own_importances)
 
     def __sklearn_tags__(self) -> Any:
         """Sparse input is accepted; a precomputed kernel is pairwise."""

@@ -27,7 +27,7 @@ def importance(model: Any, X: Any) -> np.ndarray:
 
     Parameters
     ----------
-    model : fitted classifier, search or pipeline
+    model : fitted estimator, search or pipeline
         A linear model, or a kernel model with a linear, polynomial, rbf, sigmoid, laplacian or exponential
         kernel, or a sum, product or multiple of these. The steps of a pipeline before it must give one column
         for each of theirs (scalers), or be a ``TablePreparation``, whose indicators are summed over the
@@ -62,7 +62,7 @@ def importance(model: Any, X: Any) -> np.ndarray:
         return np.mean([importance(column, X) for column in fitted], axis=0)
     if not hasattr(model, "_column_outputs"):
         raise ValueError(
-            f"importance needs a fitted classifier of maxmargin, alone or at the end of a pipeline; got "
+            f"importance needs a fitted estimator of maxmargin, alone or at the end of a pipeline; got "
             f"{type(model).__name__}. sklearn.inspection.permutation_importance takes any model."
         )
     return importances_at(model, model._validated(X))

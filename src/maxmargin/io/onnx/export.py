@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ...archive import whole_file
 from ...auto import AutoSVC
-from ...base import CodedClassifier
+from ...base import CodedClassifier, KernelMachine
 from ...calibration import CalibratedScores
 from ...decoders import Coupling, Probabilistic
 from ...methods.eigen_map import KernelEigenMap
@@ -31,8 +31,8 @@ def to_onnx(model: Any, path: str | os.PathLike[str] | None = None, *, dtype: st
 
     The graph has the input ``X`` (n_samples, n_features) and the outputs ``label``, ``scores`` (as
     ``decision_function``) and, if the model has them in closed form, ``probabilities``. A ``KernelEigenMap``
-    has the output ``features``. The graph computes in double precision; scores agree with the model's to the
-    precision of the training.
+    has the output ``features``, a ``KernelSVR`` the output ``prediction``. The graph computes in double
+    precision; scores agree with the model's to the precision of the training.
 
     Parameters
     ----------
@@ -98,6 +98,8 @@ def _answers(graph: Graph, model: Any, X: str) -> list[Answer]:
     real = np.dtype(np.float64)
     if isinstance(model, KernelEigenMap):
         return [("features", transformed(graph, model, X), real, ["n", model.n_components_])]
+    if isinstance(model, KernelMachine):
+        return _machine(graph, model, column_outputs(graph, model, X))
     if isinstance(model, AutoSVC):
         X = prepared(graph, model, X)
     elif not isinstance(model, CodedClassifier | CalibratedSVC | OutputCodeClassifier):
@@ -112,6 +114,19 @@ def _answers(graph: Graph, model: Any, X: str) -> list[Answer]:
     answers = [_label(graph, model.classes_, scores, shape), ("scores", scores, real, shape)]
     P = _probabilities(graph, model, F, scores)
     return answers if P is None else [*answers, ("probabilities", P, real, ["n", n_classes])]
+
+
+def _machine(graph: Graph, model: Any, F: str) -> list[Answer]:
+    """A prediction (sorted, where there are several), or scores and their sign."""
+    real, n_outputs = np.dtype(np.float64), len(model.intercept_)
+    if hasattr(model, "offset_"):
+        scores = graph.add("Squeeze", F, graph.constant([1], np.int64))
+        inside = graph.cast(graph.add("GreaterOrEqual", scores, 0.0), np.int64)
+        label = graph.add("Gather", graph.constant([-1, 1], np.int64), inside)
+        return [("label", label, np.dtype(np.int64), ["n"]), ("scores", scores, real, ["n"])]
+    if getattr(model, "quantiles", None) is None:
+        return [("prediction", graph.add("Squeeze", F, graph.constant([1], np.int64)), real, ["n"])]
+    return [("prediction", graph.ascending(F, n_outputs), real, ["n", n_outputs])]
 
 
 def _column_outputs(graph: Graph, model: Any, X: str) -> str:

@@ -58,6 +58,14 @@ class Graph:
         """Some columns of a matrix."""
         return self.add("Gather", value, self.constant(chosen, np.int64), axis=1)
 
+    def ascending(self, value: str, n_columns: int) -> str:
+        """The columns sorted in each row."""
+        output = f"v{len(self.nodes)}"
+        names = [value, self.constant([n_columns], np.int64)]
+        ends = [output, f"{output}_places"]
+        self.nodes.append(self.onnx.helper.make_node("TopK", names, ends, axis=1, largest=0, sorted=1))
+        return output
+
     def cast(self, value: str, dtype: Any) -> str:
         """The values in another type."""
         return self.add("Cast", value, to=self.onnx.helper.np_dtype_to_tensor_dtype(np.dtype(dtype)))
@@ -78,13 +86,15 @@ class Graph:
 
 
 def column_outputs(graph: Graph, model: Any, X: str) -> str:
-    """The outputs (n_samples, n_columns) of a fitted classifier with a code."""
+    """The outputs (n_samples, n_columns) of a fitted classifier with a code, or of a machine without."""
     if hasattr(model, "support_vectors_") and getattr(model, "space_", "kernel") != "linear":
         outputs = expansion(graph, model.kernel_, X, model.support_vectors_, model.dual_coef_.T)
     else:
         outputs = graph.add("MatMul", X, graph.constant(model.coef_.T))
     outputs = graph.add("Add", outputs, model.intercept_)
-    if len(model.intercept_) > model.code_.n_columns:  # a joint program of two classes
+    if (
+        hasattr(model, "code_") and len(model.intercept_) > model.code_.n_columns
+    ):  # a joint program of two classes
         return graph.add("Sub", graph.columns(outputs, [1]), graph.columns(outputs, [0]))
     return outputs
 

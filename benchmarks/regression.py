@@ -1,0 +1,88 @@
+"""KernelSVR beside scikit-learn's SVR, OneClassSVM beside scikit-learn's: the same problems, in turn.
+
+A fit counts only if its objective is at most 1e-3 above the peer's.
+"""
+
+import numpy as np
+from clock import row, turns
+from datasets import covtype, letter
+from sklearn import svm
+from sklearn.datasets import make_friedman1
+
+from maxmargin import KernelSVR, OneClassSVM
+
+TITLE = "Kernel regression and novelty"
+LIMIT_SECONDS = 600
+MAX_OBJECTIVE_RATIO = 1.0 + 1e-3
+REGRESSIONS = {
+    "friedman 200": 1.0,
+    "friedman 1,000": 1.0,
+    "friedman 20,000": 10.0,
+    "letter 16,000": 10.0,
+    "covtype elevation 20,000": 10.0,
+}
+NOVELTIES = {"novelty 20,000 x 2": 20.0}
+
+
+def problem(cell, quick):
+    """X, y, and the parameters of both; None without the data set."""
+    if cell.startswith("novelty"):
+        X = np.random.default_rng(0).normal(size=(1000 if quick else 20_000, 2))
+        return X, None, {"nu": 0.05, "gamma": 0.5}
+    if cell.startswith("friedman"):
+        n = int(cell.split()[1].replace(",", ""))
+        X, y = make_friedman1(n, 10, noise=1.0, random_state=0)
+        return X, y, {"C": 10.0, "epsilon": 0.5, "gamma": 0.5}
+    found = letter() if cell.startswith("letter") else covtype(20_000)
+    if found is None:
+        return None
+    X = np.asarray(found[0], dtype=np.float64)
+    if cell.startswith("letter"):
+        return X, found[1].astype(np.float64), {"C": 10.0, "epsilon": 0.5, "gamma": 0.2}
+    return np.ascontiguousarray(X[:, 1:]), X[:, 0].copy(), {"C": 1.0, "epsilon": 0.1, "gamma": 0.05}
+
+
+def objective(model, X, y, parameters):
+    """The primal value of a fitted peer."""
+    f = model.decision_function(X) if y is None else model.predict(X)
+    a, own = model.dual_coef_[0], f[model.support_] - model.intercept_[0]
+    if y is None:
+        nu_n = parameters["nu"] * len(X)
+        rho = -model.intercept_[0]
+        return (0.5 * a @ own / nu_n + np.maximum(0.0, -f).sum() / nu_n - rho) / nu_n
+    return 0.5 * a @ own + parameters["C"] * np.maximum(0.0, np.abs(y - f) - parameters["epsilon"]).sum()
+
+
+def cells(suite):
+    names = [*REGRESSIONS, *NOVELTIES]
+    return ["friedman 200", "novelty 20,000 x 2"] if suite == "quick" else names if suite == "bench" else []
+
+
+def measure(cell, quick):
+    found = problem(cell, quick)
+    if found is None:
+        return {"missing": True}
+    X, y, parameters = found
+    ours, peer = (OneClassSVM, svm.OneClassSVM) if y is None else (KernelSVR, svm.SVR)
+    mine, theirs = ours(**parameters), peer(cache_size=1000, **parameters)
+    small = {"least_seconds": 0.02} if len(X) <= 1000 else {}
+    record = turns({"ours": lambda: mine.fit(X, y), "peer": lambda: theirs.fit(X, y)}, **small)
+    values = {
+        "objective": float(mine.objective_),
+        "peer_objective": float(objective(theirs, X, y, parameters)),
+    }
+    return record | values | {"shape": list(X.shape), "n_support": int(mine.n_support_)}
+
+
+def rows(records):
+    lines = []
+    for cell, r in records.items():
+        if "missing" in r:
+            continue
+        target = (REGRESSIONS | NOVELTIES)[cell]
+        name = f"{cell} ({r['shape'][0]:,} x {r['shape'][1]})"
+        line = row(name, r["ours"]["seconds"], "scikit-learn", r["peer"]["seconds"], target)
+        excess = r["objective"] - r["peer_objective"]
+        line["met"] = line["met"] and excess <= (MAX_OBJECTIVE_RATIO - 1.0) * abs(r["peer_objective"])
+        lines.append(line)
+    return lines
