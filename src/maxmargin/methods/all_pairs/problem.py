@@ -105,10 +105,10 @@ class AllPairsProblem:
 
     def _scaled(self, point: AllPairsPoint, half_norm: float, scale: float) -> AllPairsPoint:
         """The point with another scale, and its gap, which below 0 would be rounding of this size."""
-        m = 1.0 - point.z
-        spared = np.maximum(0.0, 1.0 - m) - np.maximum(0.0, 1.0 - scale * m)
-        gain = float(np.sum(self.upper * spared)) - (scale * scale - 1.0) * half_norm
-        return replace(point, scale=scale, gap=abs(point.gap - gain))
+        if scale == 1.0:
+            return point
+        losses = float(np.sum(self.upper * np.maximum(0.0, 1.0 - scale * (1.0 - point.z))))
+        return replace(point, scale=scale, gap=abs(scale * scale * half_norm + losses - point.dual))
 
     def _best_scale(self, half_norm: float, margins: np.ndarray) -> float:
         """The t that minimises ``t^2 half_norm + sum c max(0, 1 - t margin)``.
