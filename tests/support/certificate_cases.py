@@ -369,4 +369,32 @@ FOUND = [  # by fuzzing: gaps or ends that were false, or a referee that was
         {"C": 0.01, "kernel": kernels.Polynomial(degree=2, coef0=1.0), "max_iter": 50},
         Case(508966, 9, 1, 2, 0.1, -1e6, "float32", "dense", 0.0, True),
     ),
+    (
+        "AllPairsSVC",
+        {"kernel": PRODUCT, "max_iter": 50},
+        Case(1, 6, 1, 2, 10.0, 1e5, "float64", "full CSR", 3.0, False),
+    ),
+    (
+        "LinearProgramSVC",
+        {
+            "kernel": PRODUCT,
+            "multi_class": "joint",
+            "fit_intercept": False,
+            "features": "eigen",
+            "n_components": 20,
+            "tol": 1e-3,
+        },
+        Case(4, 6, 1, 2, 1e-4, 0.0, "float64", "dense", 0.0, False),
+    ),
+    (
+        "KernelSVC",
+        {
+            "C": 100.0,
+            "kernel": kernels.Polynomial(degree=2, coef0=1.0),
+            "loss": "squared-hinge",
+            "max_iter": 500,
+            "tol": 1e-3,
+        },
+        Case(0, 7, 1, 2, 1.0, 1e9, "float32", "dense", 0.0, False),
+    ),
 ]

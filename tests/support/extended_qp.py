@@ -122,6 +122,7 @@ def refined_solver(M):
     """The same for a matrix that may be singular up to rounding: a little is added, and corrected for."""
     solve = lu_solver(M + eps() * np.diag(np.maximum(np.diag(M), eps())))
 
+    @np.errstate(over="ignore", invalid="ignore")  # the caller sees whether numbers are finite
     def refined(right):
         x = solve(right)
         for _ in range(2):
@@ -161,6 +162,7 @@ def minimise(P, c, G, h):
         scaled = G.T * (z / s)
         solve = refined_solver(P + scaled @ G)
 
+        @np.errstate(over="ignore", invalid="ignore")
         def direction(r_s, solve=solve, r_x=r_x, r_z=r_z, s=s, z=z):
             dx = solve(-r_x - G.T @ ((z * r_z - r_s) / s))
             ds = -r_z - G @ dx

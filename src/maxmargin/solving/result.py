@@ -128,13 +128,18 @@ class Check:
         return 0.0 if gap >= -GAP_ROUNDING else -gap
 
     @property
+    def at_zeros(self) -> float:
+        """The objective of zero coefficients; 0 where it is unknown."""
+        return self.tiny / FLOAT_EPS
+
+    @property
     def excess_over_zeros(self) -> float:
         """How far the objective is above that of zero coefficients; 0 by rounding or where it is unknown.
 
         So it is of a problem without a bound, which is not convex.
         """
-        at_zeros, known = self.tiny / FLOAT_EPS, self.tiny > 0.0 and self.dual > -math.inf
-        return counted_excess(self.primal - at_zeros, UNCOUNTED_ROUNDING * at_zeros) if known else 0.0
+        known, noise = self.tiny > 0.0 and self.dual > -math.inf, UNCOUNTED_ROUNDING * self.at_zeros
+        return counted_excess(self.primal - self.at_zeros, noise) if known else 0.0
 
 
 def relative_gap(primal: float, dual: float, tiny: float = 0.0) -> float:

@@ -23,7 +23,7 @@ from ...solving import (
     with_rounding,
     without_bound,
 )
-from ..kernel_svm import RoundedPoint, SvmProblem, double_rounding, refuted_by
+from ..kernel_svm import RoundedPoint, SvmProblem, best_finite_point, double_rounding, refuted_by
 
 SAMPLES_PER_BLOCK = 256  # whose kernel values are computed together
 FIRST_TAU, LAST_TAU = 1e-3, 1e-12  # violations of optimality that finishing leaves in early and late epochs
@@ -59,7 +59,7 @@ def lasvm(
     if status is Status.DIVERGED:
         check_kernel_sums(kernel.dtype, epochs.gradient, np.array([history[-1].primal]))
     b = epochs.intercept() if status is Status.TIME_LIMIT else epochs.b  # a step may have been cut
-    result = SolverResult(epochs.coefficients(), b, status, history)
+    result = best_finite_point(kernel, SolverResult(epochs.coefficients(), b, status, history))
     return without_bound(result) if epochs.refuted() else result
 
 

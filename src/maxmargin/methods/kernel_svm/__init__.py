@@ -11,7 +11,7 @@ from .calibrated import CalibratedSVC
 from .estimator import LOSSES, KernelSVC
 from .linear_weights import linear_weights
 from .path import svm_path
-from .problem import SvmProblem, refuted_by
+from .problem import SvmProblem, best_finite_point, refuted_by
 from .ramp import outputs_of
 from .rounding import RoundedPoint, double_rounding
 from .row_cache import cache_megabytes, check_cache_mb
@@ -29,6 +29,7 @@ __all__ = [
     "StoredColumn",
     "StoredPaths",
     "SvmProblem",
+    "best_finite_point",
     "cache_megabytes",
     "can_be_stored",
     "check_cache_mb",

@@ -18,10 +18,11 @@ from functools import cached_property
 
 import numpy as np
 
-from ...solving import FLOAT_EPS, NOT_ROUNDING, is_indefinite, most_important
+from ...kernels import KernelData
+from ...solving import FLOAT_EPS, NOT_ROUNDING, SolverResult, Status, is_indefinite, most_important
 from .box_problem import BoxProblem
 
-__all__ = ["BoxProblem", "SvmProblem", "balanced", "refuted_by"]
+__all__ = ["BoxProblem", "SvmProblem", "balanced", "best_finite_point", "refuted_by"]
 
 
 @dataclass(frozen=True)
@@ -90,3 +91,20 @@ def refuted_by(
     if sqnorm < -NOT_ROUNDING * problem.cost.sum():
         return True
     return is_indefinite(among(most_important(np.abs(a))), balanced=True)
+
+
+def best_finite_point(kernel: KernelData, result: SolverResult) -> SolverResult:
+    """The result; zero coefficients, where it began, if it diverged so far that outputs may overflow.
+
+    ``kernel`` has the precision of the rows, in which outputs are computed.
+    """
+    if result.status is not Status.DIVERGED or not np.isfinite(result.coef).all():
+        return result
+    lengths = kernel.lengths(np.arange(len(kernel)))
+    with np.errstate(over="ignore"):
+        largest = float(np.abs(result.coef) @ lengths) * float(lengths.max(initial=0.0))
+    if largest <= float(np.finfo(kernel.dtype).max):
+        return result
+    last = result.history[-1]
+    history = (*result.history[:-1], replace(last, primal=last.at_zeros, n_support=0))
+    return replace(result, coef=np.zeros_like(result.coef), intercept=0.0, history=history)

@@ -34,7 +34,7 @@ from ...solving import (
     without_bound,
 )
 from .box_problem import BoxProblem
-from .problem import refuted_by
+from .problem import best_finite_point, refuted_by
 from .rounding import RoundedPoint, double_rounding, in_parts
 from .small_sets import SmallSets
 from .working_set import TARGET_PER_TOL, WorkingSets, sets_for, start
@@ -93,7 +93,7 @@ def solved(solve: Solve, stop: Stop, callback: Callback | None = None) -> Solver
         check_kernel_sums(kernel.dtype, state.g)
     if status is Status.STALLED:  # no step has a finite value if k(x, x) is infinite
         check_kernel_sums(kernel.dtype, kernel.lengths(np.arange(len(kernel))))
-    result = SolverResult(state.a.copy(), sets.b, status, history)
+    result = best_finite_point(solve.kernel, SolverResult(state.a.copy(), sets.b, status, history))
     refuted = refuted_by(sets.problem, state.a, state.g, sets.kernel_among)
     return without_bound(result) if refuted else result
 
@@ -114,6 +114,7 @@ class Solve:
         memory: np.ndarray | None = None,
     ) -> None:
         self.state, self.cache_bytes, self.shrinking, self.memory = state, cache_bytes, shrinking, memory
+        self.kernel = problem.kernel  # in the precision of the rows
         self.stop, self.hopeless = stop, False  # whether only rounding, in double, is left of the gap
         self.sets = self._sets(problem.in_double() if state.setdefault("double", False) else problem)
 
