@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from maxmargin import _native
-from maxmargin.data import available_bytes, lazy_array
+from maxmargin.data import available_bytes, lazy_array, machine_bytes
 
 GB = 1 << 30
 WHOLE = 9223372036854771712  # what cgroup v1 writes for no limit
@@ -96,7 +96,7 @@ sys.path[:0] = {path!r}
 import numpy as np
 import maxmargin
 from maxmargin import _native
-from maxmargin.data import available_bytes, lazy_array
+from maxmargin.data import available_bytes, lazy_array, machine_bytes
 from maxmargin.kernels import RBF
 X = np.random.default_rng(0).normal(size=(3000, 4))
 expected = RBF(0.5)(X[:900], n_jobs=1)
@@ -172,3 +172,14 @@ def test_fits_at_a_limit_end_with_memory_error():
     script = Path(__file__).parents[1] / "soak" / "memory_limits.py"
     done = subprocess.run([sys.executable, str(script), "--few"], capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("case", "size"), [("no cgroup", 16), ("v2", 3), ("v2, high", 2), ("v2, limit of a parent", 2), ("v1", 3)]
+)
+def test_the_size_of_the_machine_does_not_depend_on_what_is_used(case, size, tmp_path):
+    cgroup, files, _ = CASES[case]
+    root = system(tmp_path, cgroup, **files)
+    assert machine_bytes(root) == size * GB
+    (root / "proc/meminfo").write_text("MemTotal: 16777216 kB\nMemAvailable: 1024 kB\n")
+    assert machine_bytes(str(root)) == size * GB

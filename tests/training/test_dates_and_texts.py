@@ -154,12 +154,15 @@ def test_the_command_line_says_what_became_of_them(files, tmp_path, monkeypatch,
     assert "Give the decimal sign (--decimal ',')" in warned.err
 
 
-def test_the_default_memory_is_half_of_what_is_available(monkeypatch, files):
-    monkeypatch.setattr("maxmargin.training.from_file.available_bytes", lambda: 6 * 2**30)
-    assert default_memory_mb() == 3072
+def test_the_default_memory_is_a_share_of_the_machine(monkeypatch, files):
+    monkeypatch.setattr("maxmargin.training.from_file.machine_bytes", lambda: 12 * 2**30)
+    for available in (7, 11):
+        monkeypatch.setattr("maxmargin.training.from_file.available_bytes", lambda n=available: n * 2**30)
+        assert default_memory_mb() == 3072
     first = train(opened(files[0]), model="kernel", validate=0.0)
-    monkeypatch.setattr("maxmargin.training.from_file.available_bytes", lambda: 0)
-    assert default_memory_mb() == 64
+    for available, share in ((5, 2048), (4.1, 2048), (0, 64)):
+        monkeypatch.setattr("maxmargin.training.from_file.available_bytes", lambda n=available: n * 2**30)
+        assert default_memory_mb() == share
     again = train(opened(files[0]), model="kernel", validate=0.0, memory_mb=1024)
     assert first.record["memory_mb"] == 3072
     assert first.record["fingerprint"] == again.record["fingerprint"]

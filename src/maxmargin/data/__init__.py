@@ -20,7 +20,7 @@ from .checks import (
 from .exact_sums import precise_product, sum_of_products
 from .folds import apart_by_folds, check_folds, given_folds, is_number, stratified_folds
 from .memory import MemoryPool, lazy_array
-from .memory_limits import available_bytes
+from .memory_limits import available_bytes, machine_bytes
 from .mixing import key_of, mixed
 from .origin import near_origin
 from .rows import Rows, WeightedRows, canonical, canonical_index
@@ -57,6 +57,7 @@ __all__ = [
     "key_of",
     "label_numbers",
     "lazy_array",
+    "machine_bytes",
     "mixed",
     "near_origin",
     "precise_product",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-__all__ = ["available_bytes"]
+__all__ = ["available_bytes", "machine_bytes"]
 
 UNKNOWN = 2_000_000_000  # where the system reports nothing
 MAX_LIMIT = 1 << 60  # cgroup v1 writes a number near 2^63 for no limit
@@ -29,6 +29,16 @@ def available_bytes(root: str | Path = "/") -> int:
     if now >= _last.expires:
         _last.n_bytes, _last.expires = _left(Path(root)), now + SECONDS_BETWEEN_READINGS
     return _last.n_bytes
+
+
+def machine_bytes(root: str | Path = "/") -> int:
+    """Memory of the machine, or the least limit of its cgroups: the same whatever runs there.
+
+    ``root`` is the folder that holds ``proc`` and ``sys``. 2 GB where the system reports nothing.
+    """
+    host = _table(Path(root) / "proc/meminfo").get("MemTotal:")
+    found = [*([] if host is None else [1024 * host]), *_cgroup_bytes(Path(root), _limits_of)]
+    return min(found, default=UNKNOWN)
 
 
 class _Reading:
@@ -57,7 +67,7 @@ def _host_bytes(root: Path) -> int | None:
         return None
 
 
-def _cgroup_bytes(root: Path) -> Iterator[int]:
+def _cgroup_bytes(root: Path, measure: Callable[[Path, int], Iterator[int]] | None = None) -> Iterator[int]:
     """What is left below each limit on the way from this process's cgroup up to the root."""
     for line in _text(root / "proc/self/cgroup").splitlines():
         number, _, rest = line.partition(":")
@@ -72,12 +82,19 @@ def _cgroup_bytes(root: Path) -> Iterator[int]:
         for folder in (group, *group.parents):  # in a container the path may be one that only the host has
             if folder == top.parent:
                 break
-            yield from _left_in(folder, version)
+            yield from (measure or _left_in)(folder, version)
+
+
+def _limits_of(folder: Path, version: int) -> Iterator[int]:
+    for name in CGROUP_FILES[version][0]:
+        limit = _number(folder / name)
+        if limit is not None and limit < MAX_LIMIT:
+            yield limit
 
 
 def _left_in(folder: Path, version: int) -> Iterator[int]:
-    limits, usage, given_back = CGROUP_FILES[version]
-    found = [limit for name in limits if (limit := _number(folder / name)) is not None and limit < MAX_LIMIT]
+    _, usage, given_back = CGROUP_FILES[version]
+    found = list(_limits_of(folder, version))
     if found:
         used = _number(folder / usage) or 0
         yield min(found) - max(0, used - _table(folder / "memory.stat").get(given_back, 0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -9,7 +10,7 @@ from typing import Any
 
 from sklearn.pipeline import Pipeline
 
-from ..data import available_bytes, check_flag, check_number
+from ..data import available_bytes, check_flag, check_number, machine_bytes
 from ..io.models import fingerprint
 from ..io.readers import BLOCK_ROWS, Source
 from ..methods.blocks import fits_blocks
@@ -25,7 +26,8 @@ from .stream import Digest, StreamTraining
 from .validation import check_decidable
 
 MIN_MEMORY_MB = 64
-DEFAULT_MEMORY_SHARE = 0.5  # of the memory available
+MACHINE_SHARE = 0.25  # of the machine's memory, by default: a resumed training has to have the same
+AVAILABLE_SHARE = 0.5  # of what is available, where that is less
 DEFAULT_CACHE_MEMORY_MB = 1024  # whatever the machine has: the cache is a parameter of the model in its file
 ROWS_MEMORY_SHARE = 0.4  # of memory_mb, for rows as read and as prepared
 
@@ -109,7 +111,8 @@ def train(
     seed : int, default=0
         Decides which rows are held out, and the model's own draws.
     memory_mb : float, optional
-        Approximate memory limit of the training, in MiB; by default half of what is available when it begins.
+        Approximate memory limit of the training, in MiB; by default a quarter of the machine's memory,
+        or less where less is available.
     sample : bool, default=False
         Train on a uniform sample of the rows if they do not all fit in memory, for any model.
     stream : bool, default=False
@@ -197,8 +200,15 @@ def train(
 
 
 def default_memory_mb() -> float:
-    """What a training may use if nothing is said, in MiB: half of the memory available now."""
-    return max(float(MIN_MEMORY_MB), available_bytes() * DEFAULT_MEMORY_SHARE // 2**20)
+    """What a training may use if nothing is said, in MiB: a quarter of the machine's memory.
+
+    Where half of what is available now is less, it is that, rounded down to a power of two: which rows are
+    sampled depends on it, and should not change with everything else that runs.
+    """
+    share, left = MACHINE_SHARE * machine_bytes(), AVAILABLE_SHARE * available_bytes()
+    if left < share:
+        share = 2.0 ** math.floor(math.log2(max(left, 1.0)))
+    return max(float(MIN_MEMORY_MB), share // 2**20)
 
 
 def _source(source: Any, target: str | None) -> Source:

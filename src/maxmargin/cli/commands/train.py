@@ -94,7 +94,7 @@ class ResourceOptions:
     memory: Annotated[
         int | None,
         Parameter(
-            help="MiB that training may use [half of what is available]; a larger file is read in passes."
+            help="MiB that training may use [a quarter of the machine's]; a larger file is read in passes."
         ),
     ] = None
     sample: Annotated[

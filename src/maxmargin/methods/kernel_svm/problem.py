@@ -13,7 +13,7 @@ gradient is g = y - f - R a. It is one of the problems of ``box_problem.py``, wh
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
