@@ -31,6 +31,7 @@ def user_kernel(X, Z):
         (lambda: make_pipeline(StandardScaler(), mm.LinearSVC(), memory="cache"), r"cache folder \(memory\)"),
     ],
 )
+@pytest.mark.filterwarnings("ignore:Persisting input arguments")  # by joblib, on a busy machine
 def test_functions_and_foreign_objects_are_refused(make, match, path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     model = make().fit(*data())
