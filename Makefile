@@ -38,7 +38,7 @@ stage = @mkdir -p $(LOGS); start=$$(date +%s); { $(2); } > $(LOGS)/$(1).log 2>&1
   printf '%-12s %4d s  %s\n' '$(1)' $$(($$(date +%s) - start)) "$$(grep . $(LOGS)/$(1).log | tail -n 1)"; \
   exit $$status
 
-.PHONY: help demo test docs wheel lint types cpp-test unit-test fuzz bench bench-hard bench-large bench-quick papers papers-quick sanitize soak clean
+.PHONY: help demo test docs wheel lint types cpp-test unit-test fuzz bench bench-hard bench-large bench-quick evidence papers papers-quick sanitize soak clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -105,6 +105,10 @@ bench-large: $(PEERS)  ## the whole of covtype, an hour or more; into the same p
 # Seconds instead of minutes: that every benchmark runs is checked by make test, how fast it is by make bench.
 bench-quick: $(STAMPS)/package
 	$(call stage,bench-quick,$(ALONE) $(VENV)/bin/python benchmarks/run.py --suite quick --output build/bench)
+
+# Nothing is measured here: python benchmarks/evidence --measure NAME does that, and writes the page.
+evidence: $(STAMPS)/package  ## numbers and pictures of README and site against their stored records; seconds
+	@$(VENV)/bin/python benchmarks/evidence
 
 # A paper's status is 1 where a number is not what its expected.toml says, 77 where its data are missing.
 papers: $(STAMPS)/package  ## reproduce the papers: benchmarks/papers/*/results, half an hour

@@ -87,19 +87,24 @@ def with_table(text, new):
     return f"{text[:start]}\n{new}\n{text[end:]}"
 
 
+def wanted():
+    """The README with the table of the stored records, or None where none are stored."""
+    new = table(json.loads(RECORDS.read_text())) if RECORDS.exists() else None
+    return new and with_table(README.read_text(encoding="utf-8"), new)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="write nothing")
     given = parser.parse_args()
-    new = table(json.loads(RECORDS.read_text())) if RECORDS.exists() else None
-    if new is None:
+    changed = wanted()
+    if changed is None:
         print("no records of the exact kernel SVM are stored; README.md stays as it is")
         return 0
-    text = README.read_text(encoding="utf-8")
-    changed = with_table(text, new)
     if given.check:
-        print("the speed table of README.md is that of the records" if changed == text else "it differs")
-        return int(changed != text)
+        same = changed == README.read_text(encoding="utf-8")
+        print("the speed table of README.md is that of the records" if same else "it differs")
+        return int(not same)
     README.write_text(changed, encoding="utf-8")
     return 0
 

@@ -126,7 +126,7 @@ def draw(panel, model, X, y, loss):
     return strength
 
 
-def main():
+def main(path=OUTPUT):
     """Fit every formulation, print a line for each, and draw."""
     X, y = points()
     figure, panels = plt.subplots(3, 4, figsize=(15.0, 11.6))
@@ -155,10 +155,10 @@ def main():
     ]
     figure.legend(handles=legend, loc="lower center", ncols=5, frameon=False, fontsize=10.5)
     figure.tight_layout(rect=(0.0, 0.04, 1.0, 1.0), h_pad=1.6)
-    OUTPUT.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(OUTPUT, dpi=110)
+    pathlib.Path(path).parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=110)
     plt.close(figure)
-    print(f"drawn: {OUTPUT}")
+    print(f"drawn: {path}")
 
 
 if __name__ == "__main__":
