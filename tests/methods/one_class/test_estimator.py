@@ -70,7 +70,7 @@ def test_nu_bounds_outliers_and_support_vectors(nu, weighted):
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_large_problems_are_certified(dtype):
-    X = cloud(5000).astype(dtype)
+    X = cloud(9000).astype(dtype)
     model = OneClassSVM(0.1, gamma=0.1, tol=1e-4, cache_mb=20.0).fit(X)
     primal, dual = one_class_bounds(model, RBF(0.1)(X.astype(np.float64)), np.ones(len(X)))
     assert model.status_ == "converged"

@@ -24,7 +24,9 @@ import numpy as np
 from ...kernels import KernelData
 from .intercept import optimal_intercept
 
-__all__ = ["BoxProblem"]
+__all__ = ["BLOCKS_PER_PROBLEM", "BoxProblem"]
+
+BLOCKS_PER_PROBLEM = 8  # the initial block size is an eighth of the samples
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,11 @@ class BoxProblem:
     bounded: bool = field(default=False, kw_only=True)
     sum_a: float = field(default=0.0, kw_only=True)
     unit: float = field(default=1.0, kw_only=True)
+
+    @property
+    def blocks(self) -> int:
+        """How many blocks of the initial size a large problem has."""
+        return BLOCKS_PER_PROBLEM
 
     @property
     def lower(self) -> np.ndarray:

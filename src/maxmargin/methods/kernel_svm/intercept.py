@@ -31,6 +31,8 @@ def optimal_intercept(
     """
     lower, upper = bounds
     over, under = upper > 0.0, lower < 0.0
+    if not (over | under).any():  # no loss depends on b
+        return 0.0
     if cost is None:
         at = np.concatenate([(r - kink)[over], (r + kink)[under]])
         jump = np.concatenate([upper[over], -lower[under]])

@@ -20,9 +20,9 @@ import numpy as np
 
 from ...kernels import KernelData
 from ...solving import FLOAT_EPS, NOT_ROUNDING, SolverResult, Status, is_indefinite, most_important
-from .box_problem import BoxProblem
+from .box_problem import BLOCKS_PER_PROBLEM, BoxProblem
 
-__all__ = ["BoxProblem", "SvmProblem", "balanced", "best_finite_point", "refuted_by"]
+__all__ = ["BLOCKS_PER_PROBLEM", "BoxProblem", "SvmProblem", "balanced", "best_finite_point", "refuted_by"]
 
 
 @dataclass(frozen=True)

@@ -19,14 +19,13 @@ from ...solving import Certificate, State, Stop
 from .packed_block import ActiveSamples, PackedBlock, worth_packing
 from .pairs import PairLimits
 from .polish import polish
-from .problem import BoxProblem, balanced
+from .problem import BLOCKS_PER_PROBLEM, BoxProblem, balanced
 from .row_cache import RowCache, SettledSamples, unmoved
 from .small_sets import GAP_BEFORE_POLISH, MAX_STEPS_BEFORE_POLISH, SmallSets, stands_still
 
 N_INITIAL_ROWS = 4096  # size of the initial subset of problems more than 1.5 times as large
 GROWTH, FAST_GROWTH = 2, 4  # factors by which the subset grows
 MAX_SUPPORT_SHARE_TO_GROW_FAST = 0.3
-BLOCKS_PER_PROBLEM = 8  # the initial block size is an eighth of the samples
 MIN_BLOCK_SIZE, MAX_BLOCK_SIZE = 128, 4096
 MAX_FREE_SHARE = 0.7  # share of a block that free samples may fill
 MAX_SMALL_SAMPLES = 2048  # a problem up to this size is small: it is never shrunk
@@ -136,7 +135,7 @@ class WorkingSets:
         n, itemsize = len(problem.y), np.dtype(problem.kernel.dtype).itemsize
         within = int(np.sqrt(cache_bytes / 4 / itemsize))  # a block's matrix takes a quarter of the memory
         self.largest_block = max(2, min(MAX_BLOCK_SIZE, n, within))
-        self.block_size = min(self.largest_block, max(MIN_BLOCK_SIZE, n // BLOCKS_PER_PROBLEM))
+        self.block_size = min(self.largest_block, max(MIN_BLOCK_SIZE, n // problem.blocks))
         n_block = self.largest_block**2
         if memory is None or len(memory) < n_block:
             memory = lazy_array(n_block, problem.kernel.dtype)

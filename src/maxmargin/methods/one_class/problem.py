@@ -22,6 +22,7 @@ from ..kernel_svm import BoxProblem
 __all__ = ["OneClassProblem", "first_point", "one_class_problem"]
 
 N_ROWS_FOR_UNIT = 256
+BLOCKS_OF_ONE_CLASS = 40
 NEGLIGIBLE = 1e-9  # of the largest objective
 LARGEST_EXPONENT = 200
 
@@ -29,6 +30,11 @@ LARGEST_EXPONENT = 200
 @dataclass(frozen=True)
 class OneClassProblem(BoxProblem):
     """Kernel values and bounds."""
+
+    @property
+    def blocks(self) -> int:
+        """Few rows change: most of those that ever have a coefficient are at their bounds from the start."""
+        return BLOCKS_OF_ONE_CLASS
 
     @cached_property
     def lower(self) -> np.ndarray:
