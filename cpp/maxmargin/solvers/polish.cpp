@@ -100,7 +100,7 @@ class Face {
         for (std::size_t i = 0; i < n_; ++i)
             if (free_[i]) moving_.push_back(std::int64_t(i));
         const std::size_t m = moving_.size();
-        if (m < 2) return release(level()) ? Step::optimal : Step::further;
+        if (m < 2) return release(level_of_few()) ? Step::optimal : Step::further;
         need(moving_);
         if (!find_direction()) return Step::flat;
         const auto [step, wall] = room();
@@ -158,6 +158,12 @@ class Face {
             if (until < first.first) first = {std::max(0.0, until), k};
         }
         return first;
+    }
+
+    // The slope of the one free sample: next to a kink, another level may free a sample that cannot move.
+    double level_of_few() const {
+        if (s_.kink == 0.0 || moving_.empty()) return level();
+        return g_[std::size_t(moving_[0])] - shift_[std::size_t(moving_[0])];
     }
 
     // The midpoint between the slopes of the samples that may grow and of those that may fall.

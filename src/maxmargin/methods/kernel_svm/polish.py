@@ -94,7 +94,8 @@ class Face:
         """Move to the optimum of the face or to its boundary; True at the optimum of the problem."""
         moving = np.flatnonzero(self.free)
         if len(moving) < 2:
-            return self._release(self._level())
+            one = self.problem.kink > 0.0 and len(moving) == 1  # another level may free one that cannot move
+            return self._release(float(self._slope(moving)[0]) if one else self._level())
         self._need(moving)
         direction, level = self._direction(moving, self._slope(moving))
         if level is None and self._slide(moving):
