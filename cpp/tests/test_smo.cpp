@@ -48,6 +48,31 @@ void test_a_block_is_optimal(std::size_t n, double C, double ridge) {
     CHECK(end.steps < 100'000);
 }
 
+// With a kink: no pair is left whose slopes differ, and the gradient belongs to the coefficients.
+template <class T>
+void test_a_block_with_a_kink_is_optimal(std::size_t n, double C, double kink) {
+    const std::vector<T> K = kernel<T>(n, 0.0);
+    std::vector<double> a(n), g(n), lower(n, -C), upper(n, C);
+    for (std::size_t i = 0; i < n; ++i) g[i] = 2.0 * point(3 * i);
+    const SmoBlock<T> block{K.data(), n, a.data(), g.data(), lower.data(), upper.data(), kink};
+    const SmoEnd end = smo_block<T>(block, 1e-4, 100'000, [] {});
+    double sum = 0.0, most = -1e300, least = 1e300;
+    std::size_t n_zero = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        double f = 0.0;
+        for (std::size_t j = 0; j < n; ++j) f += a[j] * double(K[i * n + j]);
+        CHECK(std::abs(g[i] - (2.0 * point(3 * i) - f)) <= 1e-9);
+        CHECK(lower[i] <= a[i] && a[i] <= upper[i]);
+        CHECK(block.is_free(i) == (std::abs(a[i]) < C && a[i] != 0.0));
+        sum += a[i], n_zero += a[i] == 0.0;
+        if (a[i] < upper[i]) most = std::max(most, g[i] + (a[i] < 0.0 ? kink : -kink));
+        if (a[i] > lower[i]) least = std::min(least, g[i] + (a[i] > 0.0 ? -kink : kink));
+    }
+    CHECK(std::abs(sum) <= 1e-11 * C * double(n));
+    CHECK(end.stalled || most - least <= 1e-4 * (1.0 + 1e-6));
+    CHECK(kink < 2.0 || n_zero == n);  // no two targets differ by more than twice the kink
+}
+
 // The first pair: the largest g, wherever it is, and the partner that gains most.
 template <class T>
 void test_the_first_pair(std::size_t n, std::size_t up, std::size_t down) {
@@ -97,6 +122,8 @@ void test_all() {
         for (const double C : {0.01, 1.0, 50.0}) {
             test_a_block_is_optimal<T>(n, C, 0.0);
             test_a_block_is_optimal<T>(n, C, 0.5);
+            test_a_block_with_a_kink_is_optimal<T>(n, C, 0.1);
+            test_a_block_with_a_kink_is_optimal<T>(n, C, 2.0);
         }
         for (std::size_t up = 0; up < n; ++up)
             if (n > 1)
