@@ -18,7 +18,7 @@ def measure():
     found = {s: np.mean([noisy_labels.accuracies(k, s) for k in range(N_SPLITS)], axis=0) for s in SHARES}
     columns = ["labels flipped", *(f"{100 * share:.0f} %" for share in SHARES)]
     lines = [
-        [CALLS.get(name, f"`{name}`"), *(f"{found[share][i]:.1f}" for share in SHARES)]
+        [CALLS.get(name, f"`{name}`"), *(f"{100 * found[share][i]:.1f}" for share in SHARES)]
         for i, name in enumerate(noisy_labels.MODELS)
     ]
     return columns, lines
