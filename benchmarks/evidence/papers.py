@@ -40,6 +40,11 @@ def margins(cells):
     return found
 
 
+def signed(value):
+    """A number with its sign: a minus that no line ends with."""
+    return f"{value:+.1f}".replace("-", "\u2212")
+
+
 def place(where):
     """The set that a margin is of, from the key: "(1) Adult" or "Glass, kernel"."""
     name = where.partition(") ")[2] or where
@@ -66,7 +71,7 @@ def claim_lines(paper):
     tables = numbers(paper)
     for name in CLAIM_TABLES:
         for claim, cells in margins(tables.get(name, {})).items():
-            said = ", ".join(f"{place(where)} {cell['ours']:+.1f}".strip() for where, cell in cells.items())
+            said = ", ".join(f"{place(where)} {signed(cell['ours'])}".strip() for where, cell in cells.items())
             yield [claim, source_number(cells), said, verdict([c["ours"] >= 0.0 for c in cells.values()])]
 
 
