@@ -9,8 +9,9 @@ if TYPE_CHECKING:
     from .clients import connected, fit_on_cluster, shared
     from .files import of_files
     from .passes import DaskPasses
+    from .results import result_of
 
-__all__ = ["DaskPasses", "connected", "fit_on_cluster", "of_files", "shared", "with_dask"]
+__all__ = ["DaskPasses", "connected", "fit_on_cluster", "of_files", "result_of", "shared", "with_dask"]
 
 __getattr__ = with_dask(
     lazy(
@@ -19,6 +20,7 @@ __getattr__ = with_dask(
             "clients": ["connected", "fit_on_cluster", "shared"],
             "files": ["of_files"],
             "passes": ["DaskPasses"],
+            "results": ["result_of"],
         },
     )
 )

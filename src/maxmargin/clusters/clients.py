@@ -9,12 +9,15 @@ from typing import Any
 import numpy as np
 from dask.delayed import delayed
 from distributed import Client, LocalCluster
+from tornado.ioloop import PeriodicCallback
 
 from ..checkpoints import fit_record
 from ..methods.blocks import block_deadline, fit_in_passes
 from .passes import DaskPasses
 
 __all__ = ["connected", "fit_on_cluster", "shared"]
+
+SECONDS_BETWEEN_REPAIRS = 1.0
 
 
 @contextmanager
@@ -30,8 +33,29 @@ def connected(address: str | None, n_workers: int | None = None) -> Iterator[Cli
         return
     options: dict[str, Any] = {"threads_per_worker": 1, "host": "127.0.0.1"}
     options["dashboard_address"] = "127.0.0.1:0"  # any free port, for this machine alone
-    with LocalCluster(n_workers=n_workers, silence_logs=50, **options) as cluster, Client(cluster) as client:
+    with (
+        LocalCluster(n_workers=n_workers, silence_logs=50, **options) as cluster,
+        kept_at_size(cluster),
+        Client(cluster) as client,
+    ):
         yield client
+
+
+@contextmanager
+def kept_at_size(cluster: LocalCluster) -> Iterator[None]:
+    """Start workers in place of those that the cluster gives up.
+
+    Dask looks at a worker that was lost once, 15 seconds later (``distributed.deploy.lost-worker-timeout``).
+    If the worker has died again by then and is being restarted, Dask closes its nanny and starts no other
+    one, so a cluster can lose all its workers to a few deaths. ``scale`` starts those that are missing.
+    """
+    n_workers = len(cluster.worker_spec)
+    keeper = PeriodicCallback(lambda: cluster.scale(n_workers), 1000 * SECONDS_BETWEEN_REPAIRS)
+    cluster.loop.add_callback(keeper.start)
+    try:
+        yield
+    finally:
+        cluster.loop.add_callback(keeper.stop)
 
 
 def shared(value: Any) -> Any:

@@ -10,7 +10,7 @@ from dask.delayed import delayed
 from distributed import Client, default_client
 from sklearn.utils.metaestimators import available_if
 
-from ..clusters import fit_on_cluster
+from ..clusters import fit_on_cluster, result_of
 from ..methods.budget import SparseKernelClassifier
 from ..methods.linear import LinearSVC
 from .blocks import blocks_of, is_collection, row_parts
@@ -95,7 +95,7 @@ class FitsCollections:
         model = delayed(self.to_local(), pure=False)
         parts = [delayed(_counted, pure=False)(model, block) for block in blocks_of(X, y, sample_weight)]
         client = self.client or default_client()
-        right, total = np.sum(client.gather(client.compute(parts)), axis=0)
+        right, total = result_of(client, client.compute(delayed(_summed, pure=False)(parts)))
         return float(right / total)
 
     def _lazily(self: Any, method: str, X: Any, shape: tuple[int, ...], dtype: Any) -> Any:
@@ -210,6 +210,10 @@ class DaskLinearSVC(FitsCollections, LinearSVC):
 
 def _answers(method: str, model: Any, X: Any) -> np.ndarray:
     return np.asarray(getattr(model, method)(X))
+
+
+def _summed(parts: list[np.ndarray]) -> np.ndarray:
+    return np.asarray(np.sum(parts, axis=0))
 
 
 def _counted(model: Any, block: Any) -> np.ndarray:
