@@ -3,7 +3,9 @@
     python tests/soak/killed_workers.py [--kills 200]
 
 Each fit loses up to three workers at random moments. A fit that ends in an error that names a block, because
-three deaths in a row met it, is counted and is not a failure; another model is.
+three deaths in a row met it, is counted and is not a failure. Another model is one, and so is a fit that is
+left without workers: the cluster is that of ``maxmargin train --workers``, which replaces workers that Dask
+gives up.
 """
 
 import argparse
@@ -16,8 +18,8 @@ import time
 import dask
 import dask.array as da
 import numpy as np
-from distributed import Client, LocalCluster
 
+from maxmargin.clusters import connected
 from maxmargin.dask import DaskLinearSVC, DaskSparseKernelClassifier
 
 KILLS_PER_FIT = 3
@@ -34,7 +36,7 @@ def killer(cluster, draw, stop, killed):
     for _ in range(KILLS_PER_FIT):
         if stop.wait(draw.uniform(0.1, 1.5)):
             return
-        alive = [worker.pid for worker in cluster.workers.values() if getattr(worker, "pid", None)]
+        alive = [worker.pid for worker in list(cluster.workers.values()) if getattr(worker, "pid", None)]
         if alive:
             try:
                 os.kill(draw.choice(alive), signal.SIGKILL)
@@ -60,14 +62,13 @@ def main():
     parser.add_argument("--kills", type=int, default=200)
     wanted, killed, named, n_fits = parser.parse_args().kills, [], 0, 0
     draw, (X, y) = random.Random(0), rows()
-    options = {"threads_per_worker": 1, "dashboard_address": None, "host": "127.0.0.1", "silence_logs": 50}
     dask.config.set({"distributed.scheduler.allowed-failures": 10})
-    with LocalCluster(n_workers=2, **options) as cluster, Client(cluster) as client:
+    with connected(None, 2) as client:
         there = da.from_array(X, chunks=(4000, -1)), da.from_array(y, chunks=4000)
         right = [bits(model_of(k).fit(*there, sample_rows=2000)) for k in range(2)]
         while len(killed) < wanted:
             stop = threading.Event()
-            thread = threading.Thread(target=killer, args=(cluster, draw, stop, killed))
+            thread = threading.Thread(target=killer, args=(client.cluster, draw, stop, killed))
             thread.start()
             try:
                 found = bits(model_of(n_fits).fit(*there, sample_rows=2000))
