@@ -112,3 +112,14 @@ def test_workers_that_their_cluster_gives_up_are_started_again(tmp_path):
         first = client.cluster.workers[0]
         assert passes_over_one_block(client).run(dies_once(sign), None) == 30.0
         assert client.cluster.workers[0] is not first
+
+
+def test_a_worker_whose_start_failed_is_started_again():
+    with (
+        dask.config.set({"distributed.deploy.lost-worker-timeout": "10h"}),  # Dask itself drops none
+        connected(None, 1) as client,
+    ):
+        first = client.cluster.workers[0]
+        client.cluster.sync(first.close)
+        assert passes_over_one_block(client).run(total(), None) == 30.0
+        assert client.cluster.workers[0] is not first

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from dask.delayed import delayed
 from distributed import Client, LocalCluster
+from distributed.core import Status
 from tornado.ioloop import PeriodicCallback
 
 from ..checkpoints import fit_record
@@ -46,11 +47,19 @@ def kept_at_size(cluster: LocalCluster) -> Iterator[None]:
     """Start workers in place of those that the cluster gives up.
 
     Dask looks at a worker that was lost once, 15 seconds later (``distributed.deploy.lost-worker-timeout``).
-    If the worker has died again by then and is being restarted, Dask closes its nanny and starts no other
-    one, so a cluster can lose all its workers to a few deaths. ``scale`` starts those that are missing.
+    If it is being restarted just then, because that is slow or it has died again, Dask closes its nanny and
+    starts no other one. Nor does Dask replace a nanny whose worker died before it had registered. So a few
+    deaths can leave a cluster without workers. ``scale`` starts those that ``cluster.workers`` lacks.
     """
     n_workers = len(cluster.worker_spec)
-    keeper = PeriodicCallback(lambda: cluster.scale(n_workers), 1000 * SECONDS_BETWEEN_REPAIRS)
+
+    def repair() -> None:
+        for name, worker in list(cluster.workers.items()):
+            if worker.status in (Status.closed, Status.failed):
+                cluster.workers.pop(name, None)
+        cluster.scale(n_workers)
+
+    keeper = PeriodicCallback(repair, 1000 * SECONDS_BETWEEN_REPAIRS)
     cluster.loop.add_callback(keeper.start)
     try:
         yield
