@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, reject
 from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
-from support.certificate_cases import ALPHAS, CERTIFIED, FOUND, KERNELS, cases
-from support.certificate_referee import Data
+from support.certificate_cases import ALPHAS, CERTIFIED, FOUND, KERNELS, Case, cases
+from support.certificate_referee import Data, dense
 from support.properties import examples
 from support.regression_problems import loss_values, median
 
@@ -71,6 +71,15 @@ def objective_of_outputs(model, X, y, weight):
     return found
 
 
+def rounding_of_outputs(model, X):
+    """What the last digits of kernel values, in the precision of the rows, can do to an output."""
+    Z, a = dense(model.support_vectors_).astype(np.float64), np.abs(model.dual_coef_)
+    if not len(Z):
+        return 0.0
+    size = np.abs(model.kernel_(dense(X).astype(np.float64), Z)).max()
+    return float(np.finfo(X.dtype).eps * a.sum(axis=0).max() * size)
+
+
 def check_against_zeros(model, X, y, weight):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -92,7 +101,8 @@ def check_against_zeros(model, X, y, weight):
     objective = model.objective_ if certified else objective_of_outputs(model, X, y, weight)
     slack = max(model.tol, 1e-7) if certified else ROUNDING[X.dtype]
     at_zeros = objective_at_zeros(model, X, y, weight)
-    assert objective <= at_zeros * (1.0 + slack)
+    noise = 0.0 if certified else rounding_of_outputs(model, X)  # the losses have slopes of about 1 there
+    assert objective <= at_zeros * (1.0 + slack) + noise
     return None
 
 
@@ -108,6 +118,12 @@ def test_no_fit_is_worse_than_zero_coefficients(name, data):
 @pytest.mark.parametrize(("name", "parameters", "case"), FOUND)
 def test_fits_whose_certificates_were_false_are_not_worse_than_zero_coefficients(name, parameters, case):
     check_against_zeros(getattr(maxmargin, name)(random_state=0, **parameters), *case.data())
+
+
+def test_a_fit_whose_outputs_are_rounding_may_be_off_by_it():
+    """Its outputs on its own rows add up to less while it is fitted."""
+    case = Case(71, 6, 3, 2, 100.0, 1e7, "float32", "sparse", 1.0, True)
+    check_against_zeros(maxmargin.KernelPegasos(alpha=1e-7, kernel="laplacian", random_state=0), *case.data())
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
