@@ -35,6 +35,16 @@ def test_weights_are_those_of_scikit_learn():
     )
 
 
+def test_words_of_short_values_count_too():
+    notes = [f"the parcel came late on day {k}" for k in range(60)]
+    notes += [f"refund {k}" for k in range(20)] + [f"broken {k}" for k in range(20)]
+    found = prepared(notes)
+    peer = TfidfVectorizer(token_pattern=r"\w+", sublinear_tf=True, min_df=2)
+    want = peer.fit_transform(notes).toarray()
+    assert found.plans_[0].words == tuple(peer.get_feature_names_out())
+    np.testing.assert_allclose(found.transform({"note": np.array(notes)}), want, rtol=1e-12, atol=1e-15)
+
+
 def test_the_limit_keeps_the_words_of_most_rows():
     found, whole = prepared(NOTES, max_text_words=4), prepared(NOTES)
     n_rows = {word: sum(word in set(words_of_text(note)) for note in NOTES) for word in whole.plans_[0].words}
@@ -57,6 +67,12 @@ def test_codes_and_names_are_not_text(values):
 def test_few_distinct_texts_stay_categories():
     found = prepared(["not at all good", "as good as it gets", "so so, not sure"] * 20)
     assert found.get_feature_names_out().tolist()[0] == "note=as good as it gets"
+
+
+def test_repeated_values_beyond_the_counted_ones_are_not_different(monkeypatch):
+    monkeypatch.setattr("maxmargin.table.statistics.MAX_COUNTED_CATEGORIES", 10)
+    values = [f"as good as number {k}" for k in range(20)] * 10
+    assert not isinstance(prepared(values).plans_[0], TextPlan)
 
 
 def test_roles_decide_otherwise():

@@ -87,8 +87,8 @@ class RunningWords:
     @property
     def are_texts(self) -> bool:
         """Whether the values are free text."""
-        n_different = len(self.counts) + self.n_uncounted
-        return self.texts is not None and self.texts.are_texts(self.n_present, n_different)
+        n_counted = self.n_present - self.n_uncounted
+        return self.texts is not None and self.texts.are_texts(n_counted, len(self.counts))
 
 
 class RunningTable:

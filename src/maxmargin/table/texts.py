@@ -53,31 +53,35 @@ def looks_like_text(value: str) -> bool:
 class RunningTexts:
     """In how many rows each word of a column occurs, in the order in which words are met.
 
-    Only values that look like text are counted, unless ``every`` is: whether one is depends on nothing else,
-    so the counts do not depend on how the rows are cut into blocks.
+    Words are counted in every value, as every value is transformed; whether a value looks like text decides
+    only whether the column is one of text.
     """
 
     def __init__(self, every: bool = False) -> None:
         self.every = every
         self.n_rows: Counter[str] = Counter()  # of each word
-        self.n_texts = 0  # rows that look like text
+        self.n_values = 0  # rows
+        self.n_texts = 0  # of them, those that look like text
         self.n_words = 0  # different words of a text, summed over the rows
 
     def add(self, value: str, n_rows: int) -> None:
         """A value that occurs in some rows."""
-        if not (self.every or looks_like_text(value)):
-            return
-        self.n_texts += n_rows
+        self.n_values += n_rows
+        if self.every or looks_like_text(value):
+            self.n_texts += n_rows
         for word in dict.fromkeys(words_of_text(value)):
             if word in self.n_rows or len(self.n_rows) < MAX_COUNTED_WORDS:
                 self.n_rows[word] += n_rows
                 self.n_words += n_rows
 
-    def are_texts(self, n_present: int, n_different: int) -> bool:
-        """Whether the values are free text: mostly several words, and mostly different."""
+    def are_texts(self, n_counted: int, n_different: int) -> bool:
+        """Whether the values are free text: mostly several words, and mostly different.
+
+        ``n_different`` values occur in ``n_counted`` rows; both leave out values beyond the counted ones.
+        """
         return self.every or (
-            self.n_texts >= MIN_SHARE_OF_TEXTS * n_present
-            and n_different > MIN_SHARE_OF_DIFFERENT * n_present
+            self.n_texts >= MIN_SHARE_OF_TEXTS * self.n_values
+            and n_different > MIN_SHARE_OF_DIFFERENT * n_counted
             and any(n >= MIN_ROWS_OF_A_WORD for n in self.n_rows.values())
         )
 
@@ -155,6 +159,6 @@ def plan_texts(texts: RunningTexts, n_missing: int, limit: int) -> TextPlan:
     """The plan of a column of texts: words of at least two rows, the most frequent, of equals by name."""
     frequent = [word for word, n in texts.n_rows.items() if n >= MIN_ROWS_OF_A_WORD]
     kept = sorted(sorted(frequent, key=lambda word: (-texts.n_rows[word], word))[:limit])
-    idf = tuple(math.log((1 + texts.n_texts) / (1 + texts.n_rows[word])) + 1.0 for word in kept)
-    n_words = sum(texts.n_rows[word] for word in kept) / max(1, texts.n_texts)
+    idf = tuple(math.log((1 + texts.n_values) / (1 + texts.n_rows[word])) + 1.0 for word in kept)
+    n_words = sum(texts.n_rows[word] for word in kept) / max(1, texts.n_values)
     return TextPlan(tuple(kept), idf, n_words, n_missing > 0)
