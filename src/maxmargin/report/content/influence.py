@@ -10,8 +10,10 @@ import numpy as np
 
 from ..._native import is_sparse
 from ...table import DatePlan, NumberPlan, TablePreparation, TextPlan, WordsPlan
+from ...table.written_dates import PARTS
 from .description import fitted_inside
 
+DAYS, HOUR = PARTS.index("days"), PARTS.index("hour")
 MAX_SHOWN = 20
 MAX_WORDS_OF_A_TEXT = 12
 
@@ -169,11 +171,11 @@ def _date(plan: DatePlan, part: np.ndarray) -> str | None:
     """The day, where days are kept; otherwise the numbers that are."""
     if plan.missing and part[-1] > 0.5:
         return None
-    kept = [number for number in plan.parts if number.kept]
-    numbers = [float(z) * number.scale + number.mean for z, number in zip(part.tolist(), kept)]
-    if plan.parts[-1].kept:
-        return str(plan.day(numbers[-1]))
-    return ", ".join(f"{number:.4g}" for number in numbers)
+    kept = iter(part.tolist())
+    numbers = [next(kept) * number.scale + number.mean if number.kept else number.mean for number in plan.parts]
+    if plan.parts[DAYS].kept:  # less the row's own hour, or it would be the next day from noon on
+        return str(plan.day(numbers[DAYS] - numbers[HOUR] / 24.0))
+    return ", ".join(f"{number:.4g}" for number, its in zip(numbers, plan.parts) if its.kept)
 
 
 def _text(plan: TextPlan, part: np.ndarray) -> str | None:
