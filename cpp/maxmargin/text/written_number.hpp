@@ -24,7 +24,8 @@ inline std::size_t n_digits(std::string_view text) {
 }
 
 // The whole text as one number with this decimal sign: "1.234.567,5" with a comma. Groups, if there are any,
-// all have three digits but for the first, which may have fewer, and one separator. `plain` is scratch.
+// all have three digits but for the first, which may have fewer and does not begin with 0 (0.123 is not a
+// number with a decimal comma), and one separator. `plain` is scratch.
 inline ParsedNumber written_number(std::string_view text, char decimal, std::string& plain) {
     const ParsedNumber none{is_infinity(text) ? NumberIs::not_finite : NumberIs::not_a_number, 0.0,
                             text.data()};
@@ -35,10 +36,11 @@ inline ParsedNumber written_number(std::string_view text, char decimal, std::str
         rest.remove_prefix(1);
     }
     const std::size_t first = n_digits(rest);
+    const bool begins_with_0 = first > 0 && rest[0] == '0';
     plain += rest.substr(0, first);
     rest.remove_prefix(first);
     if (const std::string_view sign = group_separator(rest, decimal); !sign.empty()) {
-        if (first < 1 || first > 3) return none;
+        if (first < 1 || first > 3 || begins_with_0) return none;
         while (!sign.empty() && rest.substr(0, sign.size()) == sign) {
             rest.remove_prefix(sign.size());
             if (n_digits(rest) != 3) return none;
