@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maxmargin.table import DatePlan, TablePreparation, numeric, warn_of_odd_columns
+from maxmargin.table import DatePlan, TablePreparation, WordsPlan, numeric, warn_of_odd_columns
 from maxmargin.table.preparation import TableWarning
 from maxmargin.table.written_dates import PARTS, date_values
 
@@ -36,7 +36,7 @@ def prepared(values: list, name: str = "day") -> TablePreparation:
 
 
 @pytest.mark.parametrize("form", FORMS)
-@given(day=st.dates(datetime.date(1000, 1, 1), datetime.date(2999, 12, 31)))
+@given(day=st.dates(datetime.date(1500, 1, 1), datetime.date(2200, 12, 31)))
 def test_every_form_is_the_date_that_it_writes(form, day):
     year, month, weekday, hour, days = date_values([day.strftime(form)], day_first=False)[0]
     assert (year, month, weekday, hour) == (day.year, day.month, day.weekday(), 0.0)
@@ -59,11 +59,49 @@ def test_times_with_zones_agree_with_the_standard_library(when, hours):
 @pytest.mark.parametrize(
     "text",
     ["", "red", "2020-13-01", "2020-02-30", "30/02/2020x", "1.2.10", "12:30", "2020", "1583020800", "2020-1",
-     "0000-00-00", "2020-01-01 25:00", "2020-01-01 13:00 PM", "2020-01-01" + " " * 60],
+     "0000-00-00", "5 Marlborough 2015", "Decoder 12 2020", "3-7-4821", "1499-12-31", "9999-12-31", "2020-01-01 25:00", "2020-01-01 13:00 PM", "2020-01-01" + " " * 60],
 )  # fmt: skip
 def test_other_texts_are_not_dates(text):
     assert np.isnan(date_values([text], True)).all()
     assert np.isnan(date_values([text], False)).all()
+
+
+@pytest.mark.parametrize("weekday", ["Sun, ", "Sunday, ", "sun "])
+def test_a_weekday_may_come_first(weekday):
+    found = date_values([f"{weekday}05 Jan 2020 10:00:00 GMT"], False)
+    assert found[0].tolist()[:4] == [2020, 1, 6, 10]
+
+
+def test_seasons_and_part_numbers_are_categories():
+    seasons = [f"{year}-{(year + 1) % 100:02}" for year in range(2001, 2012)] * 3
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warn_of_odd_columns(prepared(seasons))
+    assert isinstance(prepared(seasons).plans_[0], WordsPlan)
+    assert isinstance(prepared([*seasons, "2001-07"]).plans_[0], DatePlan)
+    parts = [f"{1 + k % 12}-{1 + k % 9}-{2300 + 37 * k}" for k in range(40)]
+    assert not isinstance(prepared(parts * 2).plans_[0], DatePlan)
+
+
+def test_dates_of_the_end_of_time_are_missing_and_told():
+    days = [day.isoformat() for day in DAYS]
+    found, same = prepared([*days, "9999-12-31", "9999-12-31"]), prepared([*days, None, None])
+    assert found.plans_ == same.plans_
+    table = {"day": np.array(["9999-12-31", days[0]], dtype=object)}
+    assert found.transform_noting(table)[0][0].tolist() == [0.0] * (found.plans_[0].width - 1) + [1.0]
+    with pytest.warns(TableWarning, match="after the year 2200 in 2 row.*'9999-12-31'.*count as missing"):
+        warn_of_odd_columns(found)
+    assert not isinstance(prepared(["9999-12-31", "9998-12-31"] * 20).plans_[0], DatePlan)
+
+
+def test_the_century_of_two_digits_is_told():
+    with pytest.warns(TableWarning, match="two digits of the year: '14/7/56'.*read as of 2056"):
+        warn_of_odd_columns(prepared(["14/7/56", "15/8/69"]))
+
+
+def test_equal_dates_are_constant():
+    found = TablePreparation().fit({"day": np.array(["2020-02-01", "1.2.2020"] * 5), "x": np.arange(10.0)})
+    assert found.dropped_ == {"day": "constant"}
 
 
 def test_a_date_becomes_year_month_weekday_and_days():

@@ -58,10 +58,19 @@ def test_the_limit_keeps_the_words_of_most_rows():
         [f"John Smith{k}" for k in range(50)],  # names
         [f"{k} {k + 1} {k + 2}" for k in range(50)],  # lists of numbers
         [f"word{k} other{k} third{k}" for k in range(50)],  # no word twice
+        [f"{k} of 52" for k in range(50)],
+        [f"{k}.5 deg C" for k in range(50)],
+        [f"{k} h {k + 3} min" for k in range(50)],
+        [f"0.{k} N, 0.{k + 1} E" for k in range(50)],
     ],
 )
 def test_codes_and_names_are_not_text(values):
     assert prepared(values).dropped_ == {"note": "every word different"}
+
+
+@pytest.mark.parametrize("note", ["мир и хлеб рядом", "यह मेरी किताब है", "l'été est là", "(not) all-good, really"])
+def test_words_of_any_letters_are_text(note):
+    assert isinstance(prepared([f"{note} {k}" for k in range(50)]).plans_[0], TextPlan)
 
 
 def test_few_distinct_texts_stay_categories():

@@ -11,13 +11,16 @@ import numpy as np
 
 from ..io.readers import Words
 from .numeric import NumberPlan, RunningMoments, plan_numbers
-from .written_dates import EPOCH, PARTS, date_values
+from .written_dates import EPOCH, MAX_FAR_DATES, PARTS, are_seasons, date_values, is_far
 
 DAYS = PARTS.index("days")
 
 
 class RunningDates:
-    """The parts of the dates of a column, in each order of day and month that all of its values allow."""
+    """The parts of the dates of a column, in each order of day and month that all of its values allow.
+
+    A few values beyond the last year, such as 9999-12-31, stand for a missing date.
+    """
 
     def __init__(self) -> None:
         self.moments: dict[bool, RunningMoments] = {
@@ -25,26 +28,35 @@ class RunningDates:
             True: RunningMoments(len(PARTS)),
         }
         self.differ = False  # whether the two orders are different dates in any row so far
+        self.seasons = True  # whether all values so far are such as 2001-02
+        self.far: set[str] = set()
+        self.n_far = 0  # rows
+        self.n_dates = 0
 
     def add(self, words: Words, used: np.ndarray) -> None:
         """More rows; ``used`` are the codes that occur."""
         if not self.moments or not len(used):
             return
         texts = [words.values[k] for k in used.tolist()]
-        if len(texts) > 1 and not any(
-            not np.isnan(date_values(texts[:1], order)).any() for order in self.moments
-        ):
+        if len(texts) > 1 and not any(self._read(texts[:1], order)[1] for order in self.moments):
             self.moments.clear()  # the first value is enough for most columns of words
             return
-        parts = {order: date_values(texts, order) for order in self.moments}
-        for order, found in parts.items():
-            if np.isnan(found).any():
-                del self.moments[order]
+        read = {order: self._read(texts, order) for order in self.moments}
+        self.moments = {order: moments for order, moments in self.moments.items() if read[order][1]}
         if not self.moments:
             return
+        parts = {order: read[order][0] for order in self.moments}
+        beyond = np.isnan(next(iter(parts.values()))[:, DAYS])
+        self.far.update(texts[k] for k in np.flatnonzero(beyond).tolist())
+        if len(self.far) > MAX_FAR_DATES:
+            self.moments.clear()
+            return
+        self.seasons = self.seasons and are_seasons(texts)
         rows = np.searchsorted(used, words.codes[words.codes >= 0])
+        self.n_far += int(beyond[rows].sum())
+        self.n_dates += int((~beyond[rows]).sum())
         if len(self.moments) == 2 and not self.differ:
-            if np.array_equal(parts[False], parts[True]):
+            if np.array_equal(parts[False], parts[True], equal_nan=True):
                 self.moments[False].add(parts[False][rows])
                 self.moments[True] = self.moments[False]
                 return
@@ -53,15 +65,21 @@ class RunningDates:
         for order, moments in self.moments.items():
             moments.add(parts[order][rows])
 
+    def _read(self, texts: list[str], day_first: bool) -> tuple[np.ndarray, bool]:
+        """The parts of these dates, and whether all are dates or beyond the last year."""
+        parts = date_values(texts, day_first)
+        odd = np.flatnonzero(np.isnan(parts[:, DAYS])).tolist()
+        return parts, all(is_far(texts[k], day_first) for k in odd)
+
     @property
     def day_first(self) -> bool | None:
         """The order of day and month; None where not all values are dates."""
-        return None if not self.moments else False not in self.moments
+        return None if not self.moments or self.seasons or not self.n_dates else False not in self.moments
 
     @property
     def is_ambiguous(self) -> bool:
         """Whether both orders are possible and differ."""
-        return len(self.moments) == 2 and self.differ
+        return self.day_first is not None and len(self.moments) == 2 and self.differ
 
 
 @dataclass(frozen=True)
@@ -142,4 +160,4 @@ def plan_dates(dates: RunningDates, n_missing: int) -> DatePlan:
     parts = [plan for plan, _ in plan_numbers(moments, int(moments.count[0]))]
     days = parts[DAYS]
     parts[DAYS] = NumberPlan(days.mean - origin, days.scale, days.kept, days.indicator)
-    return DatePlan(tuple(parts), origin, bool(dates.day_first), n_missing > 0)
+    return DatePlan(tuple(parts), origin, bool(dates.day_first), n_missing + dates.n_far > 0)

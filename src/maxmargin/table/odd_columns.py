@@ -10,7 +10,14 @@ import numpy as np
 
 from .preparation import TablePreparation, TableWarning
 from .statistics import RunningWords
-from .written_dates import date_values, order_matters
+from .written_dates import (
+    LAST_YEAR,
+    PIVOT_YEAR,
+    are_seasons,
+    date_values,
+    has_short_year,
+    order_matters,
+)
 
 __all__ = ["warn_of_odd_columns"]
 
@@ -25,8 +32,8 @@ _WRITTEN = re.compile(
 )
 
 _FORMS = {
-    ",": re.compile(r"[-+]?(\d{1,3}([. '’\u00a0\u202f]\d{3})+|\d+)(,\d+)?"),
-    ".": re.compile(r"[-+]?(\d{1,3}([, '’\u00a0\u202f]\d{3})+|\d+)(\.\d+)?"),
+    ",": re.compile(r"[-+]?([1-9]\d{0,2}([. '’\u00a0\u202f]\d{3})+|\d+)(,\d+)?"),
+    ".": re.compile(r"[-+]?([1-9]\d{0,2}([, '’\u00a0\u202f]\d{3})+|\d+)(\.\d+)?"),
 }
 
 
@@ -45,8 +52,10 @@ def warn_of_odd_columns(preparation: TablePreparation, declared: Collection[str]
         name = list(names)[place]
         if name in declared or name in (preparation.roles or {}):
             continue
-        if warning := _warning(name, words.counts) or _dates_warning(name, words):
-            warnings.warn(warning, stacklevel=2)
+        first = _warning(name, words.counts) or _dates_warning(name, words)
+        for warning in (first, _far_dates_warning(name, words), _short_years_warning(name, words)):
+            if warning is not None:
+                warnings.warn(warning, stacklevel=2)
 
 
 def _warning(name: str, counts: Mapping[str, int]) -> TableWarning | None:
@@ -101,7 +110,7 @@ def _dates_warning(name: str, words: RunningWords) -> TableWarning | None:
             "Write them as 2026-12-31, or declare the column as categorical ({kinds}).",
             kinds={name: "words"},
         )
-    if words.are_dates:
+    if words.are_dates or are_seasons(looked_at):
         return None
     texts = list(looked_at)
     odd = np.minimum(*(np.isnan(date_values(texts, order)[:, 0]) for order in (False, True)))
@@ -121,6 +130,34 @@ def _dates_warning(name: str, words: RunningWords) -> TableWarning | None:
         "Add these to {missing} if they stand for missing values, or declare the column as categorical "
         "({kinds}).",
         missing=None,
+        kinds={name: "words"},
+    )
+
+
+def _far_dates_warning(name: str, words: RunningWords) -> TableWarning | None:
+    """Of dates such as 9999-12-31 among others."""
+    if words.dates is None or not words.are_dates or not words.dates.far:
+        return None
+    return TableWarning(
+        f"column {name!r} has dates after the year {LAST_YEAR} in {words.dates.n_far:,} row(s): "
+        f"{_shown(sorted(words.dates.far))}. They count as missing.",
+        "Add these to {missing}, or declare the column as categorical ({kinds}).",
+        missing=None,
+        kinds={name: "words"},
+    )
+
+
+def _short_years_warning(name: str, words: RunningWords) -> TableWarning | None:
+    """Of dates whose century is a guess."""
+    short = [word for word in words.counts if has_short_year(word)] if words.are_dates else []
+    if not short or words.dates is None:
+        return None
+    year = int(date_values(short[:1], bool(words.dates.day_first))[0, 0])
+    return TableWarning(
+        f"column {name!r} has dates with two digits of the year: {_shown(short)}. The first of them is read as "
+        f"of {year} ({PIVOT_YEAR} to 99 are 19{PIVOT_YEAR} to 1999, 00 to {PIVOT_YEAR - 1} are 2000 to "
+        f"20{PIVOT_YEAR - 1}).",
+        "Write the whole year, or declare the column as categorical ({kinds}).",
         kinds={name: "words"},
     )
 

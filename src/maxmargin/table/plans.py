@@ -95,7 +95,8 @@ def plan_words(words: RunningWords, n_rows: int, limits: PlanLimits) -> tuple[Pl
         return nothing, CONSTANT
     if words.are_dates:
         assert words.dates is not None
-        return plan_dates(words.dates, words.n_missing), None
+        dates = plan_dates(words.dates, words.n_missing)
+        return dates, None if dates.width else CONSTANT
     if n_rows > MAX_ROWS_WITHOUT_IDENTIFIERS and words.are_texts:
         assert words.texts is not None
         return plan_texts(words.texts, words.n_missing, limits.max_text_words), None

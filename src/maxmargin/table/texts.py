@@ -8,6 +8,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -18,11 +19,14 @@ __all__ = ["RunningTexts", "TextPlan", "plan_texts", "words_of_text"]
 MAX_COUNTED_WORDS = 500_000  # of a column; words met later are not counted
 MIN_ROWS_OF_A_WORD = 2
 MAX_WORD_LENGTH = 40  # characters; longer ones are cut
-MIN_PARTS_OF_A_TEXT = 3  # words with spaces between them, from which on a value looks like text
+MIN_WORDS_OF_A_TEXT = 3  # of two letters or more, from which on a value looks like text
 MIN_LENGTH_WITHOUT_SPACES = 8  # characters of a value in a writing without spaces
 MIN_SHARE_OF_TEXTS = 0.5  # of the rows with a value
 MIN_SHARE_OF_DIFFERENT = 0.5
 _WORD = re.compile(r"\w+")
+_WORD_OF_LETTERS = re.compile(  # the second may be a mark, as vowels of Indian writings are
+    r"(?<!\S)\S*?[^\W\d_](?:[^\W\d_]|[^\w\s\x00-\u02ff\u2000-\u206f])\S*"
+)
 _WITHOUT_SPACES = re.compile(  # Thai to Khmer, kana, Chinese characters
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+"
 )
@@ -44,9 +48,9 @@ def words_of_text(text: str) -> Iterator[str]:
 
 
 def looks_like_text(value: str) -> bool:
-    """Whether a value has several words with letters, and is not just a name or a code."""
-    if len(value.split(None, MIN_PARTS_OF_A_TEXT - 1)) >= MIN_PARTS_OF_A_TEXT:
-        return any(character.isalpha() for character in value)
+    """Whether a value has several words of letters, and is not just a name, a code or a measurement."""
+    if len(list(islice(_WORD_OF_LETTERS.finditer(value), MIN_WORDS_OF_A_TEXT))) == MIN_WORDS_OF_A_TEXT:
+        return True
     return sum(len(run) for run in _WITHOUT_SPACES.findall(value)) >= MIN_LENGTH_WITHOUT_SPACES
 
 

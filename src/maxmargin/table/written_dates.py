@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date
 
 import numpy as np
 
-__all__ = ["PARTS", "date_values", "order_matters"]
+__all__ = ["PARTS", "are_seasons", "common_order", "date_values", "has_short_year", "is_far", "order_matters"]
 
 PARTS = ("year", "month", "weekday", "hour", "days")  # days since 1970-01-01, in UTC where a zone is written
 EPOCH = date(1970, 1, 1).toordinal()
 PIVOT_YEAR = 69  # two digits from here on are 1969 to 1999, as in POSIX
-MAX_LENGTH = 40  # characters; a longer text is no date
+FIRST_YEAR, LAST_YEAR = 1500, 2200  # of dates
+MAX_FAR_DATES = 3  # different values beyond the last year, such as 9999-12-31, that stand for a missing date
+MAX_LENGTH = 48  # characters; a longer text is no date
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _TIME = (
     r"(?:[T ] ?(?P<H>\d{1,2}):(?P<M>\d{2})(?::(?P<S>\d{2})(?:[.,](?P<f>\d{1,9}))?)?"
     r"(?: ?(?P<half>[AaPp])[Mm])?(?: ?(?P<zone>Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?))?)?"
 )
-_NAME = r"(?P<name>jan|feb|mar|apr|may|jun|jul|aug|sept?|oct|nov|dec)[a-z]*\.?"
+_NAME = (
+    r"(?P<name>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t|tember)?"
+    r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?"
+)
+_WEEKDAY = (
+    r"(?:(?:mon|tue|wed|thu|fri|sat|sun|monday|tuesday|wednesday|thursday|friday|saturday|sunday),? )?"
+)
 _YEAR_FIRST = re.compile(
     r"(?P<y>\d{4})(?:(?P<sign>[-/.])(?P<m>\d{1,2})(?P=sign)(?P<d>\d{1,2})"
     r"|年 ?(?P<m2>\d{1,2})月 ?(?P<d2>\d{1,2})日)" + _TIME
@@ -27,14 +35,14 @@ _YEAR_FIRST = re.compile(
 _YEAR_AND_MONTH = re.compile(r"(?P<y>\d{4})-(?P<m>\d{2})")
 _YEAR_LAST = re.compile(r"(?P<a>\d{1,2})(?P<sign>[-/.])(?P<b>\d{1,2})(?P=sign)(?P<y>\d{4}|\d{2})" + _TIME)
 _NAMED = re.compile(
-    rf"(?:(?P<d>\d{{1,2}})[ -]{_NAME}[ -]|{_NAME.replace('<name>', '<name2>')} (?P<d2>\d{{1,2}}),? )"
+    rf"{_WEEKDAY}(?:(?P<d>\d{{1,2}})[ -]{_NAME}[ -]|{_NAME.replace('<name>', '<name2>')} (?P<d2>\d{{1,2}}),? )"
     r"(?P<y>\d{4})" + _TIME,
     re.IGNORECASE,
 )
 
 
 def date_values(texts: Sequence[str], day_first: bool) -> np.ndarray:
-    """The parts of each date, one row a text; NaN where a text is not a date.
+    """The parts of each date, one row a text; NaN where a text is not a date of the years 1500 to 2200.
 
     Year, month, weekday (0 is Monday) and hour are those written; days are counted in UTC.
 
@@ -50,9 +58,57 @@ def date_values(texts: Sequence[str], day_first: bool) -> np.ndarray:
     """
     out = np.full((len(texts), len(PARTS)), np.nan)
     for i, text in enumerate(texts):
-        if (found := _parts(text, day_first)) is not None:
+        found = _parts(text, day_first)
+        if found is not None and FIRST_YEAR <= found[0] <= LAST_YEAR:
             out[i] = found
     return out
+
+
+def is_far(text: str, day_first: bool) -> bool:
+    """Whether a text is a date beyond the last year, such as 9999-12-31."""
+    found = _parts(text, day_first)
+    return found is not None and found[0] > LAST_YEAR
+
+
+def are_seasons(texts: Iterable[str]) -> bool:
+    """Whether all texts are a year and the next one, such as 2001-02, rather than a year and a month."""
+    found = (_YEAR_AND_MONTH.fullmatch(text.strip()) for text in texts)
+    return all(match and (int(match["y"]) + 1) % 100 == int(match["m"]) for match in found)
+
+
+def common_order(texts: Sequence[str], later: Sequence[str] = ()) -> bool | None:
+    """Whether the day comes first in these dates; None if they are not all dates.
+
+    Of two possible orders it is one in which the later texts are dates too, and the month first of equals.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        Different values of a column.
+    later : sequence of str
+        Of the same column in another file.
+
+    Returns
+    -------
+    bool or None
+    """
+    possible = [] if are_seasons(texts) else [order for order in (False, True) if _all_dates(texts, order)]
+    return min(possible, key=lambda order: not _all_dates(later, order)) if possible else None
+
+
+def _all_dates(texts: Sequence[str], day_first: bool) -> bool:
+    odd = np.flatnonzero(np.isnan(date_values(texts, day_first)[:, 0])).tolist()
+    return (
+        (not odd or len(odd) < len(texts))
+        and len(odd) <= MAX_FAR_DATES
+        and all(is_far(texts[k], day_first) for k in odd)
+    )
+
+
+def has_short_year(text: str) -> bool:
+    """Whether a date is written with two digits of the year."""
+    found = _YEAR_LAST.fullmatch(text.strip()) if len(text) <= MAX_LENGTH else None
+    return found is not None and len(found["y"]) == 2
 
 
 def order_matters(text: str) -> bool:
