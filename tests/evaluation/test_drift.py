@@ -41,6 +41,43 @@ def opened(path):
     return io.open_source(path, target="class")
 
 
+def dated(n, seed, year=2019):
+    """Noise: unique values, free text, dates."""
+    rng = np.random.default_rng(seed)
+    words = np.array(["late", "parcel", "refund", "box", "broken", "thanks"])
+    days = np.datetime64(f"{year}-01-01") + rng.integers(0, 700, n)
+    return {
+        "key": [f"k{k}" for k in rng.integers(0, 10**9, n)],
+        "note": [" ".join(rng.choice(words, 6)) + f" {k}" for k in rng.integers(0, 10**6, n)],
+        "day": days.astype(str),
+        "class": rng.choice(["yes", "no"], n),
+    }
+
+
+def test_values_that_occur_once_do_not_tell_files_apart(tmp_path):
+    old, new = write(tmp_path / "old.csv", dated(900, 2)), write(tmp_path / "new.csv", dated(900, 3))
+    found = drift(opened(old), opened(new))
+    assert not found.found
+    assert 0.4 < found.auc < 0.6
+
+
+@pytest.mark.parametrize("year", [2014, 2024])
+def test_dates_that_moved_by_years_are_found(year, tmp_path):
+    old, new = write(tmp_path / "old.csv", dated(300, 2)), write(tmp_path / "new.csv", dated(300, 3, year))
+    found = drift(opened(old), opened(new))
+    (moved,) = found.columns
+    assert (moved.name, moved.kind, moved.statistic) == ("day", "date", 1.0)
+    assert moved.old[:4] in ("2019", "2020")
+    assert moved.new[:4] in (str(year), str(year + 1))
+    assert found.auc > 0.95
+
+
+def test_equally_frequent_categories_that_moved_are_told_apart(tmp_path):
+    old = write(tmp_path / "old.csv", {"colour": ["red"] * 300 + ["blue"] * 100, "class": ["a", "b"] * 200})
+    new = write(tmp_path / "new.csv", {"colour": ["red"] * 100 + ["blue"] * 300, "class": ["a", "b"] * 200})
+    assert drift(opened(old), opened(new)).auc > 0.7
+
+
 def test_the_columns_that_moved_are_named_and_no_others(tmp_path):
     old, new = write(tmp_path / "old.csv", rows(1500, 2)), write(tmp_path / "new.csv", rows(1000, 3, 0.7))
     found = drift(opened(old), opened(new))

@@ -15,8 +15,9 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from threadpoolctl import threadpool_limits
 
 from .._native import is_sparse
-from ..io.readers import Block, Source, Words
+from ..io.readers import Source, Words
 from ..metrics import Interval
+from .drift_columns import Days, comparable, matrices
 from .probabilities import RankingTally
 from .sampled import sampled_rows
 
@@ -128,9 +129,9 @@ def drift(old: Source, new: Source, *, seed: int = 0) -> Drift:
     a: Any = first.features
     b: Any = second.features
     if isinstance(a, Mapping):
-        shared = [name for name in a if name in b]
-        found = [_column(name, a[name], b[name]) for name in shared]
-        a, b = _as_numbers(first, second, shared)
+        pairs = {name: comparable(a[name], b[name]) for name in a if name in b}
+        found = [_column(name, *pair) for name, pair in pairs.items()]
+        a, b = matrices(pairs.values())
     else:
         width = min(a.shape[1], b.shape[1])
         a, b = a[:, :width], b[:, :width]
@@ -153,6 +154,9 @@ def drift(old: Source, new: Source, *, seed: int = 0) -> Drift:
 
 def _column(name: str, old: Any, new: Any) -> tuple[ColumnDrift, float]:
     """The column, and its p-value, not adjusted yet."""
+    if isinstance(old, Days) and isinstance(new, Days):
+        found, p = _numbers(name, old.days, new.days)
+        return replace(found, kind="date", old=old.middle, new=new.middle), p
     if isinstance(old, Words) and isinstance(new, Words):
         return _words(name, old, new)
     if isinstance(old, Words) or isinstance(new, Words):
@@ -220,25 +224,6 @@ def _adjusted(found: list[tuple[ColumnDrift, float]]) -> list[ColumnDrift]:
     adjusted = stats.false_discovery_control([min(p, 1.0) for _, p in found])
     moved = [replace(column, p_value=float(p)) for (column, _), p in zip(found, adjusted) if p < SIGNIFICANCE]
     return sorted(moved, key=lambda column: -column.statistic)
-
-
-def _as_numbers(old: Block, new: Block, names: list[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Both tables as matrices; categories by their frequency in both, missing values as NaN."""
-    parts: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
-    for name in names:
-        pair: tuple[Any, ...] = (old.features[name], new.features[name])
-        if any(isinstance(values, Words) for values in pair):
-            words = [
-                v if isinstance(v, Words) else Words(np.zeros(len(v), np.int32), ("a number",)) for v in pair
-            ]
-            places = {w: k for k, w in enumerate(dict.fromkeys((*words[0].values, *words[1].values)))}
-            codes = [np.array([*(places[w] for w in each.values), -1])[each.codes] for each in words]
-            every = np.concatenate(codes)
-            rank = np.bincount(every[every >= 0], minlength=len(places)).argsort().argsort().astype(float)
-            pair = tuple(np.where(c < 0, np.nan, rank[c] if len(rank) else np.nan) for c in codes)
-        for side, values in zip(parts, pair):
-            side.append(np.asarray(values, dtype=np.float64))
-    return np.column_stack(parts[0]), np.column_stack(parts[1])
 
 
 def _told_apart(old: Any, new: Any, seed: int, notes: list[str]) -> tuple[float, Interval]:
