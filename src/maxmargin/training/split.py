@@ -10,6 +10,7 @@ import numpy as np
 
 from ..data import key_of
 from ..io.readers import Block, Source, Words, chosen
+from ..table.written_dates import PARTS, common_order, date_values
 
 __all__ = ["Split", "split_of"]
 
@@ -27,6 +28,8 @@ class Split:
         Groups that are held out.
     start : float
         Rows from this time on are held out.
+    day_first : bool
+        Whether a time such as 01/02/2026 is the first of February.
     text : str
         The same in words.
     """
@@ -35,6 +38,7 @@ class Split:
     column: str
     held_out: frozenset[str] = frozenset()
     start: float = np.inf
+    day_first: bool = False
     text: str = ""
 
     def of_block(self, labels: Any, codes: np.ndarray, block: Block) -> np.ndarray:
@@ -42,7 +46,7 @@ class Split:
         values = block.carried[self.column]
         if self.kind == "time":
             with np.errstate(invalid="ignore"):
-                return np.asarray(_times(values, self.column) >= self.start)
+                return np.asarray(_times(values, self.day_first) >= self.start)
         names, numbers = _groups(values)
         return np.isin(numbers, [k for k, name in enumerate(names) if name in self.held_out])
 
@@ -103,7 +107,9 @@ def _some_groups(source: Source, column: str, share: float, seed: int) -> Split:
 
 
 def _latest(source: Source, column: str, share: float) -> Split:
-    times = np.sort(np.concatenate([_times(block.carried[column], column) for block in source.blocks()]))
+    columns = [block.carried[column] for block in source.blocks()]
+    day_first = _order(columns, column)
+    times = np.sort(np.concatenate([_times(values, day_first) for values in columns]))
     times = times[~np.isnan(times)]
     if not len(times) or times[0] == times[-1]:
         raise ValueError(f"column {column!r} has fewer than two different times, so no rows are the latest.")
@@ -111,10 +117,10 @@ def _latest(source: Source, column: str, share: float) -> Split:
     if start == times[0]:
         start = times[times > times[0]][0]
     n_held = int((times >= start).sum())
-    words = any(isinstance(block.carried[column], Words) for block in source.blocks(1))
-    shown = str(np.datetime64(int(start), "s")).replace("T00:00:00", "") if words else f"{start:g}"
+    words = any(isinstance(values, Words) for values in columns)
+    shown = str(np.datetime64(round(float(start)), "s")).replace("T00:00:00", "") if words else f"{start:g}"
     text = f"the latest rows by {column!r}, from {shown} on ({n_held:,} of {len(times):,} rows)"
-    return Split("time", column, start=float(start), text=text)
+    return Split("time", column, start=float(start), day_first=day_first, text=text)
 
 
 def _groups(values: Any) -> tuple[list[str], np.ndarray]:
@@ -125,15 +131,27 @@ def _groups(values: Any) -> tuple[list[str], np.ndarray]:
     return [repr(float(value)) for value in distinct], numbers.reshape(-1)
 
 
-def _times(values: Any, column: str) -> np.ndarray:
-    """Numbers, or seconds since 1970 of dates such as 2026-05-01 or 2026-05-01T12:30; NaN where missing."""
+def _order(columns: list[Any], column: str) -> bool:
+    """Whether the day comes first in the dates of a column; False for numbers."""
+    words = [values for values in columns if isinstance(values, Words)]
+    texts = list(dict.fromkeys(each.values[k] for each in words for k in _used(each)))
+    if not texts:
+        return False
+    if (day_first := common_order(texts)) is None:
+        raise ValueError(
+            f"column {column!r} holds neither numbers nor dates such as 2026-05-01, 2026-05-01T12:30 or "
+            "31.12.2026, so its rows have no order in time."
+        )
+    return day_first
+
+
+def _used(words: Words) -> list[int]:
+    return [int(k) for k in np.unique(words.codes[words.codes >= 0])]
+
+
+def _times(values: Any, day_first: bool) -> np.ndarray:
+    """Numbers, or seconds since 1970 of dates; NaN where missing."""
     if not isinstance(values, Words):
         return np.asarray(values, dtype=np.float64)
-    try:
-        known = np.array(list(values.values), dtype="datetime64[s]").astype(np.float64)
-    except ValueError:
-        raise ValueError(
-            f"column {column!r} holds neither numbers nor dates such as 2026-05-01 or 2026-05-01T12:30, so "
-            "its rows have no order in time."
-        ) from None
-    return np.asarray(np.append(known, np.nan)[values.codes])
+    seconds = 86400.0 * date_values(values.values, day_first)[:, PARTS.index("days")]
+    return np.asarray(np.append(seconds, np.nan)[values.codes])
