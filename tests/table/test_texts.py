@@ -68,7 +68,9 @@ def test_codes_and_names_are_not_text(values):
     assert prepared(values).dropped_ == {"note": "every word different"}
 
 
-@pytest.mark.parametrize("note", ["мир и хлеб рядом", "यह मेरी किताब है", "l'été est là", "(not) all-good, really"])
+@pytest.mark.parametrize(
+    "note", ["мир и хлеб рядом", "यह मेरी किताब है", "l'été est là", "(not) all-good, really"]
+)
 def test_words_of_any_letters_are_text(note):
     assert isinstance(prepared([f"{note} {k}" for k in range(50)]).plans_[0], TextPlan)
 

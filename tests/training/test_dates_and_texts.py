@@ -129,6 +129,44 @@ def test_declared_columns(files):
         train(opened(files[0]), **LINEAR, text=["notes"])
 
 
+@pytest.mark.parametrize(
+    ("text", "kinds", "problem"),
+    [
+        ("größe", {}, "'größe' is numeric"),
+        ("notiz", {"notiz": "words"}, "'notiz' is declared both as text and as categorical"),
+    ],
+)
+def test_text_that_cannot_be_is_refused(text, kinds, problem, files):
+    with pytest.raises(ValueError, match=problem):
+        train(opened(files[0], kinds=kinds), **LINEAR, text=[text])
+
+
+def test_columns_of_parquet_stay_what_they_are_declared(tmp_path):
+    table = pd.DataFrame(columns(300, 0))
+    table["note"] = table["notiz"].astype("category")
+    table.to_parquet(tmp_path / "a.parquet")
+    data = train(io.open_source(tmp_path / "a.parquet", target="art"), **LINEAR).record["data"]
+    assert (set(data["dates"]), set(data["texts"])) == ({"tag"}, {"notiz"})
+    source = io.open_source(tmp_path / "a.parquet", target="art", kinds={"tag": "words", "notiz": "words"})
+    data = train(source, **LINEAR).record["data"]
+    assert not data["dates"]
+    assert not data["texts"]
+    source = io.open_source(tmp_path / "a.parquet", target="art")
+    assert set(train(source, **LINEAR, text=["note"]).record["data"]["texts"]) == {"note", "notiz"}
+
+
+def test_dates_of_every_form_order_the_rows(tmp_path):
+    written = [
+        write(tmp_path / f"{k}.csv", 200, 0, form=form) for k, form in enumerate(["%Y-%m-%d", "%m/%d/%Y"])
+    ]
+    found = [train(opened(file), **LINEAR, time="tag").record for file in written]
+    assert found[0]["split"] == found[1]["split"]
+    assert "from 202" in found[0]["split"]["text"]
+    assert found[0]["validation"] == found[1]["validation"]
+    with pytest.raises(ValueError, match="'notiz' holds neither numbers nor dates"):
+        train(opened(written[0]), **LINEAR, time="notiz")
+
+
 def test_onnx_is_refused_with_the_reason(files):
     pytest.importorskip("onnx")
     with pytest.raises(

@@ -44,6 +44,7 @@ class FrameSource:
         )
         types = {name: str(getattr(frame[name], "dtype", "")) for name in self._features}
         self.declared = {name: "words" for name, kind in types.items() if kind.startswith(CATEGORY_TYPES)}
+        self.category_types = frozenset(self.declared)
         self.n_features, self.n_rows = len(self.columns), table.n_rows
 
     def blocks(self, n_rows: int = BLOCK_ROWS) -> Iterator[Block]:

@@ -25,9 +25,7 @@ _NAME = (
     r"(?P<name>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t|tember)?"
     r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?"
 )
-_WEEKDAY = (
-    r"(?:(?:mon|tue|wed|thu|fri|sat|sun|monday|tuesday|wednesday|thursday|friday|saturday|sunday),? )?"
-)
+_WEEKDAY = r"(?:(?:mon|tue|wed|thu|fri|sat|sun|monday|tuesday|wednesday|thursday|friday|saturday|sunday),? )?"
 _YEAR_FIRST = re.compile(
     r"(?P<y>\d{4})(?:(?P<sign>[-/.])(?P<m>\d{1,2})(?P=sign)(?P<d>\d{1,2})"
     r"|年 ?(?P<m2>\d{1,2})月 ?(?P<d2>\d{1,2})日)" + _TIME

@@ -59,9 +59,22 @@ class Request:
 
     def preparation(self, source: Source) -> TablePreparation:
         """Not fitted; columns that are declared have their roles."""
-        if lost := [name for name in self.text if name not in [c.name for c in source.columns or ()]]:
-            raise ValueError(f"there is no column {lost[0]!r} to be read as text.")
-        return TablePreparation(roles=roles_of(getattr(source, "declared", ()), self.text) or None)
+        declared = getattr(source, "declared", ())
+        self._check_text(source, set(declared) - set(getattr(source, "category_types", ())))
+        return TablePreparation(roles=roles_of(declared, self.text) or None)
+
+    def _check_text(self, source: Source, declared: set[str]) -> None:
+        """Refuse columns of text that cannot be text, or are declared to be something else."""
+        kinds = {column.name: column.kind for column in source.columns or ()}
+        for name in self.text:
+            if name not in kinds:
+                raise ValueError(f"there is no column {name!r} to be read as text.")
+            if kinds[name] == "number":
+                raise ValueError(f"column {name!r} is numeric, so it cannot be read as text.")
+            if name in declared:
+                raise ValueError(
+                    f"column {name!r} is declared both as text and as categorical; declare it as one of them."
+                )
 
     def check_costs(self, found: Gathered) -> None:
         """Refuse costs that are not about the classes of the file, before any fit."""

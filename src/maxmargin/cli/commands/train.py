@@ -260,7 +260,8 @@ def model_file(data: Path) -> Path:
 
 def _looks_like_data(source: Any) -> bool:
     """Whether most names of a text file's columns are numbers, and not just 0, 1, 2, ..."""
-    names = [name for name in getattr(source, "names", ()) if hasattr(source, "declared")]
+    first = getattr(source, "parts", [source])[0]
+    names = [name for name in getattr(source, "names", ()) if hasattr(first, "fixed")]
     numbers = [name for name in names if _is_number(name)]
     counted = [str(j) for j in range(len(numbers))]
     return len(names) > 1 and 2 * len(numbers) > len(names) and numbers != counted

@@ -63,6 +63,9 @@ class ParquetSource:
             and not self._is_date(schema.field(name).type)
         ]
         self._check_declared(kinds or {})
+        dictionaries = [c.name for c in self.columns if self._is_dictionary(schema.field(c.name).type)]
+        self.category_types = frozenset(dictionaries)  # as categories of data frames are stored
+        self.declared = dict.fromkeys(dictionaries, "words") | dict(kinds or {})
 
     @contextmanager
     def _open(self, dictionaries: Sequence[str] = ()) -> Iterator[Any]:
@@ -95,6 +98,9 @@ class ParquetSource:
 
     def _is_date(self, kind: Any) -> bool:
         return bool(self._arrow.types.is_date(kind) or self._arrow.types.is_timestamp(kind))
+
+    def _is_dictionary(self, kind: Any) -> bool:
+        return self._kind("", kind) == "words" and bool(self._arrow.types.is_dictionary(kind))
 
     def _check_declared(self, kinds: Mapping[str, Kind]) -> None:
         found: dict[str, Kind] = {column.name: column.kind for column in self.columns}

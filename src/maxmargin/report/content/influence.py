@@ -172,7 +172,9 @@ def _date(plan: DatePlan, part: np.ndarray) -> str | None:
     if plan.missing and part[-1] > 0.5:
         return None
     kept = iter(part.tolist())
-    numbers = [next(kept) * number.scale + number.mean if number.kept else number.mean for number in plan.parts]
+    numbers = [
+        next(kept) * number.scale + number.mean if number.kept else number.mean for number in plan.parts
+    ]
     if plan.parts[DAYS].kept:  # less the row's own hour, or it would be the next day from noon on
         return str(plan.day(numbers[DAYS] - numbers[HOUR] / 24.0))
     return ", ".join(f"{number:.4g}" for number, its in zip(numbers, plan.parts) if its.kept)
