@@ -311,6 +311,39 @@ def test_what_a_model_lacks_is_said(chromium, folder):
         assert said == []
 
 
+def test_images_of_many_rows_are_drawn(chromium, folder):
+    """More values than a call in a browser can have arguments: 2,000 rows of 100 pixels."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 17, size=(2_500, 100)).astype(float)
+    y = (X[:, 0] > 8).astype(int)
+    found = build(LinearSVC(max_iter=20, tol=0.5).fit(X[:200], y[:200]), {}, MemorySource(X, y), explore=True)
+    assert found.exploration["rows"]["n_rows"] == 2_500
+    with opened(chromium, written(folder, "pixels.html", page(found))) as (view, said):
+        view.locator("#explore-rows tbody tr").first.click()
+        i = numbers(view)[0]
+        values = [column["values"][i] for column in found.exploration["values"]]
+        drawn = view.locator("#explore-values svg.pixels rect.pixel")
+        assert drawn.count() == np.count_nonzero(values)
+        opacity = float(drawn.first.get_attribute("fill-opacity"))
+        assert opacity == pytest.approx(next(v for v in values if v) / 16, abs=0.006)
+        assert said == []
+
+
+def test_classes_are_sorted_by_their_order_and_not_as_text(chromium, folder):
+    y = np.repeat(np.arange(1, 12), 4)
+    X = np.column_stack([np.cos(y), np.sin(y)])
+    found = build(LinearSVC().fit(X, y), {}, MemorySource(X, y), explore=True)
+    with opened(chromium, written(folder, "classes.html", page(found))) as (view, said):
+        for column in (1, 2):
+            view.locator(f"#explore-rows button[data-column='{column}']").click()
+            cells = view.locator(f"#explore-rows tbody tr > :nth-child({column + 1})").all_inner_texts()
+            assert [int(cell) for cell in cells] == sorted(int(cell) for cell in cells)
+        view.locator("#explore-rows button[data-column='1']").click()
+        cells = view.locator("#explore-rows tbody tr > :nth-child(2)").all_inner_texts()
+        assert [int(cell) for cell in cells] == [1] * 4 + [2] * 4 + [3] * 4 + [4] * 3
+        assert said == []
+
+
 def test_hostile_text_neither_runs_nor_breaks_anything(chromium, folder):
     evil = ["</script><script>document.title='run'</script>", "<img src=x onerror=\"document.title='run'\">"]
     classes = [evil[0], "&quot;><svg onload=alert(1)>", *NASTY[9:11], "שלום"]

@@ -63,6 +63,9 @@
   const points = (value) => (value === null ? "–" : minus((100 * value).toFixed(1)));
   const bytes = (n) =>
     n === null ? "–" : n < 1e3 ? `${n} B` : n < 1e6 ? `${number(n / 1e3, 3)} kB` : `${number(n / 1e6, 3)} MB`;
+  // By loops: a browser takes only so many arguments (Chromium about 125,000), so none of a file's are spread.
+  const least = (values) => values.reduce((a, b) => (b < a ? b : a), Infinity),
+    largest = (values) => values.reduce((a, b) => (b > a ? b : a), -Infinity);
   const plural = (n, one) => `${number(n)} ${n === 1 ? one : one + "s"}`;
 
   // ---- pieces ----
@@ -132,8 +135,8 @@
   const lineChart = ({ title, lines, across, up }) => {
     const range = (values, axis) => {
       const there = values.filter((v) => v !== null && Number.isFinite(v) && (!axis.log || v > 0));
-      let low = axis.from ?? Math.min(...there),
-        high = axis.to ?? Math.max(...there);
+      let low = axis.from ?? least(there),
+        high = axis.to ?? largest(there);
       if (!(high > low)) [low, high] = [low - 0.5, high + 0.5];
       if (axis.from === undefined && !axis.log)
         [low, high] = [low - 0.04 * (high - low), high + 0.04 * (high - low)];
@@ -223,7 +226,7 @@
     const n = names.length,
       cell = n <= 3 ? 76 : n <= 8 ? 42 : n <= 14 ? 30 : 24;
     const labels = names.map((name) => short(name, 14)),
-      longest = Math.max(...labels.map((l) => [...l].reduce((w, c) => w + (c > "\u2e80" ? 13 : 7.6), 0)));
+      longest = largest(labels.map((l) => [...l].reduce((w, c) => w + (c > "\u2e80" ? 13 : 7.6), 0)));
     const turned = longest > cell - 4,
       left = 34 + longest,
       top = 26 + (turned ? 0.72 * longest : 12);
@@ -605,6 +608,9 @@
     return column.kind === "words" ? datum(found, 28) : number(found, 6);
   };
   const className = (k) => (k < 0 ? "(not a class)" : data.classes[k]);
+  // Classes sort as they do everywhere on the page: 2 before 10; what is not a class comes last.
+  const placeOfClass = new Map(data.order.map((k, place) => [k, place]));
+  const classPlace = (k) => placeOfClass.get(k) ?? null;
 
   // A class's values between its 5 and 95 % quantiles, its middle half, its median; and the row's value.
   const strip = (quantiles, low, high, own) => {
@@ -631,7 +637,7 @@
     }
     const there = others.map((each) => classes.quantiles[each]).filter((q) => q),
       ends = there.flatMap((q) => [q[0], q[4]]).concat(own === null ? [] : [own]);
-    return strip(classes.quantiles[k], Math.min(...ends), Math.max(...ends), own);
+    return strip(classes.quantiles[k], least(ends), largest(ends), own);
   };
 
   // Columns in order of their importance, the others behind.
@@ -708,9 +714,9 @@
   };
 
   // Rows that are square images: this one and its nearest support vectors, as the rest of the page draws them.
+  const brightest = data.image ? largest(data.values.map((column) => largest(column.values))) || 1 : 1;
   const picture = (name, values) => {
-    const side = data.image,
-      most = Math.max(...data.values.flatMap((column) => column.values)) || 1;
+    const side = data.image;
     const cells = values.map((v, k) =>
       v > 0
         ? svg("rect", {
@@ -719,7 +725,7 @@
             width: 1,
             height: 1,
             class: "pixel",
-            "fill-opacity": (v / most).toFixed(2),
+            "fill-opacity": Math.min(1, v / brightest).toFixed(2),
           })
         : null,
     );
@@ -764,10 +770,10 @@
     const reasons = data.reasons,
       rows = data.rows,
       isColumn = reasons.kind === "columns";
-    const largest = Math.max(...reasons.by[i].map(Math.abs)) || 1;
+    const strongest = largest(reasons.by[i].map(Math.abs)) || 1;
     const lines = reasons.pull[i].map((j, k) => {
       const by = reasons.by[i][k],
-        wide = Math.max(1, (58 * Math.abs(by)) / largest);
+        wide = Math.max(1, (58 * Math.abs(by)) / strongest);
       const bar = svg(
         "svg",
         { viewBox: "0 0 120 14", width: 120, height: 14, role: "img", "aria-label": number(by, 3), class: "strip" },
@@ -833,8 +839,8 @@
       rows = data.rows;
     const [xs, ys] = [0, 1].map((a) => places.rows[a].concat(places.support ? places.support[a] : []));
     const scale = (values, from, to) => {
-      const low = Math.min(...values),
-        high = Math.max(...values);
+      const low = least(values),
+        high = largest(values);
       return (v) => Number((from + ((v - low) / (high - low || 1)) * (to - from)).toFixed(1));
     };
     const x = scale(xs, 12, WIDTH - 12),
@@ -992,12 +998,12 @@
       { name: "row", right: true, value: (i) => rows.number[i], show: (i) => number(rows.number[i]) },
       {
         name: "true class",
-        value: (i) => className(rows.label[i]),
+        value: (i) => classPlace(rows.label[i]),
         show: (i) => datum(className(rows.label[i]), 24),
       },
       {
         name: "predicted",
-        value: (i) => className(rows.predicted[i]),
+        value: (i) => classPlace(rows.predicted[i]),
         show: (i) => datum(className(rows.predicted[i]), 24),
       },
       { name: "margin", right: true, value: (i) => rows.margin[i], show: (i) => number(rows.margin[i], 3) },
