@@ -5,6 +5,8 @@ import re
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
+from sklearn.pipeline import Pipeline
 from support.memory_source import MemorySource
 from support.page_checks import check_page
 from support.report_samples import NASTY, fitted, record, source, table, written
@@ -24,6 +26,7 @@ from maxmargin.evaluation import RowSample, evaluate
 from maxmargin.io import open_source
 from maxmargin.methods.budget import at_budget, path_predictions
 from maxmargin.report import build, page
+from maxmargin.table import TablePreparation
 from maxmargin.training import train
 
 
@@ -276,3 +279,63 @@ def test_text_of_a_table_is_data_and_nothing_else(tmp_path):
     found = {word for column in data["values"] for word in column.get("words", ())}
     assert {evil, "__proto__", "\\u2028", "\\u202egnp.exe", "שלום"} <= found
     assert max(map(len, found)) == 200
+
+
+def of_columns(folder, train_columns, test_columns, n_rows=120):
+    """The values on the page of a kernel machine with such columns beside one that decides, by name."""
+    x = np.round(np.random.default_rng(0).normal(size=n_rows), 3)
+    paths = []
+    for name, columns in (("train.csv", train_columns), ("test.csv", test_columns)):
+        rows = zip(x, *columns.values(), np.where(x > 0, "up", "down"))
+        lines = [",".join(map(str, row)) for row in rows]
+        paths.append(written(folder, name, "\n".join([",".join(["x", *columns, "class"]), *lines])))
+    data = build(fitted(paths[0]), record(), source(paths[1]), explore=True).exploration
+    return {column["name"]: column for column in data["values"]}, paths
+
+
+def words_of(column, part):
+    return [None if code is None else column["words"][code] for code in column[part]]
+
+
+def test_a_constant_column_shows_its_constant_and_one_that_the_model_does_not_know_nothing(tmp_path):
+    train_columns = {"xconst": [5] * 120, "xempty": [""] * 120, "xword": ["a"] * 120}
+    found, _ = of_columns(tmp_path, train_columns, train_columns | {"xconst": [7] * 120})
+    assert set(found["xconst"]["values"]) == {7}
+    assert set(found["xconst"]["support"]) == {5}
+    assert found["xword"]["support"] is None
+    assert found.get("xempty", {"support": None})["support"] is None
+
+
+def test_sparse_rows_have_zeros_and_no_other_default(tmp_path):
+    X = sp.random_array((80, 6), density=0.3, rng=np.random.default_rng(0), format="csr")
+    y = np.where(X.toarray()[:, 0] > 0, "a", "b")
+    model = Pipeline([("table", TablePreparation()), ("model", KernelSVC())]).fit(X, y)
+    data = build(model, {}, MemorySource(X, y), explore=True).exploration
+    support = np.array([column["support"] for column in data["values"]], dtype=float).T
+    own = model[-1].support_vectors_.toarray() * model[0].scale_
+    found = {tuple(np.round(row, 4)) for row in support}
+    assert found <= {tuple(np.round(row, 4)) for row in own}
+
+
+def test_dates_of_rows_and_support_vectors_have_one_form(tmp_path):
+    days = [f"{1 + k % 28:02d}/{1 + k % 12:02d}/2011" for k in range(120)]
+    times = [f"2011-{1 + k % 12:02d}-{1 + k % 28:02d} {k % 24:02d}:30" for k in range(120)]
+    found, _ = of_columns(tmp_path, {"day": days, "time": times}, {"day": days, "time": times})
+    forms = {"day": r"2011-\d\d-\d\d", "time": r"2011-\d\d-\d\d \d\d:30"}
+    for name in ("day", "time"):
+        shown = words_of(found[name], "values")
+        assert all(re.fullmatch(forms[name], word) for word in shown)
+        assert set(words_of(found[name], "support")) <= set(shown)
+    assert words_of(found["day"], "values") == ["-".join(reversed(day.split("/"))) for day in days]
+    assert words_of(found["time"], "values") == times
+
+
+def test_every_word_of_rows_and_support_vectors_is_shown(tmp_path):
+    old = [f"old{k % 40}" for k in range(700)]
+    new = [f"note {k} of {k * 7919 % 1000} things" for k in range(700)]
+    texts = [f"{word} text about {k} and more" for k, word in enumerate(old)]
+    train_columns = {"kind": old, "note": texts}
+    found, _ = of_columns(tmp_path, train_columns, {"kind": new, "note": new}, 700)
+    assert words_of(found["kind"], "values") == words_of(found["note"], "values") == new
+    assert all(word.startswith("old") for word in words_of(found["kind"], "support"))
+    assert "text" in " ".join(words_of(found["note"], "support"))

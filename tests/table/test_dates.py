@@ -233,3 +233,21 @@ def test_states_come_back_and_bad_ones_are_refused():
     ):
         with pytest.raises(ValueError, match="bad"):
             TablePreparation.from_state(state | {"plans": [plan | change]})
+
+
+@pytest.mark.parametrize(
+    ("texts", "shown"),
+    [
+        (["07/12/2011", "25/01/2012", "1/1/99"], ["2011-12-07", "2012-01-25", "1999-01-01"]),
+        (["2011-12-07 18:30", "2011-12-08 23:59:58"], ["2011-12-07 18:30", "2011-12-08 23:59:58"]),
+        (["2011-12-07T23:30-05:00", "2011-12-08T01:00+13:00"], ["2011-12-07 23:30", "2011-12-08 01:00"]),
+        (["2011-12-07 18:30", "2011-12-07 06:00"], ["2011-12-07 18:30", "2011-12-07 06:00"]),
+    ],
+)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_row_of_the_matrix_reads_as_its_date_in_the_common_form(texts, shown, dtype):
+    preparation = TablePreparation(dtype=dtype).fit({"day": texts * 3})
+    plan = preparation.plans_[0]
+    assert plan.shown([*texts, "soon"]) == [*shown, "soon"]
+    rows = preparation.transform({"day": texts})
+    assert [plan.read(row.tolist()) for row in rows] == shown

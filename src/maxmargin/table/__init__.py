@@ -4,13 +4,14 @@ from .blocks import labels_of, n_bytes, sample, shuffled_folds, taken, whole
 from .dates import DatePlan
 from .frame_source import FrameSource
 from .given import is_plain_matrix, is_table
-from .numeric import NumberPlan
+from .numeric import CONSTANT, NumberPlan
 from .odd_columns import warn_of_odd_columns
 from .plans import WordsPlan
 from .preparation import TablePreparation, roles_of
 from .texts import TextPlan
 
 __all__ = [
+    "CONSTANT",
     "DatePlan",
     "FrameSource",
     "NumberPlan",

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..io.readers import Words
 from .numeric import NumberPlan, RunningMoments, plan_numbers
-from .written_dates import EPOCH, MAX_FAR_DATES, PARTS, are_seasons, date_values, is_far
+from .written_dates import EPOCH, MAX_FAR_DATES, PARTS, are_seasons, date_values, is_far, iso_date
 
 DAYS = PARTS.index("days")
 
@@ -130,10 +130,21 @@ class DatePlan:
         """Of the columns of the matrix."""
         return self.used(name) + [f"{name} is missing"] * self.missing
 
-    def day(self, days: float) -> date:
-        """The day so many days after the first one; the last one of the calendar beyond it."""
-        place = round(min(max(days + self.origin + EPOCH, 1.0), float(date.max.toordinal())))
-        return date.fromordinal(place)
+    def read(self, row: Sequence[float]) -> str | None:
+        """The date of a row of the matrix, as :meth:`shown` writes it; None for a missing one."""
+        if self.missing and row[-1] > 0.5:
+            return None
+        kept = iter(row)
+        values = [part.mean + (float(next(kept)) * part.scale if part.kept else 0.0) for part in self.parts]
+        values[DAYS] += self.origin
+        return iso_date(values)
+
+    def shown(self, texts: Sequence[str]) -> list[str]:
+        """Dates in one form: 2026-02-01, or 2026-02-01 18:30; texts that are not dates as they are."""
+        values = date_values(texts, self.day_first)
+        return [
+            text if np.isnan(parts[DAYS]) else iso_date(parts.tolist()) for text, parts in zip(texts, values)
+        ]
 
     def table(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """The rows of these dates and, last, of a missing one; and which texts are not dates.

@@ -8,7 +8,16 @@ from datetime import date
 
 import numpy as np
 
-__all__ = ["PARTS", "are_seasons", "common_order", "date_values", "has_short_year", "is_far", "order_matters"]
+__all__ = [
+    "PARTS",
+    "are_seasons",
+    "common_order",
+    "date_values",
+    "has_short_year",
+    "is_far",
+    "iso_date",
+    "order_matters",
+]
 
 PARTS = ("year", "month", "weekday", "hour", "days")  # days since 1970-01-01, in UTC where a zone is written
 EPOCH = date(1970, 1, 1).toordinal()
@@ -107,6 +116,21 @@ def has_short_year(text: str) -> bool:
     """Whether a date is written with two digits of the year."""
     found = _YEAR_LAST.fullmatch(text.strip()) if len(text) <= MAX_LENGTH else None
     return found is not None and len(found["y"]) == 2
+
+
+def iso_date(values: Sequence[float]) -> str:
+    """The parts of a date as 2026-02-01, with the time of day unless it is midnight: 2026-02-01 18:30.
+
+    Day and time are those written: the weekday shows which day that was where UTC had another one.
+    """
+    weekday, hours, days = values[2], min(max(values[3], 0.0), 24.0), values[4]
+    place = round(min(max(days - hours / 24.0 + EPOCH, 1.0), float(date.max.toordinal())))
+    apart = (round(weekday) - date.fromordinal(place).weekday() + 3) % 7 - 3
+    if abs(apart) == 1 and 1 <= place + apart <= date.max.toordinal():
+        place += apart
+    minutes, seconds = divmod(round(3600.0 * hours), 60)
+    time = f" {minutes // 60:02d}:{minutes % 60:02d}" + (f":{seconds:02d}" if seconds else "")
+    return date.fromordinal(place).isoformat() + (time if minutes or seconds else "")
 
 
 def order_matters(text: str) -> bool:

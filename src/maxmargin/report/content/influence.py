@@ -9,11 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..._native import is_sparse
-from ...table import DatePlan, NumberPlan, TablePreparation, TextPlan, WordsPlan
-from ...table.written_dates import PARTS
+from ...table import CONSTANT, DatePlan, NumberPlan, TablePreparation, TextPlan, WordsPlan
 from .description import fitted_inside
 
-DAYS, HOUR = PARTS.index("days"), PARTS.index("hour")
 MAX_SHOWN = 20
 MAX_WORDS_OF_A_TEXT = 12
 
@@ -147,6 +145,16 @@ def readable_row(preparation: TablePreparation | None, vector: np.ndarray) -> di
     return values
 
 
+def constants(preparation: TablePreparation) -> dict[str, float]:
+    """The numbers of columns that the model leaves out because they were the same in all training rows."""
+    pairs = zip(_names_in(preparation), preparation.plans_)
+    return {
+        name: _rounded(plan.mean)
+        for name, plan in pairs
+        if isinstance(plan, NumberPlan) and preparation.dropped_.get(name) == CONSTANT
+    }
+
+
 def feature_names(preparation: TablePreparation | None, n_features: int) -> list[str]:
     """Of the columns of the prepared matrix."""
     if preparation is None:
@@ -163,21 +171,8 @@ def _value(plan: Any, part: np.ndarray) -> Any:
     if isinstance(plan, WordsPlan):
         return _word(plan, part)
     if isinstance(plan, DatePlan):
-        return _date(plan, part)
+        return plan.read(part.tolist())
     return _text(plan, part) if isinstance(plan, TextPlan) else _number(plan, part)
-
-
-def _date(plan: DatePlan, part: np.ndarray) -> str | None:
-    """The day, where days are kept; otherwise the numbers that are."""
-    if plan.missing and part[-1] > 0.5:
-        return None
-    kept = iter(part.tolist())
-    numbers = [
-        next(kept) * number.scale + number.mean if number.kept else number.mean for number in plan.parts
-    ]
-    if plan.parts[DAYS].kept:  # less the row's own hour, or it would be the next day from noon on
-        return str(plan.day(numbers[DAYS] - numbers[HOUR] / 24.0))
-    return ", ".join(f"{number:.4g}" for number, its in zip(numbers, plan.parts) if its.kept)
 
 
 def _text(plan: TextPlan, part: np.ndarray) -> str | None:

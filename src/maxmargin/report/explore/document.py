@@ -12,8 +12,8 @@ from ..content import ModelReport, shown_classes
 from .gather import GatheredRows
 from .machine import Machine
 from .path import path_document
-from .reasons import reasons
-from .rows import column_names, columns_document, rows_document
+from .reasons import preparation_of, reasons
+from .rows import column_names, columns_document, date_plans, rows_document
 
 __all__ = ["explored"]
 
@@ -67,9 +67,10 @@ def _rows(model: Any, report: ModelReport, gathered: GatheredRows) -> dict[str, 
         file_rows = (report.record.get("fit") or {}).get("support_rows")
         why, support = reasons(model, gathered.machine, shown, file_rows, names)
     n_classes = len(report.evaluation.classes)
+    dates = date_plans(preparation_of(model))
     return {
         "rows": rows_document(shown, gathered.n_rows, gathered.n_wrong),
-        "values": columns_document(shown, sample, support, names, ranked, n_classes),
+        "values": columns_document(shown, sample, support, names, ranked, n_classes, dates),
         "n_columns": n_columns,
         "n_sampled": sample.block.n_rows,
         "reasons": why,

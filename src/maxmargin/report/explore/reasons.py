@@ -10,12 +10,12 @@ from sklearn.pipeline import Pipeline
 
 from ...evaluation import prepared
 from ...table import TablePreparation
-from ..content import pull, readable_row
+from ..content import constants, pull, readable_row
 from .gather import RowFacts, SampledRows
 from .machine import Machine
 from .rows import rounded
 
-__all__ = ["Reasons", "reasons"]
+__all__ = ["Reasons", "preparation_of", "reasons"]
 
 N_NEAREST = 4
 N_PULLS = 5
@@ -31,7 +31,7 @@ def reasons(
 ) -> Reasons:
     """The document, and the values of the support vectors that it refers to first."""
     steps = list(model[:-1]) if isinstance(model, Pipeline) else []
-    table = steps[0] if len(steps) == 1 and isinstance(steps[0], TablePreparation) else None
+    table = preparation_of(model)
     Z = machine.placed(prepared(model, shown.block)[0])
     facts = shown.facts
     if machine.points is None:
@@ -59,7 +59,20 @@ def reasons(
         "n_valued": n_valued,
         "map": _map_document(mapped),
     }
-    return document, [readable_row(table, point) for point in points]
+    return document, [_left_out(table, names) | readable_row(table, point) for point in points]
+
+
+def preparation_of(model: Any) -> TablePreparation | None:
+    """The preparation of a table, where it is the only step before the classifier."""
+    steps = list(model[:-1]) if isinstance(model, Pipeline) else []
+    return steps[0] if len(steps) == 1 and isinstance(steps[0], TablePreparation) else None
+
+
+def _left_out(table: TablePreparation | None, names: list[str]) -> dict[str, Any]:
+    """What a readable row leaves out: zeros of a sparse row, and columns that were constant in training."""
+    if table is None:
+        return {}
+    return dict.fromkeys(names, 0.0) if table.layout_ == "sparse" else constants(table)
 
 
 def _of_points(

@@ -9,17 +9,16 @@ import numpy as np
 
 from ..._native import is_sparse
 from ...io.readers import Block, Words
+from ...table import DatePlan, TablePreparation
 from .gather import RowFacts, SampledRows
 
-__all__ = ["column_names", "columns_document", "rounded", "rows_document"]
+__all__ = ["column_names", "columns_document", "date_plans", "rounded", "rows_document"]
 
 MAX_COLUMNS = 100  # of the file, with values on the page; of more, those that matter
 MAX_COLUMNS_THAT_MATTER = 40
 MAX_DISTRIBUTIONS = 12_000  # pairs of a column and a class
 MAX_CATEGORIES = 8  # of a class's distribution
-MAX_WORDS = 400  # different ones of a column
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
-ANOTHER = "(another)"
 DIGITS = 6
 
 
@@ -48,10 +47,22 @@ def column_names(block: Block, ranked: Sequence[str]) -> tuple[list[str], int]:
     return [name for name in names if name in kept], len(names)
 
 
-def _values(block: Block, name: str) -> Any:
+def date_plans(table: TablePreparation | None) -> dict[str, DatePlan]:
+    """The plans of the columns of dates, by name."""
+    names = getattr(table, "feature_names_in_", None)
+    if table is None or names is None:
+        return {}
+    return {str(name): plan for name, plan in zip(names, table.plans_) if isinstance(plan, DatePlan)}
+
+
+def _values(block: Block, name: str, dates: Mapping[str, DatePlan]) -> Any:
+    """A column, with its dates in the form in which those of support vectors are shown."""
     features = block.features
     if isinstance(features, Mapping):
-        return features[name]
+        values = features[name]
+        if isinstance(values, Words) and name in dates:
+            return Words(values.codes, tuple(dates[name].shown([str(word) for word in values.values])))
+        return values
     column = features[:, [int(name[1:])]] if is_sparse(features) else features[:, int(name[1:])]
     return np.asarray(column.toarray() if is_sparse(column) else column, dtype=np.float64).ravel()
 
@@ -80,48 +91,49 @@ def columns_document(
     names: Sequence[str],
     ranked: Sequence[str],
     n_classes: int,
+    dates: Mapping[str, DatePlan],
 ) -> list[dict[str, Any]]:
-    """For each column its values in the rows and in the support vectors, and its distribution by class."""
+    """For each column its values in the rows and in the support vectors, and its distribution by class.
+
+    The support vectors' values are None where the model does not know the column.
+    """
     most = max(1, MAX_DISTRIBUTIONS // n_classes)
     order = [*(name for name in ranked if name in set(names)), *(n for n in names if n not in set(ranked))]
     described = set(order[:most])
     out = []
     for name in names:
-        values = _values(shown.block, name)
-        there = [each.get(name, 0.0 if _is_sparse_row(each, name) else None) for each in support]
-        kind = _words if isinstance(values, Words) else _numbers
-        column = {"name": name, **kind(values, there)}
+        values = _values(shown.block, name, dates)
+        known = all(name in each for each in support)
+        there = [each[name] for each in support] if known else []
+        column: dict[str, Any] = {"name": name, **_described(values, there)}
+        if not known:
+            column["support"] = None
         if name in described:
-            column["classes"] = _by_class(_values(sample.block, name), sample.facts, n_classes, column)
+            column["classes"] = _by_class(_values(sample.block, name, dates), sample.facts, n_classes, column)
         out.append(column)
     return out
 
 
-def _is_sparse_row(values: Mapping[str, Any], name: str) -> bool:
-    return name not in values and name.startswith("x")
-
-
-def _numbers(values: np.ndarray, support: list[Any]) -> dict[str, Any]:
+def _described(values: Any, support: list[Any]) -> dict[str, Any]:
+    if isinstance(values, Words):
+        return _words(values, support)
     there = [value if isinstance(value, float | int) else np.nan for value in support]
     return {"kind": "number", "values": rounded(values), "support": rounded(there)}
 
 
 def _words(values: Words, support: list[Any]) -> dict[str, Any]:
-    """Numbers of words; the most frequent ones have their own."""
-    counts = np.bincount(values.codes[values.codes >= 0], minlength=len(values.values))
-    kept = np.argsort(-counts, kind="stable")[: MAX_WORDS - 1].tolist()
-    words = [str(values.values[k]) for k in kept if counts[k]]
+    """Numbers of words: those of the rows, the most frequent first, then those of support vectors only."""
+    counts: dict[str, int] = {}
+    of_codes = np.bincount(values.codes[values.codes >= 0], minlength=len(values.values)).tolist()
+    for word, n in zip(map(str, values.values), of_codes):
+        if n:
+            counts[word] = counts.get(word, 0) + n
+    words = sorted(counts, key=lambda word: -counts[word])
+    words = list(dict.fromkeys([*words, *(str(word) for word in support if word is not None)]))
     place = {word: k for k, word in enumerate(words)}
     table = [place.get(str(word)) for word in values.values]
-    if any(k is None for k, n in zip(table, counts) if n) or any(
-        word is not None and str(word) not in place for word in support
-    ):
-        words.append(ANOTHER)
-        place.setdefault(ANOTHER, len(words) - 1)
-    other = place.get(ANOTHER)
-    numbers = [other if k is None else k for k in table]
-    codes = [None if code < 0 else numbers[code] for code in values.codes.tolist()]
-    there = [None if word is None else place.get(str(word), other) for word in support]
+    codes = [None if code < 0 else table[code] for code in values.codes.tolist()]
+    there = [None if word is None else place[str(word)] for word in support]
     return {"kind": "words", "words": words, "values": codes, "support": there}
 
 

@@ -689,7 +689,7 @@
         el("td", { class: "n" }, shown(column, own)),
         ...classes.map((k) => el("td", {}, against(column, k, own, classes))),
         ...near.map(({ j }) =>
-          el("td", { class: "n" }, j < reasons.n_valued ? shown(column, column.support[j]) : "–"),
+          el("td", { class: "n" }, column.support && j < reasons.n_valued ? shown(column, column.support[j]) : "–"),
         ),
       );
     };
@@ -749,7 +749,7 @@
         j < data.reasons.n_valued
           ? picture(
               `${supportName(j)} as an image`,
-              data.values.map((column) => column.support[j]),
+              data.values.map((column) => (column.support ? column.support[j] : 0)),
             )
           : "–",
       ),
