@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -339,3 +340,23 @@ def test_every_word_of_rows_and_support_vectors_is_shown(tmp_path):
     assert words_of(found["kind"], "values") == words_of(found["note"], "values") == new
     assert all(word.startswith("old") for word in words_of(found["kind"], "support"))
     assert "text" in " ".join(words_of(found["note"], "support"))
+
+
+@pytest.mark.parametrize(("n_columns", "n_kept"), [(10, 10), (60, None)])
+def test_long_texts_keep_the_page_below_its_size(model, files, n_columns, n_kept):
+    """400 Japanese characters in each of 2,000 rows are shortened; of too many columns some are left out."""
+    report = build(model, record(), source(files[1]), explore=True)
+    words = [f"{k:04d}" + "文章は長い" * 80 for k in range(2_000)]
+    text = {"kind": "words", "words": words, "values": list(range(240)), "support": []}
+    values = [*report.exploration["values"], *({"name": f"note {k}", **text} for k in range(n_columns))]
+    document = {**report.exploration, "values": values, "n_columns": len(values)}
+    html = page(replace(report, exploration=document))
+    check_page(html, explored=True)
+    assert len(html.encode()) <= 5_000_000
+    shown = data_of(html)["values"]
+    names = [column["name"] for column in shown]
+    assert {"size", "weight in kg", "colour"} <= set(names)  # they matter more
+    assert names == [column["name"] for column in values][: len(names)]
+    assert (len(names) == 3 + n_kept) if n_kept else (13 <= len(names) < len(values))
+    notes = [column for column in shown if column["name"].startswith("note")]
+    assert all(len(set(note["words"])) == 2_000 and note["words"][7].startswith("0007") for note in notes)
