@@ -1,12 +1,15 @@
 """``AutoSVC``: the stages of its search on more and more rows, and metadata routing."""
 
 import numpy as np
+import pytest
 from sklearn import config_context
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import accuracy_score, make_scorer
 from sklearn.model_selection import GroupKFold, cross_validate
 
 from maxmargin import AutoSVC
 from maxmargin.auto import estimator, search
+from maxmargin.auto.folds import StageFits
 
 
 def rings(n, seed=0):
@@ -43,3 +46,19 @@ def test_weights_and_groups_are_routed():
         X[train], y[train], weight[train], groups[train]
     )
     np.testing.assert_array_equal(found["estimator"][0].predict_proba(X), direct.predict_proba(X))
+
+
+def test_finalists_cut_within_a_fold_are_compared_on_the_folds_before(monkeypatch):
+    """Scores of a group that did not end would make the trials' known rows differ."""
+    run = StageFits.run
+
+    def cut(self, trials, folds):
+        if folds[0] < search.RACING_FOLDS:
+            return run(self, trials, folds)
+        run(self, trials, folds[:1])
+        return False
+
+    monkeypatch.setattr(StageFits, "run", cut)
+    with pytest.warns(ConvergenceWarning, match="before all candidates were compared"):
+        model = AutoSVC(random_state=0, learn_metric=None).fit(*rings(80))
+    assert model.status_ == "time_limit"

@@ -170,6 +170,8 @@ class Search:
                 trial.n_support, trial.gap = int(kept["n_support"][k]), float(kept["gaps"][k])
             return True
         if not self._fitted(fits, group, folds):
+            for trial in group:  # trials are compared on the folds that all of them have
+                trial.scores[rows] = np.nan
             return False
         if self.record.part is not None:
             state = State(
