@@ -118,6 +118,8 @@ class KernelMachine(BaseEstimator, CallbackSupportMixin):  # type: ignore[misc]
 
     def _checked(self, kernel: Kernel, X: Any, y: Any) -> tuple[Any, np.ndarray]:
         """Rows in the core's layout, or objects, and real targets, which are 0 where there are none."""
+        if y is None and self.__sklearn_tags__().target_tags.required:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         if takes_objects(kernel, X):
             X = object_array(X)
             targets = np.zeros(len(X)) if y is None else np.asarray(y, dtype=np.float64)

@@ -178,6 +178,9 @@ def test_wrong_parameters_are_named(parameters, words):
 
 def test_wrong_targets_are_named():
     X, y = noisy_sine(10)
+    for kernel in ("rbf", "precomputed"):
+        with pytest.raises(ValueError, match="requires y to be passed, but the target y is None"):
+            KernelSVR(kernel=kernel).fit(X[:, [0]] * X[:, 0], None)
     with pytest.raises(ValueError, match=r"targets must be at most 1e\+140"):
         KernelSVR().fit(X, 1e150 * y)
     with pytest.raises(ValueError, match="NaN"):
