@@ -112,3 +112,25 @@ def test_commands_and_the_page_show_both(tmp_path, monkeypatch, capsys):
     assert failed.code == 2
     assert "--training FILE" in failed.err
     assert run("report", "a.mm", "b.csv", "--learning-curve").code == 1
+
+
+def test_rows_that_are_the_training_rows_are_refused(tmp_path, monkeypatch, capsys):
+    """Accuracy on rows of the fit rises with their number whatever more rows would bring."""
+    monkeypatch.chdir(tmp_path)
+    old, new = write(tmp_path / "a.csv", 300, 0, of_ring), write(tmp_path / "b.csv", 200, 1, of_ring)
+    (tmp_path / "copy.csv").write_bytes((tmp_path / "b.csv").read_bytes())
+    trained = train(old, model="sparse-kernel", parameters={"budget": 8, "alpha": 1e-3}, validate=0.0)
+    io.save(trained.model, "a.mm", record=trained.record)
+    for measured in (learning_curve, budget_accuracy):
+        with pytest.raises(ValueError, match="are both"):
+            measured(trained.model, new, new)
+    run = running(capsys)
+    for data, training in (("b.csv", "./b.csv"), ("copy.csv", "b.csv"), ("a.csv", "a.csv")):
+        failed = run("evaluate", "a.mm", data, "--learning-curve", "--training", training)
+        assert failed.code == 1
+        assert f"are both {data}" in failed.err
+        assert "other rows" in failed.err
+        assert "--training" in failed.err
+    assert run("evaluate", "a.mm", "a.csv", "--learning-curve").code == 1
+    assert run("report", "a.mm", "b.csv", "--learning-curve", "--training", "b.csv").code == 1
+    assert run("evaluate", "a.mm", "b.csv", "--learning-curve", "--training", "a.csv").code == 0

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import filecmp
 import warnings
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
+from ..data import ParameterError
 from ..io.readers import Source
 from .answers import answers, classifier_of, prepared
 from .labels import LabelMatch
@@ -54,6 +57,13 @@ class Refits:
     @classmethod
     def of(cls, model: Any, training: Source, test: Source, labels: Any, seed: int) -> Refits:
         """Both files, prepared by the model."""
+        if _same_rows(training, test):
+            raise ParameterError(
+                "a learning curve is measured on rows that the model was not fitted to, and the training file "
+                f"and the rows to evaluate are both {test.name}.",
+                "Evaluate the model on other rows, or name the file that it was trained on ({training}).",
+                training=None,
+            )
         classifier = classifier_of(model)
         old, new = (
             sampled_rows(training, MAX_TRAINING_ROWS + 1, seed),
@@ -80,6 +90,14 @@ class Refits:
         """Which test rows it predicts correctly; its classes may be fewer than those of the model."""
         places = np.searchsorted(self.estimator.classes_, estimator.classes_)
         return np.asarray(places[answers(estimator, self.test_X).predicted] == self.truth)
+
+
+def _same_rows(training: Source, test: Source) -> bool:
+    """Whether both are one source, one file, or files with the same bytes."""
+    old, new = Path(training.name), Path(test.name)
+    if training is test or not (old.is_file() and new.is_file()):
+        return training is test
+    return old.samefile(new) or filecmp.cmp(old, new, shallow=False)
 
 
 def spread(labels: np.ndarray, seed: int) -> np.ndarray:
