@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from .._native import is_sparse
 from ..inspection import importance
@@ -227,14 +228,7 @@ class _Study:
         return float(lost.mean()), normal_interval(float(lost.mean()), error)
 
     def _shuffled(self, which: np.ndarray, order: np.ndarray) -> np.ndarray:
-        if is_sparse(self.X):
-            X = self.X.tocsc(copy=True).tolil()
-            X[:, which] = self.X.tocsc()[:, which].tocsr()[order]
-            X = X.tocsr()
-        else:
-            X = self.X.copy()
-            X[:, which] = self.X[order][:, which]
-        return np.asarray(answers(self.model, X).predicted)
+        return np.asarray(answers(self.model, with_shuffled(self.X, which, order)).predicted)
 
     def _relatives(self, columns: list[int]) -> dict[int, list[int]]:
         """Columns of the table that are correlated with each of these."""
@@ -257,3 +251,17 @@ class _Study:
             return None
         which = np.flatnonzero(self.source == j)
         return effect_of(self.model, self.X, which, self.table.plans_[j], self.names[j])
+
+
+def with_shuffled(X: Any, which: np.ndarray, order: np.ndarray) -> Any:
+    """The matrix with some of its columns in another order of the rows; a sparse one stays CSR throughout."""
+    if not is_sparse(X):
+        X, given = X.copy(), X
+        X[:, which] = given[order][:, which]
+        return X
+    chosen = np.zeros(X.shape[1], dtype=X.dtype)
+    chosen[which] = 1.0
+    mixed = (X @ sparse.diags_array(1.0 - chosen) + X[order] @ sparse.diags_array(chosen)).tocsr()
+    mixed.eliminate_zeros()
+    mixed.sort_indices()
+    return mixed
