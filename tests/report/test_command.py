@@ -54,6 +54,20 @@ def test_out_training_and_labels(folder, capsys):
     assert "pac-bayes" in (folder / "page.html").read_text(encoding="utf-8")
 
 
+def test_a_page_to_explore_does_not_replace_the_report(folder, capsys):
+    model, test = str(folder / "model.mm"), str(folder / "test.csv")
+    assert run(["report", model, test]) == 0
+    plain = (folder / "model.html").read_bytes()
+    capsys.readouterr()
+    for words in (["explore"], ["report", "--explore"]):
+        assert run([words[0], model, test, *words[1:], "--json"]) == 0
+        told = json.loads(capsys.readouterr().out)
+        assert told["out"] == str(folder / "model-explore.html")
+        check_page((folder / "model-explore.html").read_text(encoding="utf-8"), explored=True)
+        (folder / "model-explore.html").unlink()
+    assert (folder / "model.html").read_bytes() == plain
+
+
 @pytest.mark.parametrize("words", [["explore"], ["report", "--explore"]], ids=" ".join)
 def test_a_page_to_explore_is_the_report_with_a_script(folder, capsys, words):
     command, *options = words

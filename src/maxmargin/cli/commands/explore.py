@@ -17,7 +17,7 @@ def explore(
     data: Annotated[Path, Parameter(help="Rows to evaluate it on, with the target; preferably new rows.")],
     /,
     *,
-    out: Annotated[Path | None, Parameter(help="The page to write [MODEL with the suffix .html].")] = None,
+    out: Annotated[Path | None, Parameter(help="The page to write [MODEL-explore.html].")] = None,
     label: Renaming = None,
     training: Annotated[
         Path | None, Parameter(help="The training file: which columns have moved since?")

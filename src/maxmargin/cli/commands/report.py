@@ -16,7 +16,9 @@ def report(
     data: Annotated[Path, Parameter(help="Rows to evaluate it on, with the target; preferably new rows.")],
     /,
     *,
-    out: Annotated[Path | None, Parameter(help="The page to write [MODEL with the suffix .html].")] = None,
+    out: Annotated[
+        Path | None, Parameter(help="The page to write [MODEL.html, or MODEL-explore.html with --explore].")
+    ] = None,
     label: Renaming = None,
     training: Annotated[
         Path | None, Parameter(help="The training file, for more bounds (up to 5,000 rows).")
@@ -68,12 +70,12 @@ def write_page(
     explore: bool,
     learning_curve: bool = False,
 ) -> None:
-    """Evaluate a model on a file and write the page."""
+    """Evaluate a model on a file and write the page; a page to explore does not replace the report."""
     from ... import io
     from ...archive import whole_file
     from ...report import build, page
 
-    out = out or model.with_suffix(".html")
+    out = out or model.with_name(f"{model.stem}-explore.html" if explore else f"{model.stem}.html")
     check_out(out, model, data, training)
     fitted, record = io.load(model), io.read_record(model)
     source = reading.open_for(data, fitted, record)
