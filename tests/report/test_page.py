@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.svm import SVC
 from support.memory_source import MemorySource
 from support.page_checks import check_page
 from support.report_samples import NASTY, fitted, record, source, table, written
@@ -196,3 +197,16 @@ def test_numbers_of_a_hostile_record_are_dashes(report, model, files, value):
         check_page(text)
         dashes.append(text.count("–"))
     assert dashes[1] == dashes[0] + len(names)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("explore", [False, True])
+def test_a_model_of_scikit_learn_has_a_page(n_classes, explore):
+    """Its counts are arrays, one number a class, and its numbers those of NumPy."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 3))
+    y = np.digitize(X[:, 0], [0.0] if n_classes == 2 else [-0.4, 0.4])
+    model = SVC().fit(X, y)
+    text = page(build(model, {}, MemorySource(X, y), explore=explore))
+    check_page(text, explored=explore)
+    assert f"<dt>support vectors</dt><dd>{len(model.support_)}</dd>" in text

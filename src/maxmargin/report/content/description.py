@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from inspect import cleandoc
 from typing import Any
 
+import numpy as np
+
 from ...kernels import Kernel, kernel_from_name
 from ...losses import Loss, loss_from_name
 
@@ -143,6 +145,8 @@ def _parameters(model: Any) -> dict[str, Any]:
 def _facts(model: Any) -> dict[str, Any]:
     wanted = ("n_support_", "n_iter_", "objective_", "dual_gap_", "status_", "n_features_in_", "tol")
     facts = {name: getattr(model, name) for name in wanted if hasattr(model, name)}
+    if "n_support_" in facts:  # scikit-learn counts them by class
+        facts["n_support_"] = int(np.sum(facts["n_support_"]))
     if hasattr(model, "classes_"):
         facts["n_classes"] = len(model.classes_)
     if hasattr(model, "code_"):

@@ -12,6 +12,7 @@ import hashlib
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Sequence
+from numbers import Real
 from typing import Any
 
 from .text import number, shortened, visible
@@ -127,7 +128,7 @@ def table(
 
 
 def _cell(cell: Cell, place: int, right: bool) -> Element:
-    shown = number(cell) if isinstance(cell, float | int) else cell
+    shown = number(cell) if isinstance(cell, Real) else cell
     if place == 0:
         return node("th", shown, scope="row", class_="n" if right else None)
     return node("td", shown, class_="n" if right else None)
@@ -138,7 +139,7 @@ def facts(pairs: Iterable[tuple[str, Cell | None]]) -> Element:
     items = []
     for name, value in pairs:
         if value is not None:
-            shown = number(value) if isinstance(value, float | int) else value
+            shown = number(value) if isinstance(value, Real) else value
             items += [node("dt", name), node("dd", shown)]
     return node("dl", items)
 
@@ -166,4 +167,4 @@ def shown(value: object) -> str:
     """A value of a row of data."""
     if value is None:
         return "(missing)"
-    return number(value, 6) if isinstance(value, float | int) else str(value)
+    return number(value, 6) if isinstance(value, Real) else str(value)
