@@ -59,8 +59,8 @@ class Refits:
         """Both files, prepared by the model."""
         if _same_rows(training, test):
             raise ParameterError(
-                "a learning curve is measured on rows that the model was not fitted to, and the training file "
-                f"and the rows to evaluate are both {test.name}.",
+                "a learning curve is measured on rows that the model was not fitted to, and the training "
+                f"file and the rows to evaluate are both {test.name}.",
                 "Evaluate the model on other rows, or name the file that it was trained on ({training}).",
                 training=None,
             )
