@@ -7,7 +7,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 from support.svc_models import LOSSES, blobs
 
-from maxmargin import KernelSVC
+from maxmargin import KernelSVC, KernelSVR
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -104,3 +104,23 @@ def test_large_C_has_the_same_bits_for_any_number_of_threads(gamma, loss):
     one, two = (KernelSVC(1e3, gamma=gamma, loss=loss, n_jobs=n).fit(X, y) for n in (1, 2))
     assert one.dual_coef_.tobytes() == two.dual_coef_.tobytes()
     assert one.intercept_.tobytes() == two.intercept_.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("model", "loss", "seed", "n", "gamma", "noise"),
+    [
+        (KernelSVR, "squared-epsilon-insensitive", 28, 20, 0.01, 0.2),
+        (KernelSVC, "squared-hinge", 16, 50, 1e-3, 0.5),
+    ],
+)
+def test_rounds_in_single_precision_that_lead_nowhere_end(model, loss, seed, n, gamma, noise):
+    """Terms of 1e9 cancel, so gradients in single precision say nothing; such rounds moved until the limit."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, 1)).astype(np.float32)
+    y = np.sin(X[:, 0]) + noise * rng.standard_normal(n)
+    y = y if model is KernelSVR else np.where(y > 0.0, 1, -1)
+    same = {"C": 1e7, "loss": loss, "gamma": gamma, "max_iter": 400}
+    same |= {"epsilon": 0.0} if model is KernelSVR else {}
+    found, double = model(**same).fit(X, y), model(**same).fit(X.astype(np.float64), y)
+    assert found.status_ == double.status_ == "converged"
+    assert found.objective_ == pytest.approx(double.objective_, rel=1e-3)

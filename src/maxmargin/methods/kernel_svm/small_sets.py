@@ -6,6 +6,7 @@ stored at position i. A column of a thousand samples takes milliseconds, so the 
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,8 @@ GAP_BEFORE_POLISH = 1e-8  # relative gap to reach by rounds before the exact met
 MAX_POLISHED_AT_ONCE = 128  # samples of a problem for which such rounds take longer than they save
 GAP_BEFORE_POLISH_AT_ONCE = 0.1  # of these problems
 MAX_STATIONARY_STEPS = 8  # with KKT violations within rounding, before a solve counts as stalled
+MAX_FRUITLESS_STEPS = 300  # after the exact method, before a solve counts as stalled
+LEAST_PROGRESS = 0.01  # of the gap in so many steps
 
 
 def stands_still(state: State, violation: float, g: np.ndarray) -> bool:
@@ -31,6 +34,18 @@ def stands_still(state: State, violation: float, g: np.ndarray) -> bool:
     rounding = 64.0 * FLOAT_EPS * float(np.abs(g).max(initial=1.0))
     state.still = state.still + 1 if violation <= rounding else 0
     return bool(state.still >= MAX_STATIONARY_STEPS)
+
+
+def is_fruitless(state: State, gap: float) -> bool:
+    """Whether the least gap has not fallen for many steps.
+
+    Gradients in single precision may be so rounded that rounds move for ever and lead nowhere.
+    """
+    if gap < (1.0 - LEAST_PROGRESS) * state.setdefault("least_gap", math.inf):
+        state.least_gap, state.fruitless = gap, 0
+    else:
+        state.fruitless = state.get("fruitless", 0) + 1
+    return bool(state.get("fruitless", 0) >= MAX_FRUITLESS_STEPS)
 
 
 class SmallSets:
@@ -86,7 +101,7 @@ class SmallSets:
         if self._is_open() and not weary:
             stalled = self._rounds(self._target())
             if self._is_open() and (state.polished or not stalled):
-                return stalled
+                return stalled or (state.polished and is_fruitless(state, self.open))
         if not state.polished:
             self._polish()
         state.covered = True

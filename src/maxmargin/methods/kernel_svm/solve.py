@@ -36,7 +36,7 @@ from ...solving import (
 from .box_problem import BoxProblem
 from .problem import best_finite_point, refuted_by
 from .rounding import RoundedPoint, double_rounding, in_parts
-from .small_sets import SmallSets
+from .small_sets import MAX_FRUITLESS_STEPS, SmallSets
 from .working_set import TARGET_PER_TOL, WorkingSets, sets_for, start
 
 __all__ = ["Solve", "solved", "working_sets"]
@@ -241,7 +241,12 @@ class Solve:
         f = in_parts(outputs, np.arange(len(state.a)), self.stop.deadline.passed)
         if f is None:
             return False
-        state.update(start(problem, self.stop.tol, self.shrinking, state.a, f))
+        new = start(problem, self.stop.tol, self.shrinking, state.a, f)
+        lost = state.get("fruitless", 0) >= MAX_FRUITLESS_STEPS
+        if lost and problem.sum_a == 0.0 and not problem.dual(slice(None), new.a, new.g) > 0.0:
+            new = start(problem, self.stop.tol, False)  # zero coefficients are better
+        state.update(new)
+        state.update(least_gap=math.inf, fruitless=0)
         state.double, state.best_dual = True, -np.inf
         self.sets = self._sets(problem)
         return True
