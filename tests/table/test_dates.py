@@ -59,7 +59,8 @@ def test_times_with_zones_agree_with_the_standard_library(when, hours):
 @pytest.mark.parametrize(
     "text",
     ["", "red", "2020-13-01", "2020-02-30", "30/02/2020x", "1.2.10", "12:30", "2020", "1583020800", "2020-1",
-     "0000-00-00", "5 Marlborough 2015", "Decoder 12 2020", "3-7-4821", "1499-12-31", "9999-12-31", "2020-01-01 25:00", "2020-01-01 13:00 PM", "2020-01-01" + " " * 60],
+     "0000-00-00", "5 Marlborough 2015", "Decoder 12 2020", "3-7-4821", "1499-12-31", "9999-12-31",
+     "2020-01-01 25:00", "2020-01-01 13:00 PM", "2020-01-01" + " " * 60],
 )  # fmt: skip
 def test_other_texts_are_not_dates(text):
     assert np.isnan(date_values([text], True)).all()

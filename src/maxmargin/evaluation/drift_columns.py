@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import date
 from typing import Any
 
 import numpy as np
 
 from ..io.readers import Words
-from ..table.written_dates import EPOCH, PARTS, common_order, date_values
+from ..table import common_order, days_of
 
 __all__ = ["Days", "comparable", "matrices"]
 
@@ -27,7 +26,7 @@ class Days:
     def middle(self) -> str:
         """The median date."""
         known = self.days[~np.isnan(self.days)]
-        return str(date.fromordinal(EPOCH + int(np.median(known)))) if len(known) else "-"
+        return str(np.datetime64(int(np.floor(np.median(known))), "D")) if len(known) else "-"
 
 
 def comparable(old: Any, new: Any) -> tuple[Any, Any]:
@@ -43,8 +42,7 @@ def _used(words: Words) -> list[str]:
 
 
 def _days(words: Words, day_first: bool) -> Days:
-    days = date_values(words.values, day_first)[:, PARTS.index("days")]
-    return Days(np.append(days, np.nan)[words.codes])
+    return Days(np.append(days_of(words.values, day_first), np.nan)[words.codes])
 
 
 def matrices(pairs: Iterable[tuple[Any, Any]]) -> tuple[np.ndarray, np.ndarray]:
@@ -55,9 +53,8 @@ def matrices(pairs: Iterable[tuple[Any, Any]]) -> tuple[np.ndarray, np.ndarray]:
     """
     parts: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
     for pair in pairs:
-        if any(isinstance(values, Words) for values in pair):
-            pair = _frequencies(*pair)
-        for side, values in zip(parts, pair):
+        of_words = any(isinstance(values, Words) for values in pair)
+        for side, values in zip(parts, _frequencies(*pair) if of_words else pair):
             numbers = values.days if isinstance(values, Days) else values
             side.append(np.asarray(numbers, dtype=np.float64))
     return np.column_stack(parts[0]), np.column_stack(parts[1])

@@ -9,6 +9,7 @@ from .odd_columns import warn_of_odd_columns
 from .plans import WordsPlan
 from .preparation import TablePreparation, roles_of
 from .texts import TextPlan
+from .written_dates import common_order, days_of
 
 __all__ = [
     "CONSTANT",
@@ -18,6 +19,8 @@ __all__ = [
     "TablePreparation",
     "TextPlan",
     "WordsPlan",
+    "common_order",
+    "days_of",
     "is_plain_matrix",
     "is_table",
     "labels_of",

@@ -154,8 +154,8 @@ def _short_years_warning(name: str, words: RunningWords) -> TableWarning | None:
         return None
     year = int(date_values(short[:1], bool(words.dates.day_first))[0, 0])
     return TableWarning(
-        f"column {name!r} has dates with two digits of the year: {_shown(short)}. The first of them is read as "
-        f"of {year} ({PIVOT_YEAR} to 99 are 19{PIVOT_YEAR} to 1999, 00 to {PIVOT_YEAR - 1} are 2000 to "
+        f"column {name!r} has dates with two digits of the year: {_shown(short)}. The first of them is read "
+        f"as of {year} ({PIVOT_YEAR} to 99 are 19{PIVOT_YEAR} to 1999, 00 to {PIVOT_YEAR - 1} are 2000 to "
         f"20{PIVOT_YEAR - 1}).",
         "Write the whole year, or declare the column as categorical ({kinds}).",
         kinds={name: "words"},

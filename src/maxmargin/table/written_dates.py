@@ -13,6 +13,7 @@ __all__ = [
     "are_seasons",
     "common_order",
     "date_values",
+    "days_of",
     "has_short_year",
     "is_far",
     "iso_date",
@@ -42,7 +43,8 @@ _YEAR_FIRST = re.compile(
 _YEAR_AND_MONTH = re.compile(r"(?P<y>\d{4})-(?P<m>\d{2})")
 _YEAR_LAST = re.compile(r"(?P<a>\d{1,2})(?P<sign>[-/.])(?P<b>\d{1,2})(?P=sign)(?P<y>\d{4}|\d{2})" + _TIME)
 _NAMED = re.compile(
-    rf"{_WEEKDAY}(?:(?P<d>\d{{1,2}})[ -]{_NAME}[ -]|{_NAME.replace('<name>', '<name2>')} (?P<d2>\d{{1,2}}),? )"
+    rf"{_WEEKDAY}(?:(?P<d>\d{{1,2}})[ -]{_NAME}[ -]"
+    rf"|{_NAME.replace('<name>', '<name2>')} (?P<d2>\d{{1,2}}),? )"
     r"(?P<y>\d{4})" + _TIME,
     re.IGNORECASE,
 )
@@ -69,6 +71,28 @@ def date_values(texts: Sequence[str], day_first: bool) -> np.ndarray:
         if found is not None and FIRST_YEAR <= found[0] <= LAST_YEAR:
             out[i] = found
     return out
+
+
+def days_of(texts: Sequence[str], day_first: bool) -> np.ndarray:
+    """Days since 1970-01-01 of each date, in UTC; NaN where a text is not a date.
+
+    Parameters
+    ----------
+    texts : sequence of str
+    day_first : bool
+        As :func:`common_order` finds it.
+
+    Returns
+    -------
+    ndarray of shape (n_texts,)
+
+    Examples
+    --------
+    >>> from maxmargin.table import days_of
+    >>> days_of(["1970-01-03", "04/01/1970", "soon"], day_first=True).tolist()
+    [2.0, 3.0, nan]
+    """
+    return date_values(texts, day_first)[:, PARTS.index("days")]
 
 
 def is_far(text: str, day_first: bool) -> bool:
@@ -98,6 +122,12 @@ def common_order(texts: Sequence[str], later: Sequence[str] = ()) -> bool | None
     Returns
     -------
     bool or None
+
+    Examples
+    --------
+    >>> from maxmargin.table import common_order
+    >>> common_order(["01/02/2026", "13/02/2026"]), common_order(["01/02/2026"]), common_order(["soon"])
+    (True, False, None)
     """
     possible = [] if are_seasons(texts) else [order for order in (False, True) if _all_dates(texts, order)]
     return min(possible, key=lambda order: not _all_dates(later, order)) if possible else None

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..data import key_of
 from ..io.readers import Block, Source, Words, chosen
-from ..table.written_dates import PARTS, common_order, date_values
+from ..table import common_order, days_of
 
 __all__ = ["Split", "split_of"]
 
@@ -153,5 +153,5 @@ def _times(values: Any, day_first: bool) -> np.ndarray:
     """Numbers, or seconds since 1970 of dates; NaN where missing."""
     if not isinstance(values, Words):
         return np.asarray(values, dtype=np.float64)
-    seconds = 86400.0 * date_values(values.values, day_first)[:, PARTS.index("days")]
+    seconds = 86400.0 * days_of(values.values, day_first)
     return np.asarray(np.append(seconds, np.nan)[values.codes])

@@ -69,7 +69,7 @@ class SeveralFiles:
 
     def __init__(self, parts: Sequence[Any], declared: Any = ()) -> None:
         self.parts, self.declared = list(parts), declared
-        self.category_types = getattr(parts[0], "category_types", frozenset())
+        self.category_types: frozenset[str] = getattr(parts[0], "category_types", frozenset())
 
     @property
     def name(self) -> str:
