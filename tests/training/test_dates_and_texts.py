@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ from support.page_checks import check_page
 from maxmargin import io
 from maxmargin.evaluation import evaluate, open_like_training, predictions
 from maxmargin.report import build, page
+from maxmargin.table.preparation import TableWarning
 from maxmargin.training import train
 from maxmargin.training.from_file import default_memory_mb
 
@@ -165,6 +167,24 @@ def test_dates_of_every_form_order_the_rows(tmp_path):
     assert found[0]["validation"] == found[1]["validation"]
     with pytest.raises(ValueError, match="'notiz' holds neither numbers nor dates"):
         train(opened(written[0]), **LINEAR, time="notiz")
+
+
+def test_separators_that_may_be_decimal_signs_are_told(tmp_path):
+    lines = [
+        f"{k % 7}.{100 + k},{k % 3};{k % 7}.{100 + k};{k % 5}.000.000;{k % 2}" for k in range(7, 60) if k % 35
+    ]
+    lines = [line for line in lines if not line.startswith("0") and ";0." not in line]
+    path = tmp_path / "a.csv"
+    path.write_text("\n".join(["sure;odd;large;art", *lines]))
+    with pytest.warns(
+        TableWarning, match=r"column 'odd' has numbers with one '.'.*'1.108' is read as 1108"
+    ) as told:
+        train(io.open_source(path, target="art", decimal=","), **LINEAR)
+    assert len(told) == 1
+    assert told[0].message.arguments == {"decimal": ".", "kinds": {"odd": "number"}}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", TableWarning)
+        train(io.open_source(path, target="art", decimal=",", kinds={"odd": "number"}), **LINEAR)
 
 
 def test_onnx_is_refused_with_the_reason(files):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
 
@@ -37,8 +38,15 @@ _FORMS = {
 }
 
 
-def warn_of_odd_columns(preparation: TablePreparation, declared: Collection[str] = ()) -> None:
-    """Warn of each column of words whose values look like numbers or dates, unless it is declared.
+def warn_of_odd_columns(
+    preparation: TablePreparation,
+    declared: Collection[str] = (),
+    grouped: Mapping[str, Sequence[str]] = MappingProxyType({}),
+) -> None:
+    """Warn of each column that may be meant otherwise than it is read, unless it is declared.
+
+    These are columns of words whose values look like numbers, dates that have two meanings, and numbers with
+    one separator that may be a decimal sign.
 
     Parameters
     ----------
@@ -46,6 +54,8 @@ def warn_of_odd_columns(preparation: TablePreparation, declared: Collection[str]
         Fitted to rows, not read from a model file.
     declared : collection of str
         Columns whose kind the caller has declared.
+    grouped : mapping of str to sequence of str
+        Columns of numbers whose values have one separator and no decimal sign, with some of these.
     """
     names = preparation.kinds_
     for place, words in preparation._running.words.items():
@@ -56,6 +66,8 @@ def warn_of_odd_columns(preparation: TablePreparation, declared: Collection[str]
         for warning in (first, _far_dates_warning(name, words), _short_years_warning(name, words)):
             if warning is not None:
                 warnings.warn(warning, stacklevel=2)
+    for name in [name for name in grouped if name in names and name not in declared]:
+        warnings.warn(_grouped_warning(name, grouped[name]), stacklevel=2)
 
 
 def _warning(name: str, counts: Mapping[str, int]) -> TableWarning | None:
@@ -131,6 +143,18 @@ def _dates_warning(name: str, words: RunningWords) -> TableWarning | None:
         "({kinds}).",
         missing=None,
         kinds={name: "words"},
+    )
+
+
+def _grouped_warning(name: str, values: Sequence[str]) -> TableWarning:
+    separator = "." if "." in values[0] else ","
+    plain = values[0].replace(separator, "")
+    return TableWarning(
+        f"column {name!r} has numbers with one {separator!r} and no decimal sign: {_shown(list(values))}. "
+        f"The sign separates groups of three digits, so {values[0]!r} is read as {plain}.",
+        "If it is the decimal sign, give it ({decimal}); if not, declare the column as numeric ({kinds}).",
+        decimal=separator,
+        kinds={name: "number"},
     )
 
 

@@ -14,7 +14,7 @@ from ..data import available_bytes, check_flag, check_number, machine_bytes
 from ..io.models import fingerprint
 from ..io.readers import BLOCK_ROWS, Source
 from ..methods.blocks import fits_blocks
-from ..table import FrameSource, TablePreparation, is_table, warn_of_odd_columns
+from ..table import FrameSource, TablePreparation, is_table
 from .all_rows import AllRowsTraining
 from .gather import Gathering
 from .in_memory import Outcome, Request, Training
@@ -233,7 +233,7 @@ def _gathered(
     limit, preparation = ROWS_MEMORY_SHARE * request.memory_mb * 2**20, request.preparation(source)
     found = Gathering(request.held_out(), preparation, limit, request.seed, reporter).read(source)
     request.check_costs(found)
-    warn_of_odd_columns(preparation, getattr(source, "declared", ()))
+    request.warn_of_columns(preparation, source)
     data = data_record(source, found, preparation)
     if found.share == 1.0 or request.sample or not fits_blocks(request.estimator()):
         return data, preparation, Training(request, reporter).run(found, preparation)
@@ -257,7 +257,7 @@ def _cluster_way(request: Request, client: Any, persist: bool, other_way: bool) 
         preparation = request.preparation(source)
         found = Gathering(request.held_out(), preparation, None, request.seed, reporter).read(source)
         request.check_costs(found)
-        warn_of_odd_columns(preparation, getattr(source, "declared", ()))
+        request.warn_of_columns(preparation, source)
         data = data_record(source, found, preparation) | {"n_rows_kept": found.n_rows, "share_kept": 1.0}
         training = ClusterTraining(request, reporter, source, client, persist)
         return data, preparation, training.run(found, preparation)

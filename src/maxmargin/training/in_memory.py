@@ -13,7 +13,7 @@ from scipy import sparse
 from ..checkpoints import Checkpoint
 from ..io.readers import BLOCK_ROWS, Source
 from ..metrics import Costs
-from ..table import TablePreparation, roles_of
+from ..table import TablePreparation, roles_of, warn_of_odd_columns
 from .gather import Gathered, KeptRows
 from .held_out import HeldOut
 from .leaks import (
@@ -75,6 +75,11 @@ class Request:
                 raise ValueError(
                     f"column {name!r} is declared both as text and as categorical; declare it as one of them."
                 )
+
+    def warn_of_columns(self, preparation: TablePreparation, source: Any) -> None:
+        """Warn of columns that may be meant otherwise than they are read."""
+        grouped = source.grouped_numbers() if hasattr(source, "grouped_numbers") else {}
+        warn_of_odd_columns(preparation, getattr(source, "declared", ()), grouped)
 
     def check_costs(self, found: Gathered) -> None:
         """Refuse costs that are not about the classes of the file, before any fit."""

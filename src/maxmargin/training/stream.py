@@ -26,7 +26,7 @@ from ..checkpoints import (
 )
 from ..io.models import load, read_record, save
 from ..io.readers import Block, Source
-from ..table import labels_of, taken, warn_of_odd_columns
+from ..table import labels_of, taken
 from .gather import Gathered, Gathering, timed_blocks
 from .held_out import HeldOut
 from .in_memory import Outcome, Request
@@ -93,7 +93,7 @@ class StreamTraining:
         preparation = request.preparation(source)
         found = Gathering(request.held_out(), preparation, None, request.seed, self.reporter).read(source)
         request.check_costs(found)
-        warn_of_odd_columns(preparation, getattr(source, "declared", ()))
+        request.warn_of_columns(preparation, source)
         data = data_record(source, found, preparation) | {"n_rows_kept": 0, "share_kept": 0.0}
         model = Pipeline([("table", preparation), ("model", request.estimator())])
         self.classes = _classes(found)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ... import _native
-from .csv_dialect import CSV_PROBLEMS, CsvHeader, advice_on_columns, read_header
+from .csv_dialect import CSV_PROBLEMS, CsvHeader, advice_on_columns, one_group_each, read_header
 from .errors import DataFormatError, unknown_column
 from .table import (
     BLOCK_ROWS,
@@ -25,6 +25,7 @@ from .table import (
 from .text import DataFile, Pieces, feed, long_row_error, text_error
 
 UNLIMITED_ROWS = 1 << 62
+ROWS_OF_A_LOOK = 1000
 PART_BYTES = 1 << 17  # of text, the least for a thread of its own
 COLUMN_PADDING = 8  # rows; columns a power of two apart would collide in the cache
 _PARSER_CODES = {"number": 0, "words": 1, "guess": 2, "skip": 3}
@@ -111,6 +112,19 @@ class CsvSource:
         """The rows, at most ``n_rows`` at a time; fewer if a block would take more than 64 MiB."""
         self._settle()
         return self._blocks(self._kinds, n_rows)
+
+    def grouped_numbers(self) -> dict[str, list[str]]:
+        """Columns of numbers such as 1.234 with a decimal comma, which may be decimals after all.
+
+        In its first rows such a column has no value with a decimal sign or with two separators; given are its
+        values with one.
+        """
+        if self._decimal is None:
+            return {}
+        numbers = [column.name for column in self.columns if column.kind == "number"]
+        block = next(self._blocks(["words"] * len(self._kinds), ROWS_OF_A_LOOK))
+        found = {name: one_group_each(block.features[name].values, self._decimal) for name in numbers}
+        return {name: values for name, values in found.items() if values}
 
     def read_all(self) -> Block:
         """All rows, in one pass if the first rows show the kinds of all columns."""

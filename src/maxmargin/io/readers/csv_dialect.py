@@ -169,3 +169,11 @@ def advice_on_columns(names: Sequence[str]) -> Advice:
     if delimiter is None:
         return IF_FIRST_ROW_IS_DATA, {"names": None}
     return "if the fields have another delimiter, give it ({delimiter})", {"delimiter": delimiter}
+
+
+def one_group_each(values: Sequence[str], decimal: str) -> list[str]:
+    """The values with a separator; none if one has the decimal sign or two separators."""
+    separator = "." if decimal == "," else ","
+    if any(decimal in value or value.count(separator) > 1 for value in values):
+        return []
+    return [value for value in values if separator in value]
