@@ -122,8 +122,8 @@ class CsvSource:
         if self._decimal is None:
             return {}
         numbers = [column.name for column in self.columns if column.kind == "number"]
-        block = next(self._blocks(["words"] * len(self._kinds), ROWS_OF_A_LOOK))
-        found = {name: one_group_each(block.features[name].values, self._decimal) for name in numbers}
+        as_words: Any = next(self._blocks(["words"] * len(self._kinds), ROWS_OF_A_LOOK)).features
+        found = {name: one_group_each(as_words[name].values, self._decimal) for name in numbers}
         return {name: values for name, values in found.items() if values}
 
     def read_all(self) -> Block:
