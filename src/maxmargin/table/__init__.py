@@ -4,7 +4,7 @@ from .blocks import labels_of, n_bytes, sample, shuffled_folds, taken, whole
 from .dates import DatePlan
 from .frame_source import FrameSource
 from .given import is_plain_matrix, is_table
-from .numeric import CONSTANT, NumberPlan
+from .numeric import NumberPlan
 from .odd_columns import warn_of_odd_columns
 from .plans import WordsPlan
 from .preparation import TablePreparation, roles_of
@@ -12,7 +12,6 @@ from .texts import TextPlan
 from .written_dates import common_order, days_of
 
 __all__ = [
-    "CONSTANT",
     "DatePlan",
     "FrameSource",
     "NumberPlan",

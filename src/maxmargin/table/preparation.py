@@ -17,7 +17,7 @@ from ..data import Advised, check_choice, check_number, checked_input
 from .given import GivenTable, given_matrix, given_table, is_table
 from .matched import Notices, matched, matched_sparse
 from .matrix import TableMatrix
-from .numeric import NumberPlan
+from .numeric import CONSTANT, NumberPlan
 from .plans import PlanLimits, plans_of
 from .states import state_of, with_state
 from .statistics import RunningTable
@@ -304,6 +304,16 @@ class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """The kind of each column, "number" or "words", for readers of further files."""
         kinds = ["number" if isinstance(plan, NumberPlan) else "words" for plan in self.plans_]
         return dict(zip(self._names_in(), kinds))
+
+    @property
+    def constants_(self) -> dict[str, float]:
+        """The numbers of the columns that were dropped because they were the same in all rows."""
+        plans = zip(self._names_in(), self.plans_)
+        return {
+            name: plan.mean
+            for name, plan in plans
+            if isinstance(plan, NumberPlan) and self.dropped_.get(name) == CONSTANT
+        }
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Names of the columns of the matrix.

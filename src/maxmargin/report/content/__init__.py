@@ -3,7 +3,7 @@
 from .build import N_EFFECTS, ModelReport, build
 from .curves import BudgetPath, Curve, GapHistory
 from .data import DataFacts
-from .influence import constants, pull, readable_row
+from .influence import pull, readable_row
 from .promises import DELTA
 from .shown import shown_classes
 
@@ -16,7 +16,6 @@ __all__ = [
     "GapHistory",
     "ModelReport",
     "build",
-    "constants",
     "pull",
     "readable_row",
     "shown_classes",

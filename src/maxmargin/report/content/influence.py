@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..._native import is_sparse
-from ...table import CONSTANT, DatePlan, NumberPlan, TablePreparation, TextPlan, WordsPlan
+from ...table import DatePlan, NumberPlan, TablePreparation, TextPlan, WordsPlan
 from .description import fitted_inside
 
 MAX_SHOWN = 20
@@ -143,16 +143,6 @@ def readable_row(preparation: TablePreparation | None, vector: np.ndarray) -> di
         if plan.width:
             values[name] = _value(plan, part)
     return values
-
-
-def constants(preparation: TablePreparation) -> dict[str, float]:
-    """The numbers of columns that the model leaves out because they were the same in all training rows."""
-    pairs = zip(_names_in(preparation), preparation.plans_)
-    return {
-        name: _rounded(plan.mean)
-        for name, plan in pairs
-        if isinstance(plan, NumberPlan) and preparation.dropped_.get(name) == CONSTANT
-    }
 
 
 def feature_names(preparation: TablePreparation | None, n_features: int) -> list[str]:

@@ -10,7 +10,7 @@ from sklearn.pipeline import Pipeline
 
 from ...evaluation import prepared
 from ...table import TablePreparation
-from ..content import constants, pull, readable_row
+from ..content import pull, readable_row
 from .gather import RowFacts, SampledRows
 from .machine import Machine
 from .rows import rounded
@@ -72,7 +72,7 @@ def _left_out(table: TablePreparation | None, names: list[str]) -> dict[str, Any
     """What a readable row leaves out: zeros of a sparse row, and columns that were constant in training."""
     if table is None:
         return {}
-    return dict.fromkeys(names, 0.0) if table.layout_ == "sparse" else constants(table)
+    return dict.fromkeys(names, 0.0) if table.layout_ == "sparse" else dict(table.constants_)
 
 
 def _of_points(

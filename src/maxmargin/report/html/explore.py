@@ -50,7 +50,7 @@ def bounded_json(document: Mapping[str, Any]) -> str:
     columns = [_with_short_words(column, ROW_TEXTS[-1]) for column in document["values"]]
     sizes = [len(inert_json(column)) + 1 for column in columns]
     room = MAX_DATA - len(inert_json({**document, "values": []}))
-    kept = set()
+    kept: set[int] = set()
     for place in _by_importance(document):
         room -= sizes[place]
         if kept and room < 0:
