@@ -20,9 +20,14 @@ MAX_PARTIAL_SUMS = 8  # held in memory at the same time
 def dot(
     A: np.ndarray, W: np.ndarray, pool: RowPool, place: tuple[int, np.ndarray] | None = None
 ) -> np.ndarray:
-    """``A @ W`` in the precision of A; place (n_rows, index) puts row i into row ``index[i]`` of n_rows."""
+    """``A @ W`` in the precision of A; place (n_rows, index) puts row i into row ``index[i]`` of n_rows.
+
+    The other rows are 0.
+    """
     n_rows, index = (len(A), None) if place is None else place
     out = lazy_array(n_rows * W.shape[1], A.dtype).reshape(n_rows, W.shape[1])
+    if len(A) < n_rows:  # what an empty array happens to hold may overflow when it is cast
+        out[:] = 0.0
     right = np.ascontiguousarray(W, dtype=A.dtype)
 
     def work(rows: slice) -> None:

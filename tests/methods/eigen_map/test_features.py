@@ -7,6 +7,8 @@ from support.reference_eigen import nystroem_matrix
 
 from maxmargin.kernels import RBF, Linear
 from maxmargin.kernels.data import KernelData
+from maxmargin.methods.eigen_map import KernelEigenMap
+from maxmargin.numerics import tall
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -102,3 +104,12 @@ def test_projection_gives_the_features_of_the_rows(method, dtype, tol):
     data = KernelData(RBF(gamma=0.2), X, np.arange(200))
     K = data.block(np.arange(200), found.points).astype(np.float64)
     np.testing.assert_allclose(K @ found.projection, found.features, atol=tol)
+
+
+def test_equal_rows_do_not_show_what_memory_held(monkeypatch):
+    """Rows that are copies of others have no features yet when all are cast to single precision."""
+    monkeypatch.setattr(tall, "lazy_array", lambda n, dtype: np.full(n, 1e300, dtype))
+    X = np.repeat(np.random.default_rng(0).normal(size=(20, 3)), 2, axis=0).astype(np.float32)
+    Z = KernelEigenMap(2, method="exact", random_state=0).fit_transform(X)
+    assert Z.dtype == np.float32
+    assert np.allclose(Z[::2], Z[1::2], atol=1e-5)
