@@ -25,6 +25,8 @@ CASES: dict[str, Any] = {
     "kernel-ramp": lambda: mm.KernelSVC(C=10.0, loss="ramp", tol=1e-6),
     "regression": lambda: mm.KernelSVR(C=10.0, epsilon=0.05, tol=1e-9, cache_mb=0.2),
     "quantiles": lambda: mm.KernelSVR(loss="pinball", quantiles=(0.2, 0.8), tol=1e-9, cache_mb=0.2),
+    "tube": lambda: mm.KernelSVR(C=10.0, nu=0.4, tol=1e-6, cache_mb=0.2),
+    "small-tube": lambda: mm.KernelSVR(C=10.0, nu=0.4, tol=1e-6),
     "novelty": lambda: mm.OneClassSVM(0.2, tol=1e-9, cache_mb=0.2),
     "budget-ramp": lambda: mm.SparseKernelClassifier(budget=10, loss="ramp"),
     "budget": lambda: mm.SparseKernelClassifier(budget=10),

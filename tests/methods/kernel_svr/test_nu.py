@@ -1,5 +1,9 @@
 """KernelSVR(nu=): the problem against a QP referee and NuSVR, nu's promise, what it refuses."""
 
+import itertools
+from dataclasses import replace
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,7 +15,9 @@ from support.regression_problems import coefficients
 
 from maxmargin import KernelSVR
 from maxmargin.kernels import RBF
+from maxmargin.methods.kernel_svr import nu as nu_search
 from maxmargin.numerics import LowerLine, MultiplierSearch
+from maxmargin.solving import Status
 
 
 def noisy_sine(n, seed=0):
@@ -89,6 +95,42 @@ def test_a_large_problem_is_certified():
     assert model.status_ == "converged"
     own = value(model, RBF(0.5)(X), y, np.ones(4000), 0.3)
     assert model.objective_ == pytest.approx(own, rel=1e-9)
+
+
+@pytest.mark.parametrize("C", [1e-4, 1e-2, 1.0])
+def test_a_tube_around_all_targets_is_found(C):
+    """With a small nu nothing but half the range of the targets is optimal; there all coefficients are 0."""
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((150, 2))
+    y = np.round(1.2 * rng.standard_normal(150)).clip(-1.0, 1.0) + 3.0
+    model = KernelSVR(C, nu=1e-4, tol=1e-4, max_iter=1000).fit(X, y)
+    assert model.status_ == "converged"
+    assert model.objective_ <= C * 1e-4 * 150 * (1.0 + 1e-9)
+    np.testing.assert_allclose(model.predict(X), 3.0, atol=1e-3)
+
+
+def test_a_fit_that_diverges_does_not_end_the_search(monkeypatch):
+    X, y = noisy_sine(60)
+    plain, n_fits = KernelSVR(1.0, nu=0.3, tol=1e-6).fit(X, y), itertools.count()
+
+    def solved(*given, run=nu_search.solved):
+        found = run(*given)
+        return found if next(n_fits) else replace(found, status=Status.DIVERGED)
+
+    monkeypatch.setattr(nu_search, "solved", solved)
+    model = KernelSVR(1.0, nu=0.6, tol=1e-6).fit(X, y)
+    assert model.status_ == plain.status_ == "converged"
+
+
+def test_callbacks_see_every_certificate_and_stop_the_search():
+    X, y = noisy_sine(300)
+    seen = []
+    whole = KernelSVR(2.0, nu=0.3, tol=1e-8).set_callbacks(lambda check, state: seen.append(check)).fit(X, y)
+    assert len(seen) > len(whole.history_[0])  # those of the fits at one epsilon, too
+    assert all(before.n_iter <= after.n_iter for before, after in pairwise(seen))
+    assert all(check.dual <= whole.objective_ * (1.0 + 1e-9) for check in seen)
+    model = KernelSVR(2.0, nu=0.3).set_callbacks(lambda check, state: True).fit(X, y)
+    assert model.status_ == "stopped"
 
 
 def test_the_search_brackets_a_minimum():

@@ -13,7 +13,9 @@ rows of the last one: gradients do not depend on epsilon.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -25,6 +27,7 @@ from .problem import RegressionProblem
 __all__ = ["solve_nu"]
 
 MAX_FITS = 60
+MAX_DIVERGED_FITS = 3  # of one search
 TOL_PER_TOL = 0.1  # tolerance of a fit at one epsilon
 
 
@@ -44,49 +47,65 @@ class TubeSearch:
         self.results: dict[float, SolverResult] = {}
         self.history: list[Check] = []
         self.status: Status | None = None
-        largest = float(np.abs(self.problem.y).max())
-        total = float(self.problem.cost.sum())
-        self.search = MultiplierSearch((0.0, self.cost_of_width - total), (largest, self.cost_of_width))
+        low, high = float(self.problem.y.min()), float(self.problem.y.max())
+        widest, total = 0.5 * (high - low), float(self.problem.cost.sum())
+        self.search = MultiplierSearch((0.0, self.cost_of_width - total), (widest, self.cost_of_width))
+        value = self.cost_of_width * widest  # of a = 0, with all targets within the tube
+        self.search.add(LowerLine(widest, value, self.cost_of_width, 0.0))
+        zeros = np.zeros(len(self.problem.y))
+        self.results[widest] = SolverResult(zeros, 0.5 * (low + high), Status.CONVERGED, ())
 
     def evaluate(self, epsilon: float) -> LowerLine:
         """The fit at one epsilon."""
         at = replace(self.problem, kink=epsilon)
-        limits = replace(self.stop, tol=TOL_PER_TOL * self.stop.tol, journal=None)
-        if self.solve is None:
-            state = start(at, limits.tol, self.shrinking)
+        limits = self.stop.part(f"epsilon-{len(self.history)}")
+        limits = replace(limits, tol=TOL_PER_TOL * self.stop.tol)
+        stored = limits.resumed(None)
+        if self.solve is None or stored is not None:
+            state = stored or start(at, limits.tol, self.shrinking)
             self.solve = Solve(at, self.cache_bytes, limits, self.shrinking, state)
         else:
             before = self.solve.problem.kink
             self.solve.go_on(at, _at_kink(self.solve.state, before, at, limits.tol), limits)
-        found = solved(self.solve, limits)
+        found = solved(self.solve, limits, None if self.callback is None else partial(self._tell, epsilon))
         self.results[epsilon] = found
+        if found.status is Status.DIVERGED:  # all that is known is that losses are not negative
+            return LowerLine(epsilon, math.inf, self.cost_of_width, 0.0)
         size, last = float(np.abs(found.coef).sum()), found.history[-1]
         primal, dual = last.primal / at.unit, last.dual / at.unit
         return LowerLine(
             epsilon, primal + self.cost_of_width * epsilon, self.cost_of_width - size, dual + epsilon * size
         )
 
+    def _in_all(self, check: Check, primal: float) -> Check:
+        """A certificate of the whole search, from one of the current fit."""
+        before, unit = self.history[-1:], self.problem.unit
+        return replace(
+            check,
+            n_iter=check.n_iter + sum(last.n_iter for last in before),
+            seconds=check.seconds + sum(last.seconds for last in before),
+            primal=primal,
+            dual=self.search.lower * unit,
+            tiny=self.problem.tiny * unit,
+        )
+
+    def _tell(self, epsilon: float, check: Check, state: State) -> bool:
+        """Call the callback with a certificate of a fit."""
+        assert self.callback is not None
+        width = self.cost_of_width * epsilon * self.problem.unit
+        return bool(self.callback(self._in_all(check, check.primal + width), state))
+
     def enough(self, search: MultiplierSearch) -> bool:
         """Store a certificate; True if no further fit is due."""
         best, found = search.best, self.results[search.found[-1].m]
         unit, last = self.problem.unit, found.history[-1]
         assert best is not None
-        assert self.solve is not None
-        before = self.history[-1] if self.history else replace(last, n_iter=0, seconds=0.0)
-        check = replace(
-            last,
-            n_iter=before.n_iter + last.n_iter,
-            seconds=before.seconds + last.seconds,
-            primal=best.value * unit,
-            dual=search.lower * unit,
-            tiny=self.problem.tiny * unit,
-        )
+        check = self._in_all(last, best.value * unit)
         self.history.append(check)
-        stopped = self.callback is not None and bool(self.callback(check, self.solve.state))
         if relative_gap(check.primal, check.dual, check.tiny) <= self.stop.tol:
             self.status = Status.CONVERGED
-        elif stopped:
-            self.status = Status.STOPPED
+        elif found.status is Status.DIVERGED:
+            self.status = found.status if self._n_diverged() >= MAX_DIVERGED_FITS else None
         elif last.dual == -np.inf:  # the kernel is indefinite
             self.status = Status.STALLED
         elif found.status not in (Status.CONVERGED, Status.STALLED):
@@ -94,6 +113,9 @@ class TubeSearch:
         elif len(search.found) >= MAX_FITS:
             self.status = Status.STALLED
         return self.status is not None
+
+    def _n_diverged(self) -> int:
+        return sum(found.status is Status.DIVERGED for found in self.results.values())
 
 
 def solve_nu(
