@@ -1,5 +1,7 @@
 """KernelSVR: the problem it solves against a QP referee and SVR, its inputs, and what it refuses."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import assume, given
@@ -124,6 +126,15 @@ def test_scaled_targets_have_the_scaled_solution():
         assert model.objective_ == pytest.approx(t * t * plain.objective_, rel=1e-7)
 
 
+@pytest.mark.parametrize("unit", [1e-100, 1.0, 1e100])
+def test_a_huber_loss_without_an_end_is_least_squares(unit):
+    X, y = noisy_sine(60)
+    plain = KernelSVR(2.0, loss="huber", delta=1e6).fit(X, y)
+    model = KernelSVR(2.0, loss="huber", delta=1e308).fit(X, unit * y)
+    assert model.status_ == "converged"
+    np.testing.assert_allclose(model.predict(X) / unit, plain.predict(X), rtol=1e-9)
+
+
 def test_a_linear_kernel_has_weights():
     X, y = noisy_sine(80)
     model = KernelSVR(1.0, kernel="linear").fit(X, y)
@@ -154,6 +165,10 @@ def test_constant_targets_and_one_row():
     assert model.n_support_ == 0
     assert model.objective_ == model.dual_gap_ == 0.0
     np.testing.assert_array_equal(model.predict(X), np.full(30, 7.5))
+    for loss, parameters in itertools.product(LOSSES, [{}, {"delta": 0.1}, {"delta": 1e-3, "C": 1e4}]):
+        model = KernelSVR(loss=loss, **parameters).fit(X, np.full(30, 2.5))
+        assert model.status_ == "converged"
+        np.testing.assert_allclose(model.predict(X), 2.5, rtol=1e-15)
     for loss in LOSSES:
         np.testing.assert_allclose(KernelSVR(loss=loss).fit(X[:1], y[:1]).predict(X), y[0])
 

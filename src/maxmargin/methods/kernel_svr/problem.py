@@ -17,8 +17,9 @@ units of the objective.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 
@@ -55,6 +56,16 @@ class RegressionProblem(BoxProblem):
     def upper(self) -> np.ndarray:
         """The upper bound of each a_i."""
         return self.largest if self.squared and not self.bounded else self.above * self.cost
+
+    def without_needless_bounds(self) -> Self:
+        """The same problem as one of a squared loss, if no coefficient can reach its bound.
+
+        Sums of bounds that are far too wide would round all else away. Equal targets allow no coefficients.
+        """
+        reach = self.largest / self.cost
+        if min(self.above, self.below) < float(reach.max()):
+            return self
+        return replace(self, bounded=False, above=1.0, below=1.0)
 
     @cached_property
     def tiny(self) -> float:
@@ -116,7 +127,7 @@ class RegressionLoss:
             above, below = q, 1.0 - q
         if self.name == "huber":
             above = below = self.delta / unit
-        return RegressionProblem(
+        problem = RegressionProblem(
             kernel,
             targets.values,
             scaled * weight,
@@ -127,3 +138,4 @@ class RegressionLoss:
             bounded=self.name == "huber",
             unit=unit * unit,
         )
+        return problem.without_needless_bounds() if problem.bounded else problem
