@@ -97,6 +97,29 @@ def test_precomputed_kernels():
     )
 
 
+def test_rows_at_the_origin_have_a_solution_of_zero():
+    for X in ([[0.0]], np.zeros((7, 2))):
+        model = OneClassSVM(kernel="linear").fit(X)
+        assert model.status_ == "converged"
+        np.testing.assert_array_equal(model.predict(X), 1)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
+def test_scores_that_are_rounding_alone_are_inliers(scale, dtype):
+    """Of centred rows f is 0: their terms cancel, and what is left of them has no sign."""
+    X = scale * np.concatenate([cloud(100), -cloud(100)]).astype(dtype)
+    model = OneClassSVM(kernel="linear").fit(X)
+    assert model.status_ == "converged"
+    np.testing.assert_array_equal(model.predict(X), 1)
+
+
+@pytest.mark.parametrize("nu", [1e-300, 1e-101])
+def test_a_nu_out_of_range_is_named(nu):
+    with pytest.raises(ValueError, match=r"nu must be a number > 0 \(at least 1e-100\)"):
+        OneClassSVM(nu).fit(cloud(10))
+
+
 @pytest.mark.parametrize("nu", [0.0, -0.1, 1.5, np.nan, "half"])
 def test_wrong_nu_is_named(nu):
     with pytest.raises(ValueError, match="nu must be a"):

@@ -12,14 +12,14 @@ from sklearn.base import OutlierMixin
 from ...base import KernelMachine
 from ...checkpoints import FitRecord
 from ...data import WeightedRows, check_flag, check_number
-from ...kernels import KernelData
+from ...kernels import KernelData, Precomputed
 from ...solving import Callback, SolverResult, Stop
 from ..kernel_svm import cache_megabytes, check_cache_mb, linear_weights, outputs_of, start, working_sets
-from .problem import first_point, one_class_problem
+from .problem import SMALLEST_NU, first_point, one_class_problem
 
 __all__ = ["OneClassSVM"]
 
-SINGLE_ROUNDING, DOUBLE_ROUNDING = 2e-6, 1e-12  # of scores, relative to the offset
+SINGLE_ROUNDING, DOUBLE_ROUNDING = 2e-6, 1e-12  # of scores, relative to the offset or to their terms
 
 
 class OneClassSVM(OutlierMixin, KernelMachine):  # type: ignore[misc]
@@ -114,8 +114,10 @@ class OneClassSVM(OutlierMixin, KernelMachine):  # type: ignore[misc]
 
     def _check_parameters(self) -> None:
         check_number("nu", self.nu, above=0.0)
-        if self.nu > 1.0:
-            raise ValueError(f"nu must be a number > 0 and at most 1; got {self.nu!r}.")
+        if not SMALLEST_NU <= self.nu <= 1.0:
+            raise ValueError(
+                f"nu must be a number > 0 (at least {SMALLEST_NU:g}) and at most 1; got {self.nu!r}."
+            )
         check_flag("shrinking", self.shrinking)
         check_cache_mb(self.cache_mb)
         self._kernel_parameter()
@@ -189,7 +191,16 @@ class OneClassSVM(OutlierMixin, KernelMachine):  # type: ignore[misc]
         outputs = self._outputs(X)[:, 0]
         single = getattr(self.support_vectors_, "dtype", None) == np.float32
         rounding = SINGLE_ROUNDING if single else DOUBLE_ROUNDING
-        return np.where(np.abs(outputs) <= rounding * np.abs(self.offset_), 0.0, outputs)
+        size = np.maximum(np.abs(self.offset_), self._size_of_terms(X))
+        return np.where(np.abs(outputs) <= rounding * size, 0.0, outputs)
+
+    def _size_of_terms(self, X: Any) -> np.ndarray:
+        """The norm of the terms a_j k(z_j, x) at the longest x; terms may cancel, as in centred data."""
+        a = self.dual_coef_[0]
+        if isinstance(self.kernel_, Precomputed):
+            return np.asarray(np.linalg.norm(np.asarray(X)[:, self.support_vectors_] * a, axis=1))
+        lengths = np.sqrt(np.maximum(self.kernel_.diagonal(self.support_vectors_), 0.0))
+        return np.array([float(np.linalg.norm(a * lengths)) * float(lengths.max())])
 
     def predict(self, X: Any) -> np.ndarray:
         """1 for inliers, -1 for outliers.

@@ -15,7 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ...data import check_costs
+from ...data import check_weights
 from ...kernels import KernelData
 from ..kernel_svm import BoxProblem
 
@@ -25,6 +25,7 @@ N_ROWS_FOR_UNIT = 256
 BLOCKS_OF_ONE_CLASS = 40
 NEGLIGIBLE = 1e-9  # of the largest objective
 LARGEST_EXPONENT = 200
+SMALLEST_NU = 1e-100  # costs are weights divided by nu
 
 
 @dataclass(frozen=True)
@@ -52,13 +53,13 @@ class OneClassProblem(BoxProblem):
 
         The optimum is 0 where the origin lies among the rows, as it may with a linear kernel.
         """
-        longest = float(self.kernel.lengths(np.arange(len(self.cost))).max())
+        longest = float(self.kernel.lengths(np.arange(len(self.cost))).max()) or 1.0  # all rows at the origin
         return 0.5 * NEGLIGIBLE * (self.sum_a * longest) ** 2 if math.isfinite(longest) else 0.0
 
 
 def one_class_problem(kernel: KernelData, weight: np.ndarray, nu: float) -> OneClassProblem:
     """The problem for rows with these weights, in units in which outputs are of the size 1."""
-    check_costs(1.0 / nu, weight)
+    check_weights(weight)
     t = _unit(kernel)
     upper = t * weight / (nu * weight.sum())
     return OneClassProblem(kernel, np.zeros(len(weight)), upper, sum_a=t, unit=1.0 / (t * t))
