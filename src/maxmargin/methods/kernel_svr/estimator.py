@@ -64,8 +64,9 @@ class KernelSVR(ConformalIntervals, RegressorMixin, KernelMachine):  # type: ign
     epsilon : float, default=0.1
         Residuals up to this size cost nothing. In units of y.
     nu : float, optional
-        In (0, 1]: with "epsilon-insensitive", epsilon is found, not given, such that at most this share of
-        the rows (by weight) has residuals beyond it, and at least this share are support vectors (``NuSVR``).
+        In (0, 1]: with "epsilon-insensitive", epsilon is found, not given (``NuSVR``). At the optimum at most
+        this share of the rows (by weight) has residuals beyond it, and at least this share are support
+        vectors; a fit is so close to that as ``tol`` demands.
     quantile : float, default=0.5
         Of the pinball loss, between 0 and 1.
     quantiles : sequence of float, optional
