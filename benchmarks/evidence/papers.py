@@ -71,7 +71,9 @@ def claim_lines(paper):
     tables = numbers(paper)
     for name in CLAIM_TABLES:
         for claim, cells in margins(tables.get(name, {})).items():
-            said = ", ".join(f"{place(where)} {signed(cell['ours'])}".strip() for where, cell in cells.items())
+            said = ", ".join(
+                f"{place(where)} {signed(cell['ours'])}".strip() for where, cell in cells.items()
+            )
             yield [claim, source_number(cells), said, verdict([c["ours"] >= 0.0 for c in cells.values()])]
 
 

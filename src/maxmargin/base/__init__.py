@@ -20,6 +20,7 @@ from .kernel_rows import (
     takes_objects,
 )
 from .labels import labelled
+from .linear_weights import linear_weights
 from .streaming import learn_batch
 
 __all__ = [
@@ -43,6 +44,7 @@ __all__ = [
     "kernel_tags",
     "labelled",
     "learn_batch",
+    "linear_weights",
     "object_array",
     "resolved_kernel",
     "set_kernel",

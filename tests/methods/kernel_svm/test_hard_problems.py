@@ -114,7 +114,7 @@ def test_large_C_has_the_same_bits_for_any_number_of_threads(gamma, loss):
     ],
 )
 def test_rounds_in_single_precision_that_lead_nowhere_end(model, loss, seed, n, gamma, noise):
-    """Terms of 1e9 cancel, so gradients in single precision say nothing; such rounds moved until the limit."""
+    """Terms of 1e9 cancel, so gradients in single precision say nothing; rounds moved until the limit."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, 1)).astype(np.float32)
     y = np.sin(X[:, 0]) + noise * rng.standard_normal(n)

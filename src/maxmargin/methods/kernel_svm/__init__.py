@@ -9,7 +9,6 @@ can do. Memory per column depends only on the data and ``cache_mb``.
 from .box_problem import BoxProblem
 from .calibrated import CalibratedSVC
 from .estimator import LOSSES, KernelSVC
-from .linear_weights import linear_weights
 from .path import svm_path
 from .problem import SvmProblem, best_finite_point, refuted_by
 from .ramp import outputs_of
@@ -34,7 +33,6 @@ __all__ = [
     "can_be_stored",
     "check_cache_mb",
     "double_rounding",
-    "linear_weights",
     "outputs_of",
     "refuted_by",
     "solve_stored",

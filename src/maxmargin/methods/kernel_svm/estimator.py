@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.base import clone
 
 from ..._native import GroupedMatrix
-from ...base import FitInput, FoldOutputs, KernelClassifier, first_step_of, forget
+from ...base import FitInput, FoldOutputs, KernelClassifier, first_step_of, forget, linear_weights
 from ...checkpoints import FitRecord
 from ...codes import PairCode
 from ...data import (
@@ -36,7 +36,6 @@ from ...solving import (
     without_bound_words,
 )
 from .columns import SvmColumn, SvmColumns
-from .linear_weights import linear_weights
 from .out_of_fold import outputs_without_folds
 from .pairs import PairProblem, PairResults, pairs_of, small_pairs_of, solve_pairs
 from .path import svm_path

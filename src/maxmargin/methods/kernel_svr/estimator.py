@@ -11,12 +11,12 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
-from ...base import ConformalIntervals, KernelMachine, forget
+from ...base import ConformalIntervals, KernelMachine, forget, linear_weights
 from ...checkpoints import FitRecord
 from ...data import WeightedRows, check_choice, check_flag, check_number
 from ...kernels import KernelData
 from ...solving import Callback, SolverResult, Stop
-from ..kernel_svm import cache_megabytes, check_cache_mb, linear_weights, working_sets
+from ..kernel_svm import cache_megabytes, check_cache_mb, working_sets
 from .nu import solve_nu
 from .problem import RegressionLoss, RegressionProblem, Targets
 from .quantiles import check_quantiles, solve_in_turn

@@ -9,12 +9,12 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import OutlierMixin
 
-from ...base import KernelMachine
+from ...base import KernelMachine, linear_weights
 from ...checkpoints import FitRecord
 from ...data import WeightedRows, check_flag, check_number
 from ...kernels import KernelData, Precomputed
 from ...solving import Callback, SolverResult, Stop
-from ..kernel_svm import cache_megabytes, check_cache_mb, linear_weights, outputs_of, start, working_sets
+from ..kernel_svm import cache_megabytes, check_cache_mb, outputs_of, start, working_sets
 from .problem import SMALLEST_NU, first_point, one_class_problem
 
 __all__ = ["OneClassSVM"]

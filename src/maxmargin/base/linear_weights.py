@@ -1,4 +1,4 @@
-"""The weights of the columns of X, for a kernel SVM whose kernel is linear."""
+"""The weights of the columns of X, for a kernel machine whose kernel is linear."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..._native import is_sparse
-from ...kernels import Linear
+from .._native import is_sparse
+from ..kernels import Linear
 
 __all__ = ["linear_weights"]
 
