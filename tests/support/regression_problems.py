@@ -63,8 +63,11 @@ def bounds(model, K, y, cost):
     assert (a >= low * (1 + 1e-12)).all()
     assert (a <= high * (1 + 1e-12)).all()
     assert abs(a.sum()) <= 1e-12 * size * len(y)
-    norm, centred = a @ K @ a, y - np.median(y)
-    primal = 0.5 * norm + cost @ loss_values(y - K @ a - b, model)
+    centre = np.median(y)  # y and b may be large and near each other: both differences are exact
+    norm, centred = a @ K @ a, y - centre
+    r, reach = centred - K @ a, np.spacing(abs(b))  # the fit's b, which is rounded to the one it stores
+    bs = b - centre + np.clip(np.concatenate([r - kink, r + kink]) - (b - centre), -reach, reach)
+    primal = 0.5 * norm + min(cost @ loss_values(r - nearby, model) for nearby in (*bs, b - centre))
     return primal, centred @ a - kink * size - 0.5 * norm - 0.5 * ridge @ a**2
 
 
