@@ -76,7 +76,8 @@ def test_columns_of_text_are_shuffled_without_another_format(tmp_path, monkeypat
     rng = np.random.default_rng(0)
     late = rng.random(300) < 0.5
     lines = [
-        f"{'late' if k else 'soon'} w{i % 150} v{i % 149} u{i % 148} t{i % 147},{'bad' if k else 'good'}"
+        f"came {'late' if k else 'soon'} again w{i % 150} v{i % 149} u{i % 148} t{i % 147},"
+        + ("bad" if k else "good")
         for i, k in enumerate(late)
     ]
     (tmp_path / "a.csv").write_text("\n".join(["note,class", *lines]))

@@ -47,6 +47,7 @@ class TubeSearch:
         self.results: dict[float, SolverResult] = {}
         self.history: list[Check] = []
         self.status: Status | None = None
+        self.before: Check | None = None  # the last certificate of the fits before the current one
         low, high = float(self.problem.y.min()), float(self.problem.y.max())
         widest, total = 0.5 * (high - low), float(self.problem.cost.sum())
         self.search = MultiplierSearch((0.0, self.cost_of_width - total), (widest, self.cost_of_width))
@@ -58,7 +59,8 @@ class TubeSearch:
     def evaluate(self, epsilon: float) -> LowerLine:
         """The fit at one epsilon."""
         at = replace(self.problem, kink=epsilon)
-        limits = self.stop.part(f"epsilon-{len(self.history)}")
+        limits = self.stop.part(f"epsilon-{len(self.results)}")
+        self.before = self.history[-1] if self.history else None
         limits = replace(limits, tol=TOL_PER_TOL * self.stop.tol)
         stored = limits.resumed(None)
         if self.solve is None or stored is not None:
@@ -69,7 +71,10 @@ class TubeSearch:
             self.solve.go_on(at, _at_kink(self.solve.state, before, at, limits.tol), limits)
         found = solved(self.solve, limits, None if self.callback is None else partial(self._tell, epsilon))
         self.results[epsilon] = found
-        if found.status is Status.DIVERGED:  # all that is known is that losses are not negative
+        self.history += [self._in_all(check, self._best(epsilon, check)) for check in found.history]
+        if (
+            found.status is Status.DIVERGED and found.history[-1].dual > -np.inf
+        ):  # all that is known is that losses are not negative
             return LowerLine(epsilon, math.inf, self.cost_of_width, 0.0)
         size, last = float(np.abs(found.coef).sum()), found.history[-1]
         primal, dual = last.primal / at.unit, last.dual / at.unit
@@ -77,13 +82,19 @@ class TubeSearch:
             epsilon, primal + self.cost_of_width * epsilon, self.cost_of_width - size, dual + epsilon * size
         )
 
+    def _best(self, epsilon: float, check: Check) -> float:
+        """The least objective of the whole search at a certificate of the fit at one epsilon."""
+        width, known = self.cost_of_width * epsilon * self.problem.unit, self.search.best
+        return min(check.primal + width, math.inf if known is None else known.value * self.problem.unit)
+
     def _in_all(self, check: Check, primal: float) -> Check:
         """A certificate of the whole search, from one of the current fit."""
-        before, unit = self.history[-1:], self.problem.unit
+        unit = self.problem.unit
+        n_iter, seconds = (self.before.n_iter, self.before.seconds) if self.before else (0, 0.0)
         return replace(
             check,
-            n_iter=check.n_iter + sum(last.n_iter for last in before),
-            seconds=check.seconds + sum(last.seconds for last in before),
+            n_iter=check.n_iter + n_iter,
+            seconds=check.seconds + seconds,
             primal=primal,
             dual=self.search.lower * unit,
             tiny=self.problem.tiny * unit,
@@ -92,22 +103,30 @@ class TubeSearch:
     def _tell(self, epsilon: float, check: Check, state: State) -> bool:
         """Call the callback with a certificate of a fit."""
         assert self.callback is not None
-        width = self.cost_of_width * epsilon * self.problem.unit
-        return bool(self.callback(self._in_all(check, check.primal + width), state))
+        return bool(self.callback(self._in_all(check, self._best(epsilon, check)), state))
 
     def enough(self, search: MultiplierSearch) -> bool:
         """Store a certificate; True if no further fit is due."""
         best, found = search.best, self.results[search.found[-1].m]
         unit, last = self.problem.unit, found.history[-1]
         assert best is not None
+        assert self.solve is not None
+        if found.status is Status.STOPPED:  # what the callback saw last is the end
+            self.status = found.status
+            return True
         check = self._in_all(last, best.value * unit)
+        if last.dual == -np.inf:  # the kernel is indefinite, and no fit has a bound
+            check = replace(check, dual=-np.inf)
         self.history.append(check)
+        stopped = self.callback is not None and bool(self.callback(check, self.solve.state))
         if relative_gap(check.primal, check.dual, check.tiny) <= self.stop.tol:
             self.status = Status.CONVERGED
+        elif stopped:
+            self.status = Status.STOPPED
+        elif last.dual == -np.inf:
+            self.status = Status.STALLED
         elif found.status is Status.DIVERGED:
             self.status = found.status if self._n_diverged() >= MAX_DIVERGED_FITS else None
-        elif last.dual == -np.inf:  # the kernel is indefinite
-            self.status = Status.STALLED
         elif found.status not in (Status.CONVERGED, Status.STALLED):
             self.status = found.status
         elif len(search.found) >= MAX_FITS:
