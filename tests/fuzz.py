@@ -2,7 +2,7 @@
 
 python tests/fuzz.py [--seconds 600] [--workers 2] [FILE ...]
 
-A property that fails is set aside and the others go on. At the end each failure is printed with what pins it:
+A property that fails is set aside and the others go on. Each failure is printed when it is found, with what pins it:
 its falsifying example as an ``@example`` line, and the ``@reproduce_failure`` line; the exit status is 1.
 """
 
@@ -83,7 +83,7 @@ class Fuzzer:
             for failure in self.run(file, random.getrandbits(32)):
                 with self.lock:
                     if self.failures.setdefault(failure.test, failure) is failure:
-                        print(f"  FAILED {failure.test}", flush=True)
+                        print(f"\nFAILED {failure}", flush=True)
 
     def run(self, file: str, seed: int) -> list[Failure]:
         """The properties of one file with one seed, without those that have failed before."""
@@ -137,8 +137,6 @@ def main() -> int:
             worker.result()
     rounds = fuzzer.n_runs / len(files)
     print(f"fuzz: {fuzzer.n_runs} runs ({rounds:.1f} of each file), {len(fuzzer.failures)} properties failed")
-    for failure in fuzzer.failures.values():
-        print(f"\n{failure}")
     if fuzzer.failures:
         print("\nFix the code, and pin each example: paste its @example line above the test.")
     return 1 if fuzzer.failures else 0
