@@ -2,8 +2,9 @@
 
 python tests/fuzz.py [--seconds 600] [--workers 2] [FILE ...]
 
-A property that fails is set aside and the others go on. Each failure is printed when it is found, with what pins it:
-its falsifying example as an ``@example`` line, and the ``@reproduce_failure`` line; the exit status is 1.
+A property that fails is set aside and the others go on. Each failure is printed when it is found, with what
+pins it: its falsifying example as an ``@example`` line, and the ``@reproduce_failure`` line; the exit status
+is then 1.
 """
 
 from __future__ import annotations

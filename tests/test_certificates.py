@@ -16,13 +16,13 @@ from sklearn.exceptions import ConvergenceWarning
 from support.certificate_cases import (
     AROUND_ANOTHER,
     CERTIFIED,
-    FOUND,
     UNCERTIFIED,
     WITHOUT_A_PROBLEM,
     cases,
     public_estimators,
 )
 from support.certificate_referee import Judgement, excess, expansion, judgements
+from support.certificates_found import FOUND
 from support.extended_qp import many_digits
 from support.properties import examples
 

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, reject
 from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
-from support.certificate_cases import ALPHAS, CERTIFIED, FOUND, KERNELS, Case, cases
+from support.certificate_cases import ALPHAS, CERTIFIED, KERNELS, Case, cases
 from support.certificate_referee import Data, dense
+from support.certificates_found import FOUND
 from support.properties import examples
 from support.regression_problems import loss_values, median
 

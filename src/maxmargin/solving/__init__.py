@@ -19,7 +19,14 @@ from .divergence import OwnRows, best_point
 from .drive import Callback, Certificate, drive
 from .gap_series import GapSeries, gap_series, largest_gap
 from .histories import CLOCKS, COUNTS, Histories
-from .indefinite import NOT_ROUNDING, is_indefinite, most_important, without_bound, without_bound_words
+from .indefinite import (
+    NOT_ROUNDING,
+    bounds_cross,
+    is_indefinite,
+    most_important,
+    without_bound,
+    without_bound_words,
+)
 from .journal import Journal, JournalEntry, JournalPart
 from .result import (
     FLOAT_EPS,
@@ -79,6 +86,7 @@ __all__ = [
     "Stop",
     "Summary",
     "best_point",
+    "bounds_cross",
     "certified",
     "counted_rounding",
     "drive",

@@ -13,9 +13,9 @@ from dataclasses import replace
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky
 
-from .result import Check, SolverResult, Status
+from .result import MAX_NEGATIVE_GAP, Check, SolverResult, Status
 
-__all__ = ["is_indefinite", "most_important", "without_bound", "without_bound_words"]
+__all__ = ["bounds_cross", "is_indefinite", "most_important", "without_bound", "without_bound_words"]
 
 MAX_ROWS_TESTED = 128  # of the kernel matrix
 NOT_ROUNDING = 1e-5  # relative to the largest |k|: rounding to float32 cannot cause such an eigenvalue
@@ -41,6 +41,11 @@ def is_indefinite(K: np.ndarray, *, balanced: bool) -> bool:
     except LinAlgError:
         return True
     return False
+
+
+def bounds_cross(result: SolverResult) -> bool:
+    """Whether a dual value is above the objective by more than rounding, which no definite kernel allows."""
+    return result.history[-1].gap < -MAX_NEGATIVE_GAP
 
 
 def most_important(sizes: np.ndarray) -> np.ndarray:

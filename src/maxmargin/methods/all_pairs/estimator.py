@@ -15,6 +15,7 @@ from ...solving import (
     SolverResult,
     Status,
     Stop,
+    bounds_cross,
     is_indefinite,
     most_important,
     without_bound,
@@ -158,7 +159,7 @@ class AllPairsSVC(KernelClassifier):
             K, labels, self.C * data.weight, len(self.classes_), value_rounding=VALUE_ROUNDING
         )
         result = all_pairs(problem, stop=stop, seed=self._seed, callback=callback)
-        refuted = not kernel.kernel.positive and _refutes(K, result.coef)
+        refuted = not kernel.kernel.positive and (bounds_cross(result) or _refutes(K, result.coef))
         return [without_bound(result) if refuted else result]
 
     def _remedy(self) -> str:

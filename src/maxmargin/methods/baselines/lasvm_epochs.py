@@ -17,6 +17,7 @@ from ...solving import (
     State,
     Status,
     Stop,
+    bounds_cross,
     drive,
     kernel_errors,
     rounding_decides,
@@ -60,7 +61,8 @@ def lasvm(
         check_kernel_sums(kernel.dtype, epochs.gradient, np.array([history[-1].primal]))
     b = epochs.intercept() if status is Status.TIME_LIMIT else epochs.b  # a step may have been cut
     result = best_finite_point(kernel, SolverResult(epochs.coefficients(), b, status, history))
-    return without_bound(result) if epochs.refuted() else result
+    crossed = not kernel.kernel.positive and bounds_cross(result)
+    return without_bound(result) if crossed or epochs.refuted() else result
 
 
 def _start(problem: SvmProblem) -> State:

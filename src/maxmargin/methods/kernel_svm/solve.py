@@ -25,6 +25,7 @@ from ...solving import (
     State,
     Status,
     Stop,
+    bounds_cross,
     counted_rounding,
     drive,
     is_asked_for_shares,
@@ -94,7 +95,8 @@ def solved(solve: Solve, stop: Stop, callback: Callback | None = None) -> Solver
     if status is Status.STALLED:  # no step has a finite value if k(x, x) is infinite
         check_kernel_sums(kernel.dtype, kernel.lengths(np.arange(len(kernel))))
     result = best_finite_point(solve.kernel, SolverResult(state.a.copy(), sets.b, status, history))
-    refuted = refuted_by(sets.problem, state.a, state.g, sets.kernel_among)
+    crossed = not kernel.kernel.positive and bounds_cross(result)
+    refuted = crossed or refuted_by(sets.problem, state.a, state.g, sets.kernel_among)
     return without_bound(result) if refuted else result
 
 

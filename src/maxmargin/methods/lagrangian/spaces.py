@@ -20,6 +20,7 @@ from ...solving import (
     SampledErrors,
     SolverResult,
     Stop,
+    bounds_cross,
     counted_rounding,
     is_indefinite,
     kernel_errors,
@@ -222,6 +223,8 @@ class KernelSpace:
         result = self._solve(which, y, n_threads, method)
         if self.positive:
             return result
+        if bounds_cross(result):
+            return without_bound(result)
         rows = which[most_important(np.abs(_multipliers(result)))]
         return without_bound(result) if is_indefinite(self.G[np.ix_(rows, rows)], balanced=False) else result
 

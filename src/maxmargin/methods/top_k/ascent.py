@@ -21,6 +21,7 @@ from ...solving import (
     State,
     Status,
     Stop,
+    bounds_cross,
     drive,
     is_indefinite,
     most_important,
@@ -85,13 +86,16 @@ def topk(
         point = TopKPoint(state.best_coef, state.best_offset)
         history = (*history[:-1], replace(history[-1], primal=state.best_primal))
     result = TopKResult(point.coef, 0.0, status, history, dual_coef=A, offset=point.offset)
-    return cast(TopKResult, without_bound(result)) if refutes(problem, A) else result
+    return cast(TopKResult, without_bound(result)) if refutes(problem, result) else result
 
 
-def refutes(problem: TopKProblem, A: np.ndarray) -> bool:
-    """Whether the rows with the largest weight in W prove that an unknown kernel is indefinite."""
+def refutes(problem: TopKProblem, result: TopKResult) -> bool:
+    """Whether the bounds, or the rows with the largest weight in W, prove an unknown kernel indefinite."""
+    A = result.dual_coef
     if isinstance(problem.data, Rows) or problem.data.kernel.positive or not np.isfinite(A).all():
         return False
+    if bounds_cross(result):
+        return True
     which = most_important(np.abs(problem.cost[:, None] * A).sum(axis=1))
     return is_indefinite(problem.data.between(which, which) + problem.constant, balanced=False)
 
