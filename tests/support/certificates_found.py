@@ -226,4 +226,9 @@ FOUND = [
         {"alpha": 0.01, "kernel": "sigmoid", "fit_intercept": False, "tol": 1e-6},
         Case(253, 6, 3, 2, 0.1, 100.0, "float64", "dense", 1.0, True),
     ),
+    (
+        "AllPairsSVC",
+        {"kernel": kernels.Polynomial(degree=3), "max_iter": 50, "tol": 1e-3},
+        Case(1854464, 10, 3, 3, 0.01, 1e3, "float64", "dense", 1.0, False),
+    ),
 ]

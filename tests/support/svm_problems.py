@@ -54,7 +54,10 @@ def assert_solved(problem, result, tol):
     K, a, y = naive(problem.kernel.kernel, problem.kernel.X), result.coef, problem.y
     primal, dual = kernel_svm_bounds(a, result.intercept, K, y, problem.cost, loss)
     slack = rounding(problem, a) * problem.cost.sum() / primal
-    assert result.status is Status.CONVERGED
+    if result.status is not Status.CONVERGED:  # rounding of outputs alone may exceed tol
+        assert result.status in (Status.STALLED, Status.MAX_ITER)
+        assert tol < result.history[-1].gap <= tol + slack
+        assert slack > tol
     assert all(check.gap >= -1e-9 for check in result.history)
     assert result.objective == pytest.approx(primal, rel=1e-10 + slack)
     assert (primal - dual) / primal <= tol + slack

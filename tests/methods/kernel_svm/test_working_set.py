@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from support.reference import kernel_svm_bounds, kernel_svm_dual
 from support.svm_problems import LOSSES, UNLIMITED, assert_solved, naive, noisy, problem_of, rounding
@@ -28,6 +28,8 @@ from maxmargin.solving.result import Status, Stop
     shrinking=st.booleans(),
     cache_bytes=st.sampled_from([1, 2000, UNLIMITED]),
 )
+@example(1, 2, 4, 6.0, 0.0, "polynomial", "hinge", "plain", False, 1)
+@example(3, 20, 1, 6.0, 0.0, "linear", "hinge", "duplicates", False, 1)
 def test_solution_matches_the_referee(
     seed, n, d, log_C, log_scale, kernel, loss, form, shrinking, cache_bytes
 ):

@@ -143,7 +143,8 @@ class AllPairsProblem:
 
         Errors of many terms are taken to be independent. At a kink they are not: they only add losses there.
         """
-        B, error = self.coefficients(point.a), self._output_errors(point)
+        larger = max(1.0, point.scale)  # errors grow with the outputs
+        B, error = larger * self.coefficients(point.a), larger * self._output_errors(point)
         lengths, most = np.linalg.norm(B, axis=0), float(error.max())
         z = 1.0 - point.scale * (1.0 - point.z)  # a scale above 1 puts a shortfall on its kink
         kinks, lossy = self.upper[np.abs(z) <= KINK_ERRORS * most], self.upper[z > KINK_ERRORS * most]
