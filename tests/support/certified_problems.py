@@ -216,9 +216,10 @@ def sum_penalty(n_classes, d):
     return np.tile(eye(d), (n_classes, n_classes))
 
 
-def imbalance_charge(B, b):
-    """What intercepts as large as these, or many times so, could gain from columns that do not sum to 0."""
-    return np.abs(B.sum(axis=0)).sum() * REACH * (1 + np.abs(b).max())
+def imbalance_charge(B, points, place):
+    """What intercepts many times those at ``place`` of any point could gain from columns that do not sum to 0."""
+    largest = max(np.abs(x[place]).max() for x, _ in points)
+    return np.abs(B.sum(axis=0)).sum() * REACH * (1 + largest)
 
 
 def all_pairs_bound(Phi, labels, cost, n_classes, K=None):
@@ -240,11 +241,12 @@ def all_pairs_bound(Phi, labels, cost, n_classes, K=None):
     P[n_w : n_w + n_classes, n_w : n_w + n_classes] += 1  # (sum_g b_g)^2, which nothing depends on
     P[:n_w, :n_w] += sum_penalty(n_classes, d)
     best = number(0)
-    for x, z in minimise(P, c, G, np.concatenate([zeros(m) - 1, zeros(m)])):
+    points = list(minimise(P, c, G, np.concatenate([zeros(m) - 1, zeros(m)])))
+    for _, z in points:
         a = np.minimum(most * z[:m], cost[own])
         B = zeros(n, n_classes)
         np.add.at(B, own, a[:, None] * signs)
-        charge = imbalance_charge(B, x[n_w : n_w + n_classes])
+        charge = imbalance_charge(B, points, slice(n_w, n_w + n_classes))
         W = B.T @ Phi
         norm = (W * W).sum() if K is None else np.einsum("ig,ij,jg->", B, K, B)
         best = max(best, a.sum() - norm / 2 - charge)
@@ -315,7 +317,8 @@ def hinge_program_bound(Phi, labels, cost, n_classes=None, intercept=True):
     P[2 * n_w : 2 * n_w + outputs, 2 * n_w : 2 * n_w + outputs] = number(1 if outputs > 1 else 0)
     h = np.concatenate([zeros(m) - 1, zeros(2 * n_w + m)])
     best = number(0)
-    for x, z in minimise(P, c / unit, G, h):
+    points = list(minimise(P, c / unit, G, h))
+    for x, z in points:
         a = np.minimum(unit * z[:m], cost[own])
         A = zeros(n, outputs)
         np.add.at(A, own, a[:, None] * signs)
@@ -323,7 +326,7 @@ def hinge_program_bound(Phi, labels, cost, n_classes=None, intercept=True):
             up, down = A[A > 0].sum(), -A[A < 0].sum()
             factor = np.where(signs[:, 0] > 0, min(1, down / up), min(1, up / down))
             a, A = a * factor, A * factor[own, None]
-        charge = imbalance_charge(A, x[2 * n_w : 2 * n_w + outputs]) if intercept else number(0)
+        charge = imbalance_charge(A, points, slice(2 * n_w, 2 * n_w + outputs)) if intercept else number(0)
         prices = np.abs(Phi.T @ A) / size[:, None]  # of features of one size
         excess = np.maximum(0, prices - 1 / size[:, None])
         reach = REACH * (1 + np.abs(x[: 2 * n_w]).max())

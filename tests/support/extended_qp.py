@@ -173,6 +173,9 @@ def minimise(P, c, G, h):
         centring = ((s + t * ds) @ (z + t * dz) / (m * mu)) ** 3
         dx, ds, dz = direction(s * z + ds * dz - centring * mu)
         t = min(_length(s, ds), _length(z, dz)) * 99 / 100
+        if (s + t * ds) @ (z + t * dz) > mu * m:  # or the correction may lead around a circle
+            dx, ds, dz = direction(s * z - mu / 2)
+            t = min(_length(s, ds), _length(z, dz)) * 99 / 100
         with np.errstate(over="ignore"):
             finite = np.isfinite(np.concatenate([dx, dz]).astype(np.float64)).all()
         if not finite:
