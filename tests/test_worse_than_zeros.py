@@ -116,7 +116,7 @@ def test_no_fit_is_worse_than_zero_coefficients(name, data):
     check_against_zeros(model, *case.data())
 
 
-@pytest.mark.parametrize(("name", "parameters", "case"), FOUND)
+@pytest.mark.parametrize(("name", "parameters", "case"), [f for f in FOUND if f[0] != "OneClassSVM"])
 def test_fits_whose_certificates_were_false_are_not_worse_than_zero_coefficients(name, parameters, case):
     check_against_zeros(getattr(maxmargin, name)(random_state=0, **parameters), *case.data())
 

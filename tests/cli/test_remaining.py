@@ -238,6 +238,7 @@ def test_an_exact_fit_tells_a_share_that_rises_and_changes_no_bit():
     np.testing.assert_array_equal(heard.dual_coef_, KernelSVC(C=3.0, gamma=0.3).fit(X, y).dual_coef_)
 
 
+@pytest.mark.usefixtures("patient_clock")
 def test_a_search_tells_the_share_of_its_operations():
     X, y = rows(300)
     events = []

@@ -76,6 +76,7 @@ def test_more_support_vectors_help_until_the_shape_is_there(tmp_path):
     assert budget_accuracy(train(old, **KERNEL).model, old, new) is None
 
 
+@pytest.mark.usefixtures("patient_clock")
 def test_auto_is_refitted_with_what_it_chose(tmp_path):
     old, new = write(tmp_path / "a.csv", 160, 0, of_ring), write(tmp_path / "b.csv", 200, 1, of_ring)
     model = train(old, parameters={"max_seconds": 1.0}).model

@@ -152,6 +152,7 @@ def test_reasons_are_those_of_the_kernel_sum(model, files, report):
         assert np.allclose(why["distance"][i], np.sqrt(2 - 2 * np.sort(K[i])[::-1][:4]), atol=1e-2)
 
 
+@pytest.mark.usefixtures("patient_clock")
 def test_support_vectors_of_a_scaled_model_are_the_rows_of_the_training_file(tmp_path):
     rng = np.random.default_rng(0)
     X = np.round(np.exp(rng.normal(size=(150, 2)) * [1.5, 0.2]), 3)  # of heavy tails

@@ -231,4 +231,24 @@ FOUND = [
         {"kernel": kernels.Polynomial(degree=3), "max_iter": 50, "tol": 1e-3},
         Case(1854464, 10, 3, 3, 0.01, 1e3, "float64", "dense", 1.0, False),
     ),
+    (
+        "KernelSVC",
+        {"C": 1e-4, "kernel": "rbf", "loss": "squared-hinge", "max_iter": 500, "tol": 1e-3},
+        Case(1, 6, 1, 2, 1e-5, 100.0, "float32", "dense", 0.0, False),
+    ),
+    (
+        "OneClassSVM",
+        {"kernel": "exponential", "max_iter": 500, "nu": 0.05},
+        Case(378632, 6, 1, 3, 1.0, 0.0, "float64", "dense", 3.0, True),
+    ),
+    (
+        "LinearProgramSVC",
+        {"kernel": "linear", "multi_class": "joint", "n_components": 1, "tol": 1e-3},
+        Case(35, 6, 2, 2, 1.0, 1e3, "float64", "dense", 0.0, True),
+    ),
+    (
+        "LinearSVC",
+        {"C": 100.0, "loss": "log", "penalize_intercept": True, "solver": "newton", "tol": 1e-3},
+        Case(159, 7, 3, 2, 0.1, 1e9, "float32", "dense", 0.0, False),
+    ),
 ]

@@ -217,7 +217,7 @@ def sum_penalty(n_classes, d):
 
 
 def imbalance_charge(B, points, place):
-    """What intercepts many times those at ``place`` of any point could gain from columns that do not sum to 0."""
+    """What intercepts many times those at ``place`` of any point gain from columns that do not sum to 0."""
     largest = max(np.abs(x[place]).max() for x, _ in points)
     return np.abs(B.sum(axis=0)).sum() * REACH * (1 + largest)
 
@@ -364,7 +364,8 @@ def smooth_minimum(Phi, y, cost, loss, alpha, n_steps=200, free=False):
 
     def conjugate(p):
         if loss == "log":
-            return p * log(np.maximum(p, number(10) ** -4900)) + (1 - p) * log1p(-p)
+            less = np.minimum(p, 1 - eps())
+            return p * log(np.maximum(p, number(10) ** -4900)) + (1 - p) * log1p(-less)
         return -p + p * p / 2
 
     best = -number(np.inf)

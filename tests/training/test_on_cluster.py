@@ -35,6 +35,7 @@ def files(tmp_path):
     return str(tmp_path / "rows*.csv")
 
 
+@pytest.mark.usefixtures("patient_clock")
 @pytest.mark.parametrize("persist", [False, True])
 @pytest.mark.parametrize(
     ("model", "parameters"),

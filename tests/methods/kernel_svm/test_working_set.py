@@ -30,6 +30,7 @@ from maxmargin.solving.result import Status, Stop
 )
 @example(1, 2, 4, 6.0, 0.0, "polynomial", "hinge", "plain", False, 1)
 @example(3, 20, 1, 6.0, 0.0, "linear", "hinge", "duplicates", False, 1)
+@example(143209, 28, 3, 5.0, 0.0, "linear", "hinge", "far weights", False, 1)
 def test_solution_matches_the_referee(
     seed, n, d, log_C, log_scale, kernel, loss, form, shrinking, cache_bytes
 ):

@@ -41,6 +41,16 @@ class Judged:
 
 
 @dataclass(frozen=True)
+class InDouble:
+    """What values in double show: the gap, its intercept, what the dual value gains, and its error."""
+
+    gap: float
+    b: float
+    correction: float
+    dual_error: float
+
+
+@dataclass(frozen=True)
 class RoundedPoint:
     """Coefficients of all samples, an intercept, and the gradients of ``rows``, from rounded kernel values.
 
@@ -86,8 +96,13 @@ class RoundedPoint:
     @property
     def dual_error(self) -> float:
         """How far rounding can move the dual value."""
-        spread = ERRORS_PER_BOUND * self.error * float(np.linalg.norm(self.a[self.rows] * self.lengths))
-        return 0.5 * (self.bias * float(np.abs(self.a).sum()) + spread)
+        return self._dual_error_of(slice(None))
+
+    def _dual_error_of(self, which: np.ndarray | slice) -> float:
+        """What the errors of some of ``rows`` contribute to it."""
+        a, lengths = self.a[self.rows][which], self.lengths[which]
+        spread = ERRORS_PER_BOUND * self.error * float(np.linalg.norm(a * lengths))
+        return 0.5 * (self.bias * float(np.abs(a).sum()) + spread)
 
     @property
     def leaves_settled(self) -> bool:
@@ -101,17 +116,24 @@ class RoundedPoint:
         gap, dual_error = certificate.primal - certificate.dual, self.dual_error
         gap_error = self.gap_error
         largest = tol * max(abs(certificate.primal), abs(certificate.dual), certificate.tiny)
-        decided = gap > largest or gap_error + dual_error <= MAX_ROUNDING_PER_TOL * largest
+        little = MAX_ROUNDING_PER_TOL * largest
+        decided = gap > largest or gap_error + dual_error <= little
         if not decided:
-            found = self._gap_in_double(late)
-            if found is not None and found[0] + dual_error <= largest:
-                return Judged(_bounds(certificate, found[0], dual_error), found[1], True)
+            found = self._in_double(little, late)
+            if found is not None and found.gap + found.dual_error <= largest:
+                right = replace(certificate, dual=certificate.dual + found.correction)
+                return Judged(_bounds(right, found.gap, found.dual_error), found.b, True)
         return Judged(_bounds(certificate, gap + gap_error, dual_error), self.b, decided)
 
-    def _gap_in_double(self, late: Callable[[], bool]) -> tuple[float, float] | None:
-        """The gap with terms in doubt in double, and its best intercept; None if other terms may change."""
+    def _in_double(self, little: float, late: Callable[[], bool]) -> InDouble | None:
+        """The gap with terms in doubt in double, and its best intercept; None if other terms may change.
+
+        Where rounding could move the dual value by more than ``little``, that is computed in double, too.
+        """
         problem, a = self.problem, self.a
         in_doubt = self._grown(ERRORS_PER_DOUBT) > 0.0
+        if self._dual_error_of(~in_doubt) > little:
+            in_doubt |= a[self.rows] != 0.0
         doubt = self.rows[in_doubt]
         f = in_parts(self._outputs, doubt, late)
         if f is None:
@@ -123,8 +145,10 @@ class RoundedPoint:
         largest = (np.abs(g - self.g)[doubt] / self.lengths[in_doubt]).max(initial=0.0)
         least = self.lengths[~in_doubt].min(initial=np.inf)
         room = (ERRORS_PER_DOUBT - ERRORS_PER_LARGEST) * self.error * least
-        settled = largest <= ERRORS_PER_LARGEST * self.error and abs(b - self.b) <= room
-        return (float(gap), float(b)) if settled else None
+        if largest > ERRORS_PER_LARGEST * self.error or abs(b - self.b) > room:
+            return None
+        correction = 0.5 * float(a[doubt] @ (g - self.g)[doubt])
+        return InDouble(float(gap), float(b), correction, self._dual_error_of(~in_doubt))
 
 
 def double_rounding(problem: BoxProblem, a: np.ndarray, g: np.ndarray, b: float, rows: np.ndarray) -> float:

@@ -36,16 +36,16 @@ def stands_still(state: State, violation: float, g: np.ndarray) -> bool:
     return bool(state.still >= MAX_STATIONARY_STEPS)
 
 
-def is_fruitless(state: State, gap: float) -> bool:
-    """Whether the least gap has not fallen for many steps.
+def is_fruitless(state: State, gap: float, most: int = MAX_FRUITLESS_STEPS) -> bool:
+    """Whether the least gap has not fallen for so many steps.
 
-    Gradients in single precision may be so rounded that rounds move for ever and lead nowhere.
+    Gradients may be so rounded that rounds move for ever and lead nowhere.
     """
     if gap < (1.0 - LEAST_PROGRESS) * state.setdefault("least_gap", math.inf):
         state.least_gap, state.fruitless = gap, 0
     else:
         state.fruitless = state.get("fruitless", 0) + 1
-    return bool(state.get("fruitless", 0) >= MAX_FRUITLESS_STEPS)
+    return bool(state.get("fruitless", 0) >= most)
 
 
 class SmallSets:

@@ -37,10 +37,13 @@ from ...solving import (
 from .box_problem import BoxProblem
 from .problem import best_finite_point, refuted_by
 from .rounding import RoundedPoint, double_rounding, in_parts
-from .small_sets import MAX_FRUITLESS_STEPS, SmallSets
+from .small_sets import MAX_FRUITLESS_STEPS, SmallSets, is_fruitless
 from .working_set import TARGET_PER_TOL, WorkingSets, sets_for, start
 
 __all__ = ["Solve", "solved", "working_sets"]
+
+STEPS_PER_DRIFT_CHECK = 256  # that have not reduced the gap
+MAX_DRIFT_PER_GAP = 0.1  # what errors of gradients may add before they are computed anew
 
 
 def working_sets(
@@ -141,10 +144,24 @@ class Solve:
         if self.hopeless:
             return True
         stalled = self.sets.step()
-        if stalled and self._is_single() and self.problem.kernel.kernel.positive:
+        if not self.problem.kernel.kernel.positive:
+            return stalled
+        if (stalled and self._is_single()) or (not stalled and self._has_drifted()):
             self.sets.put_back()
             return not self._go_double()
         return stalled
+
+    def _has_drifted(self) -> bool:
+        """Whether many steps on all samples of a large problem led nowhere because of errors of gradients."""
+        sets, state = self.sets, self.state
+        if isinstance(sets, SmallSets) or state.seen < len(sets.problem.y):
+            return False
+        if not is_fruitless(state, sets.open, STEPS_PER_DRIFT_CHECK):
+            return False
+        state.least_gap, state.fruitless = math.inf, 0
+        sets.put_back()
+        point = self._point()
+        return point.gap_error + point.dual_error > MAX_DRIFT_PER_GAP * sets.open
 
     def due(self) -> bool:
         """Whether a certificate is cheap now."""

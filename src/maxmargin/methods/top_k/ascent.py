@@ -91,7 +91,7 @@ def topk(
 
 def refutes(problem: TopKProblem, result: TopKResult) -> bool:
     """Whether the bounds, or the rows with the largest weight in W, prove an unknown kernel indefinite."""
-    A = result.dual_coef
+    A = cast(np.ndarray, result.dual_coef)
     if isinstance(problem.data, Rows) or problem.data.kernel.positive or not np.isfinite(A).all():
         return False
     if bounds_cross(result):
