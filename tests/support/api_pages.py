@@ -104,13 +104,18 @@ INTERNAL = {
     },
     "training": {
         "HeldOut",
+        "IgnoredTarget",
+        "NumberTarget",
+        "TASK_NAMES",
         "cost_from_text",
         "digest_of",
         "is_training_file",
         "mixed",
         "named_estimator",
+        "number_scores",
         "parameters_from_text",
         "plain",
+        "task_of",
     },
 }
 
@@ -122,6 +127,7 @@ CONSTANTS = {
     "DEFAULT_MODEL": "The name of the model that `train` fits by default.",
     "LOSSES": "Losses by name.",
     "MODELS": "Models that `train` fits, by name: the estimator of each, and a line about it.",
+    "OTHER_MODELS": "The same for numbers and for novelty.",
 }
 
 

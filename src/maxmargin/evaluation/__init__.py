@@ -14,6 +14,15 @@ from .drift import ColumnDrift, Drift, drift
 from .effects import Effect
 from .evaluate import Evaluation, evaluate
 from .learning_curve import LearningCurve, LearningPoint, learning_curve
+from .numbers import (
+    Coverage,
+    NoveltyEvaluation,
+    NoveltyRow,
+    NumberEvaluation,
+    NumberRow,
+    evaluate_novelty,
+    evaluate_numbers,
+)
 from .open_like_training import open_like_training
 from .paths import StudiedPath, budget_path, cost_path
 from .predict import Predicted, predictions
@@ -29,6 +38,7 @@ __all__ = [
     "ColumnImportance",
     "ColumnStudy",
     "ComparedModel",
+    "Coverage",
     "Drift",
     "Effect",
     "Evaluation",
@@ -36,6 +46,10 @@ __all__ = [
     "LearningPoint",
     "Mistake",
     "ModelAnswers",
+    "NoveltyEvaluation",
+    "NoveltyRow",
+    "NumberEvaluation",
+    "NumberRow",
     "OperatingPoint",
     "Predicted",
     "RowSample",
@@ -51,6 +65,8 @@ __all__ = [
     "cost_path",
     "drift",
     "evaluate",
+    "evaluate_novelty",
+    "evaluate_numbers",
     "learning_curve",
     "n_bytes_of",
     "open_like_training",

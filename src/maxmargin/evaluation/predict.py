@@ -27,13 +27,15 @@ class Predicted:
     Attributes
     ----------
     labels : ndarray
-        One for each row.
+        One for each row: a class, a number, or 1 for an inlier and -1 for an outlier.
     scores : ndarray or None
         Outputs of ``decision_function``, if asked for.
     probabilities : ndarray or None
         If asked for.
     carried : mapping of str to ndarray or Words
         Columns that name the rows.
+    intervals : ndarray or None
+        The lower and the upper end for each row, of predicted numbers, if asked for.
 
     Examples
     --------
@@ -53,6 +55,7 @@ class Predicted:
     scores: np.ndarray | None  # (n_rows,) for two classes, else (n_rows, n_classes)
     probabilities: np.ndarray | None  # (n_rows, n_classes)
     carried: Mapping[str, Any] = field(default_factory=dict)  # columns that name the rows
+    intervals: np.ndarray | None = None  # (n_rows, 2), of predicted numbers
 
 
 def predictions(
@@ -62,6 +65,7 @@ def predictions(
     scores: bool = False,
     probabilities: bool = False,
     decision: Decision | None = None,
+    interval: float | None = None,
     batch: int = PREDICTED_ROWS,
     client: Any = None,
 ) -> Iterator[Predicted]:
@@ -78,6 +82,8 @@ def predictions(
         Whether these are wanted beside the labels.
     decision : Decision, optional
         How classes are chosen, as :func:`stored_decision` gives it; by default as the model does.
+    interval : float, optional
+        The probability with which intervals are to contain the true number; for models of numbers.
     batch : int, default=16384
         Rows at a time; the predictions do not depend on it.
     client : distributed.Client, optional
@@ -108,7 +114,13 @@ def predictions(
     if client is not None:
         from ..clusters import of_files
 
-        options = {"scores": scores, "probabilities": probabilities, "decision": decision, "batch": batch}
+        options: dict[str, Any] = {
+            "scores": scores,
+            "probabilities": probabilities,
+            "decision": decision,
+            "batch": batch,
+        }
+        options["interval"] = interval
         for found in of_files(client, _all_predictions, model, file_parts(source), options):
             yield from found
         return
@@ -120,6 +132,7 @@ def predictions(
                 np.asarray(classifier.decision_function(X)) if scores else None,
                 np.asarray(classifier.predict_proba(X)) if probabilities else None,
                 block.carried,
+                None if interval is None else classifier.predict_interval(X, interval),
             )
 
 

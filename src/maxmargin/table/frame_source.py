@@ -22,22 +22,20 @@ class FrameSource:
     Parameters
     ----------
     frame : data frame or mapping
-    target : str
+    target : str, optional
         The column to predict.
     """
 
-    def __init__(self, frame: Any, target: str) -> None:
+    def __init__(self, frame: Any, target: str | None) -> None:
         table = given_table(frame)
         assert table.names is not None
         assert table.columns is not None
-        if target not in table.names:
+        if target is not None and target not in table.names:
             raise ValueError(f"there is no column {target!r} to be the target; got {list(table.names)}.")
         self.name, self.target, self.names = f"a {type(frame).__name__}", target, table.names
         columns: Mapping[str, Any] = dict(zip(table.names, table.columns))
         self._features = {name: column for name, column in columns.items() if name != target}
-        labels = np.asarray(frame[target]).tolist()
-        whole = all(isinstance(label, str) for label in labels)
-        self._labels = np.array(labels, dtype=str if whole else None)
+        self._labels = None if target is None else _labels(frame[target])
         self.columns = tuple(
             Column(name, "words" if isinstance(column, Words) else "number")
             for name, column in self._features.items()
@@ -57,3 +55,9 @@ class FrameSource:
     def options(self) -> dict[str, Any]:
         """How a file with the same columns is read."""
         return {"target": self.target, "kinds": {column.name: column.kind for column in self.columns}}
+
+
+def _labels(column: Any) -> np.ndarray:
+    labels = np.asarray(column).tolist()
+    whole = all(isinstance(label, str) for label in labels)
+    return np.array(labels, dtype=str if whole else None)

@@ -14,20 +14,29 @@ if TYPE_CHECKING:
     from .costs import cost_from_text
     from .from_file import train
     from .held_out import HeldOut, mixed
-    from .models import DEFAULT_MODEL, MODELS, named_estimator, parameters_from_text
+    from .models import DEFAULT_MODEL, MODELS, OTHER_MODELS, TASK_NAMES, named_estimator, parameters_from_text
     from .record import digest_of, is_training_file, plain
+    from .regression import IgnoredTarget, NumberScores, NumberTarget, number_scores
+    from .tasks import task_of
 
 __all__ = [
     "DEFAULT_MODEL",
     "MODELS",
+    "OTHER_MODELS",
+    "TASK_NAMES",
     "HeldOut",
+    "IgnoredTarget",
+    "NumberScores",
+    "NumberTarget",
     "cost_from_text",
     "digest_of",
     "is_training_file",
     "mixed",
     "named_estimator",
+    "number_scores",
     "parameters_from_text",
     "plain",
+    "task_of",
     "train",
 ]
 
@@ -36,8 +45,17 @@ __getattr__ = lazy(
     {
         "costs": ["cost_from_text"],
         "held_out": ["HeldOut", "mixed"],
-        "models": ["DEFAULT_MODEL", "MODELS", "named_estimator", "parameters_from_text"],
+        "models": [
+            "DEFAULT_MODEL",
+            "MODELS",
+            "OTHER_MODELS",
+            "TASK_NAMES",
+            "named_estimator",
+            "parameters_from_text",
+        ],
         "record": ["digest_of", "is_training_file", "plain"],
+        "regression": ["IgnoredTarget", "NumberScores", "NumberTarget", "number_scores"],
+        "tasks": ["task_of"],
         "from_file": ["train"],
     },
 )

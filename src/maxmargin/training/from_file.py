@@ -16,13 +16,14 @@ from ..io.readers import BLOCK_ROWS, Source
 from ..methods.blocks import fits_blocks
 from ..table import FrameSource, TablePreparation, is_table
 from .all_rows import AllRowsTraining
-from .gather import Gathering
-from .in_memory import Outcome, Request, Training
+from .gather import Gathering, TooManyClasses
+from .in_memory import Outcome, Request
 from .models import AUTO_MODEL, DEFAULT_MODEL, MODEL_WITHOUT_ROWS_IN_MEMORY, kind_name, model_kind
 from .progress import Progress, Reporter
 from .record import choice_record, data_record, digest_of, fit_record, plain, versions
 from .split import split_of
 from .stream import Digest, StreamTraining
+from .tasks import TASKS, Task, first_task, looks_numeric
 from .validation import check_decidable
 
 MIN_MEMORY_MB = 64
@@ -61,6 +62,7 @@ def train(
     source: Any,
     *,
     target: str | None = None,
+    task: str | None = None,
     model: str = DEFAULT_MODEL,
     parameters: Mapping[str, Any] | None = None,
     validate: float = 0.2,
@@ -81,12 +83,15 @@ def train(
     persist: bool = False,
     callback: Callable[[Progress], object] | None = None,
 ) -> Trained:
-    r"""Train a classifier on a data file.
+    r"""Train a model on a data file.
 
     A share of each class is held out. A model trained on the other rows is evaluated on them, which gives the
     validation in the record; then, if ``refit``, the model that is returned is trained on all rows in the
     same way. If the rows do not fit in memory, a model that has ``fit_blocks`` is fitted to all of them in
     passes over the file; others, and all with ``sample``, are fitted to a uniform sample of the rows.
+
+    Targets are classes, numbers, or not needed: see ``task``. A model of numbers is fitted once, to the rows
+    that are not held out; the others validate it and calibrate its intervals.
 
     With ``stream`` no rows are kept: a first pass over the file computes the statistics of its columns, then
     the model is trained on one block after the other by ``partial_fit``, then it is evaluated on the held-out
@@ -98,16 +103,20 @@ def train(
         What ``maxmargin.io.open_source`` gives, or a frame of pandas or polars.
     target : str, optional
         The column to predict, for a data frame.
+    task : {"classification", "regression", "novelty"}, optional
+        By default that of the model. With the model "auto" it is classification, or regression where the
+        target has too many different numbers to be classes.
     model : str, default="auto"
         One of ``maxmargin.training.models.MODELS``. Of a file that does not fit in memory, and on a cluster,
         "auto" chooses on a sample and fits what it has chosen to all rows. A stream takes "sparse-kernel" in
-        its place.
+        its place. For regression it is "kernel-regression", and for novelty "one-class".
     parameters : mapping, optional
         Of the model.
     validate : float, default=0.2
         Share of the rows that is held out; 0 for no validation.
     refit : bool, default=True
-        Whether the model returned is trained on all rows, or is the one that was validated.
+        Whether the model returned is trained on all rows, or is the one that was validated, as a model of
+        numbers always is.
     seed : int, default=0
         Decides which rows are held out, and the model's own draws.
     memory_mb : float, optional
@@ -166,6 +175,7 @@ def train(
     check_number("seed", seed, at_least=0, integer=True)
     for name, flag in (("refit", refit), ("sample", sample), ("stream", stream), ("resume", resume)):
         check_flag(name, flag)
+    chosen = first_task(task, model)
     request = Request(
         model_kind(MODEL_WITHOUT_ROWS_IN_MEMORY if stream and model == AUTO_MODEL else model),
         dict(parameters or {}),
@@ -182,21 +192,56 @@ def train(
         text=tuple(text),
         cache_memory_mb=DEFAULT_CACHE_MEMORY_MB if memory_mb is None else memory_mb,
     )
+    _check_for_classes(chosen, stream=stream, cluster=client is not None, cost=cost is not None)
+    if model == AUTO_MODEL and chosen.name != "classification":
+        request = replace(request, kind=model_kind(chosen.model))
     request.held_out()  # refuse bad values before the file is read
     check_decidable(cost, request.estimator(), validate)
-    source = _source(source, target)
+    source = _source(source, target, chosen)
     source, split = split_of(source, group, time, validate, seed)
     request = replace(request, split=split)
-    reporter = Reporter(callback)
     way = _streamed if stream else _gathered
     if client is not None:
         way = _cluster_way(request, client, persist, stream or sample)
+    why = "asked for" if task is not None else "the model is for it"
+    try:
+        return _made(request, source, chosen, why, way, callback)
+    except TooManyClasses as error:
+        open_to_numbers = task is None and model == AUTO_MODEL and way is _gathered and cost is None
+        if not (open_to_numbers and looks_numeric(error, source)):
+            raise
+        why = f"the target has {len(error.labels):,} different numbers in {error.n_rows:,} rows"
+    chosen = TASKS["regression"]
+    return _made(replace(request, kind=model_kind(chosen.model)), source, chosen, why, way, callback)
+
+
+def _check_for_classes(task: Task, **asked: bool) -> None:
+    """Refuse what is only for classes."""
+    names = {"stream": "a stream", "cluster": "training on a cluster", "cost": "costs of errors"}
+    for name, given in asked.items():
+        if given and task.name != "classification":
+            raise ValueError(
+                f"{names[name]}: only for classification, and the task is {task.name}. Leave it out."
+            )
+
+
+def _made(
+    request: Request,
+    source: Source,
+    task: Task,
+    why: str,
+    way: Any,
+    callback: Callable[[Progress], object] | None,
+) -> Trained:
+    """The model of a task, and the record of its training."""
+    source, reporter = task.source(source), Reporter(callback)
+    request.estimator()  # refuse bad parameters before the file is read
     with reporter.clock("total"), digest_of(source.name) as digest:
         data, preparation, outcome = way(request, reporter, source, digest)
         data = data | digest()
     made = Pipeline([("table", preparation), ("model", outcome.estimator)])
     record = _record(request, data, outcome, reporter) | {"fingerprint": fingerprint(made)}
-    return Trained(made, record, outcome.checkpoints)
+    return Trained(made, record | outcome.record | task.as_record(why), outcome.checkpoints)
 
 
 def default_memory_mb() -> float:
@@ -211,7 +256,7 @@ def default_memory_mb() -> float:
     return max(float(MIN_MEMORY_MB), share // 2**20)
 
 
-def _source(source: Any, target: str | None) -> Source:
+def _source(source: Any, target: str | None, task: Task) -> Source:
     """The source itself, or that of a data frame with a target."""
     if isinstance(source, Source):
         if target is not None and target != source.target:
@@ -221,7 +266,7 @@ def _source(source: Any, target: str | None) -> Source:
         return source
     if not is_table(source):
         raise ValueError(f"train takes a source or a data frame; got {type(source).__name__}.")
-    if target is None:
+    if target is None and task.reading.needs_target:
         raise ValueError("training on a data frame needs the column to predict: train(frame, target=...).")
     return FrameSource(source, target)
 
@@ -231,12 +276,15 @@ def _gathered(
 ) -> tuple[dict[str, Any], TablePreparation, Outcome]:
     """Rows in memory: all of them, or a sample; or all rows in passes over the file, if they do not fit."""
     limit, preparation = ROWS_MEMORY_SHARE * request.memory_mb * 2**20, request.preparation(source)
-    found = Gathering(request.held_out(), preparation, limit, request.seed, reporter).read(source)
+    task = TASKS[request.kind.task]
+    found = Gathering(request.held_out(), preparation, limit, request.seed, reporter, task.reading).read(
+        source
+    )
     request.check_costs(found)
     request.warn_of_columns(preparation, source)
     data = data_record(source, found, preparation)
     if found.share == 1.0 or request.sample or not fits_blocks(request.estimator()):
-        return data, preparation, Training(request, reporter).run(found, preparation)
+        return data, preparation, task.training(request, reporter).run(found, preparation)
     data |= {"n_rows_kept": found.n_rows, "share_kept": 1.0}
     return data, preparation, AllRowsTraining(request, reporter, source).run(found, preparation)
 

@@ -8,7 +8,7 @@ the file, the seed and the limit, and not on how the file is cut into blocks.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,6 +24,13 @@ from .split import Split
 MAX_CLASSES = 10_000
 MIN_ROWS_PER_CLASS = 20  # of each class, which are kept in any case
 MIN_SHARE_KEPT = 2.0**-40
+
+
+class TooManyClasses(ParameterError):
+    """A target with fractions, or with too many labels for classes; ``labels`` are those read so far."""
+
+    labels: tuple[Any, ...] = ()
+    n_rows: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,8 +69,29 @@ class Gathered:
         return sum(int(part.held_out.sum()) for part in self.parts)
 
     def class_counts(self) -> dict[str, int]:
-        """Rows of each class in the file."""
+        """Rows of each class in the file; empty where targets are not classes."""
+        if EVERY_ROW in self.counts and len(self.counts) == 1:
+            return {}
         return {str(label): self.counts[label] for label in sorted(self.counts)}
+
+
+@dataclass(frozen=True)
+class TargetReading:
+    """How the targets of a task are grouped, and checked before any fit.
+
+    Attributes
+    ----------
+    groups : callable
+        From a block and a name to labels, and of each row the number of its label. Rows of each label are
+        held out in the same share.
+    check : callable
+        Refuses what has been gathered.
+    needs_target : bool
+    """
+
+    groups: Callable[[Block, str], tuple[list[Any], np.ndarray]]
+    check: Callable[[Gathered, str], None]
+    needs_target: bool = True
 
 
 class Gathering:
@@ -77,6 +105,8 @@ class Gathering:
         Bytes that the rows kept may take, as they are and prepared; None to keep none of them.
     seed : int
     reporter : Reporter
+    reading : TargetReading, optional
+        Of classes by default.
     """
 
     def __init__(
@@ -86,22 +116,24 @@ class Gathering:
         limit: float | None,
         seed: int,
         reporter: Reporter,
+        reading: TargetReading | None = None,
     ) -> None:
+        self.reading = reading or CLASSES
         self.held_out, self.preparation, self.reporter = held_out, preparation, reporter
         self.limit, self.key = limit, key_of(f"rows of {seed}")
         self.found = Gathered()
 
     def read(self, source: Source) -> Gathered:
         """All blocks of the source."""
-        for block in timed_blocks(source, self.reporter):
+        for block in timed_blocks(source, self.reporter, needs_target=self.reading.needs_target):
             self._add(block, source.name)
             self.reporter.say("read", self.found.n_rows)
-        check_classes(self.found, source.name)
+        self.reading.check(self.found, source.name)
         return self.found
 
     def _add(self, block: Block, name: str) -> None:
         found = self.found
-        labels, codes = labels_of(block, name)
+        labels, codes = self.reading.groups(block, name)
         first = self._first(labels, codes)
         _count(found, labels, codes, name)
         mask = self.held_out.of_block(labels, codes, block)
@@ -141,12 +173,14 @@ class Gathering:
         return sum(part.n_bytes for part in self.found.parts) + prepared
 
 
-def timed_blocks(source: Source, reporter: Reporter, n_rows: int = BLOCK_ROWS) -> Iterator[Block]:
+def timed_blocks(
+    source: Source, reporter: Reporter, n_rows: int = BLOCK_ROWS, needs_target: bool = True
+) -> Iterator[Block]:
     """The blocks of a source with a target, and the time of reading them as "reading"."""
     with reporter.clock("reading"):
         target = source.target  # text is gone through once to see what its columns hold
         blocks = iter(source.blocks(n_rows))
-    if target is None:
+    if target is None and needs_target:
         raise ParameterError(
             f"{source.name}: training needs a target.", "Name the column to predict ({target}).", target=None
         )
@@ -162,7 +196,7 @@ def _count(found: Gathered, labels: list[Any], codes: np.ndarray, name: str) -> 
     for label, n in zip(labels, np.bincount(codes, minlength=len(labels)).tolist()):
         found.counts[label] = found.counts.get(label, 0) + n
     if len(found.counts) > MAX_CLASSES:
-        raise ValueError(_too_many(found, name))
+        raise _too_many(found, name)
 
 
 def check_classes(found: Gathered, name: str) -> None:
@@ -171,12 +205,36 @@ def check_classes(found: Gathered, name: str) -> None:
         only = "no rows" if not found.counts else f"one class, {next(iter(found.counts))!r}"
         raise ValueError(f"{name}: the target has {only}; at least two classes are needed.")
     if len(found.counts) > max(found.n_rows // 2, 2):
-        raise ValueError(_too_many(found, name))
+        raise _too_many(found, name)
+    if (fraction := next((label for label in found.counts if _is_fraction(label)), None)) is not None:
+        problem = f"{name}: the target has fractions, such as {fraction!r}, which are not classes."
+        raise _not_classes(problem, found)
 
 
-def _too_many(found: Gathered, name: str) -> str:
+def _is_fraction(label: Any) -> bool:
+    return isinstance(label, float) and not label.is_integer()
+
+
+def _too_many(found: Gathered, name: str) -> TooManyClasses:
     some = ", ".join(repr(label) for label in list(found.counts)[:3])
-    return (
-        f"{name}: the target has {len(found.counts)} different labels in {sum(found.counts.values())} rows "
-        f"({some}, ...), too many for classes. Is it the right column? Bin numeric targets first."
+    n_rows = sum(found.counts.values())
+    return _not_classes(
+        f"{name}: the target has {len(found.counts)} different labels in {n_rows} rows "
+        f"({some}, ...), too many for classes. Is it the right column? Bin numeric targets first.",
+        found,
     )
+
+
+def _not_classes(problem: str, found: Gathered) -> TooManyClasses:
+    error = TooManyClasses(problem, "To predict numbers as they are, give {task}.", task="regression")
+    error.labels, error.n_rows = tuple(found.counts), sum(found.counts.values())
+    return error
+
+
+def one_group(block: Block, name: str) -> tuple[list[Any], np.ndarray]:
+    """All rows as one group: of targets that are not classes."""
+    return [EVERY_ROW], np.zeros(block.n_rows, dtype=np.int64)
+
+
+EVERY_ROW = "every row"
+CLASSES = TargetReading(labels_of, check_classes)

@@ -86,14 +86,14 @@ class Request:
         if self.cost is not None:
             Costs.of(self.cost, sorted(found.counts))
 
-    def estimator(self) -> Any:
-        """Not fitted; by default its cache has its share of the memory."""
+    def estimator(self, more: Mapping[str, Any] | None = None) -> Any:
+        """Not fitted, with ``more`` parameters; by default its cache has its share of the memory."""
         cache = (
             {"cache_mb": CACHE_MEMORY_SHARE * self.cache_memory_mb}
             if "cache_mb" in self.kind.accepted()
             else {}
         )
-        return self.kind.make({**cache, **self.parameters}, self.seed)
+        return self.kind.make({**cache, **self.parameters, **(more or {})}, self.seed)
 
 
 @dataclass
@@ -106,6 +106,7 @@ class Outcome:
     validation: dict[str, Any] | None = None
     checkpoints: list[Any] = field(default_factory=list)
     leaks: dict[str, Any] = field(default_factory=dict)
+    record: dict[str, Any] = field(default_factory=dict)  # what else the record of the training has
 
 
 class Training:

@@ -23,6 +23,7 @@ class ModelKind:
     about: str
     defaults: Mapping[str, Any] = field(default_factory=dict)
     around: str | None = None  # the class of the estimator that it goes around
+    task: str = "classification"
 
     def accepted(self) -> tuple[str, ...]:
         """Names of the parameters."""
@@ -90,6 +91,12 @@ _KINDS = (
     ),
 )
 MODELS: dict[str, ModelKind] = {kind.name: kind for kind in _KINDS}
+_OTHER_KINDS = (
+    ModelKind("kernel-regression", "KernelSVR", "kernel regression, to a duality gap", task="regression"),
+    ModelKind("one-class", "OneClassSVM", "which rows are unlike the others", {"nu": 0.05}, task="novelty"),
+)
+OTHER_MODELS: dict[str, ModelKind] = {kind.name: kind for kind in _OTHER_KINDS}  # not of classes
+TASK_NAMES = ("classification", *(kind.task for kind in _OTHER_KINDS))
 DEFAULT_MODEL = "auto"
 AUTO_MODEL = "auto"
 MODEL_WITHOUT_ROWS_IN_MEMORY = "sparse-kernel"  # in place of "auto" for streams
@@ -106,16 +113,18 @@ def model_kind(name: str) -> ModelKind:
     -------
     ModelKind
     """
-    if name not in MODELS:
-        near = get_close_matches(str(name), MODELS, 1)
+    every = MODELS | OTHER_MODELS
+    if name not in every:
+        near = get_close_matches(str(name), every, 1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise ValueError(f"model must be one of {', '.join(MODELS)}; got {name!r}.{hint}")
-    return MODELS[name]
+        raise ValueError(f"model must be one of {', '.join(every)}; got {name!r}.{hint}")
+    return every[name]
 
 
 def kind_name(estimator: Any) -> str:
     """The name of the model that an estimator is."""
-    return next(name for name, kind in MODELS.items() if kind.estimator == type(estimator).__name__)
+    every = (MODELS | OTHER_MODELS).items()
+    return next(name for name, kind in every if kind.estimator == type(estimator).__name__)
 
 
 def parameters_from_text(texts: Iterable[str]) -> dict[str, Any]:
@@ -198,6 +207,11 @@ def named_estimator(name: str, seed: int) -> Any:
     """
     if name in PEERS:
         return PEERS[name](seed)
+    if name in OTHER_MODELS:
+        raise ValueError(
+            f"the model {name!r} is for {OTHER_MODELS[name].task}, and this is about classes; train and "
+            "evaluate it on its own."
+        )
     if name not in MODELS:
         raise ValueError(f"models are {', '.join([*MODELS, *PEERS])}; got {name!r}.")
     return model_kind(name).make(seed=seed)

@@ -79,8 +79,11 @@ class Reporter:
             self.say(phase, done, budget, last["gap"], tol=tol)
 
         def tell_share(share: float, work: str) -> None:
-            if inner is estimator and inner.code_.n_columns == 1:  # not of a fold, nor one of many columns
+            if inner is estimator and n_columns(inner) == 1:  # not of a fold, nor one of many columns
                 self.say(phase, last["done"], budget, last["gap"], tol=tol, share=share)
+
+        def n_columns(fitted: Any) -> int:
+            return fitted.code_.n_columns if hasattr(fitted, "code_") else 1
 
         last: dict[str, Any] = {"done": 0, "gap": 1.0}
         inner.set_callbacks(tell)

@@ -1,0 +1,14 @@
+"""How good models without classes are: the errors of predicted numbers, and the shares of rows outside."""
+
+from .evaluate import Coverage, NumberEvaluation, NumberRow, evaluate_numbers
+from .novelty import NoveltyEvaluation, NoveltyRow, evaluate_novelty
+
+__all__ = [
+    "Coverage",
+    "NoveltyEvaluation",
+    "NoveltyRow",
+    "NumberEvaluation",
+    "NumberRow",
+    "evaluate_novelty",
+    "evaluate_numbers",
+]
