@@ -45,6 +45,7 @@ class Watched:
     missing: Counter[str] = field(default_factory=Counter)
     classes: Counter[str] = field(default_factory=Counter)
     n_stored: int | None = None
+    counts_classes: bool = True
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.source, name)
@@ -58,7 +59,7 @@ class Watched:
 
     def _count(self, block: Block) -> None:
         self.n_rows += block.n_rows
-        if block.target is not None:
+        if block.target is not None and self.counts_classes:
             labels, counts = np.unique(np.asarray(block.target), return_counts=True)
             self.classes.update({str(label): int(n) for label, n in zip(labels.tolist(), counts)})
         if isinstance(block.features, Mapping):

@@ -8,6 +8,7 @@ from inspect import cleandoc
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_regressor
 
 from ...kernels import Kernel, kernel_from_name
 from ...losses import Loss, loss_from_name
@@ -94,7 +95,8 @@ def describe(model: Any) -> Described:
     problem = problem_of(type(inner))
     symbols = [(line, "") for line in problem.formulas]
     if any("loss(" in line for line in problem.formulas):
-        symbols += [(f"loss(m) = {text}", name) for text, name in _loss(inner)]
+        residual = "r" if is_regressor(inner) else "m"
+        symbols += [(f"loss({residual}) = {text}", name) for text, name in _loss(inner)]
     symbols += [(f"k(x, z) = {text}", name) for text, name in _kernel(inner)]
     words = f"{problem.summary} {problem.lead}".strip()
     if type(model) is not type(inner):
@@ -113,9 +115,19 @@ def fitted_inside(model: Any) -> Any:
 def _loss(model: Any) -> list[tuple[str, str]]:
     """The formula and the name of a model's loss, if it has one."""
     given = getattr(model, "loss", "hinge")
+    if is_regressor(model):
+        return _documented_loss(model, str(given))
     loss = given if isinstance(given, Loss) else loss_from_name(given)
     text = _formula_in(loss)
     return [(text, loss.name)] if text else []
+
+
+def _documented_loss(model: Any, name: str) -> list[tuple[str, str]]:
+    """The formula in front of the loss's name, in the docstring of a regressor."""
+    found = re.search(
+        rf'^\s+(\S.*?)\s+"{re.escape(name.replace("_", "-"))}"', type(model).__doc__ or "", re.M
+    )
+    return [(typeset(found.group(1)), name)] if found else []
 
 
 def _kernel(model: Any) -> list[tuple[str, str]]:

@@ -193,6 +193,7 @@ ENDS = {
 CLOCKS = {
     "reading": "reading the file",
     "preparation": "one-hot encoding, imputation, standardisation",
+    "search": "the choice of parameters on held-out rows",
     "solver": "the fits",
     "validation": "evaluation on the held-out rows",
     "total": "total",
@@ -206,7 +207,7 @@ def choice_section(report: ModelReport) -> list[Child]:
     if not record:
         return [node("p", "The model file was saved without a record of the training.")]
     parts: list[Child] = [node("p", _asked(record)), *_validated(record)]
-    parts += [*leak_warnings(record), *_prepared(record), *candidates(record)]
+    parts += [*leak_warnings(record), *preparation_parts(record), *candidates(record)]
     status = str(record.get("status") or report.model.facts.get("status_") or "")
     choice = record.get("choice") or {}
     parts.append(
@@ -220,12 +221,16 @@ def choice_section(report: ModelReport) -> list[Child]:
             ]
         )
     )
+    return parts + times_table(record)
+
+
+def times_table(record: Mapping[str, Any]) -> list[Child]:
+    """The time that each step of the training took."""
     clocks = record.get("seconds")
-    if isinstance(clocks, Mapping):
-        rows = [[datum(k), seconds(v), CLOCKS.get(str(k), "")] for k, v in clocks.items() if _is_number(v)]
-        caption = "Training time"
-        parts.append(table(["step", "time", "meaning"], rows, caption=caption, numbers=[1]))
-    return parts
+    if not isinstance(clocks, Mapping):
+        return []
+    rows = [[datum(k), seconds(v), CLOCKS.get(str(k), "")] for k, v in clocks.items() if _is_number(v)]
+    return [table(["step", "time", "meaning"], rows, caption="Training time", numbers=[1])]
 
 
 def _asked(record: Mapping[str, Any]) -> list[Child]:
@@ -269,7 +274,7 @@ def _validated(record: Mapping[str, Any]) -> list[Child]:
     ]
 
 
-def _prepared(record: Mapping[str, Any]) -> list[Child]:
+def preparation_parts(record: Mapping[str, Any]) -> list[Child]:
     """How the table was turned into a matrix."""
     data = record.get("data") or {}
     n_in, n_out = data.get("n_features"), data.get("n_features_out")

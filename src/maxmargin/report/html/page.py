@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib.resources import files
+from typing import Any
 
-from ..content import ModelReport
+from ..content import ModelReport, NumberReport
 from .columns import columns_section
 from .drift import drift_section
 from .explore import EXPLORE_STYLE, SCRIPT, explore_section
 from .learning import learning_section
 from .machinery import gap_section, model_section, path_section, promise_section, reproduce_section
 from .markup import Child, document, node
+from .number_page import NUMBER_SECTIONS, number_header, number_title
 from .opening import choice_section, contents, data_section, header, title_of
 from .quality import calibration_section, confusion_section, metrics_section
 from .rows import influence_section, mistake_section
@@ -39,7 +41,7 @@ SECTIONS: tuple[tuple[str, str, Callable[[ModelReport], list[Child]]], ...] = (
 )
 
 
-def page(report: ModelReport) -> str:
+def page(report: ModelReport | NumberReport) -> str:
     r"""The whole page as one file of HTML, without anything from elsewhere.
 
     It has no scripts, unless the report was built to be explored: then it has one, and the policy of the page
@@ -48,6 +50,7 @@ def page(report: ModelReport) -> str:
     Parameters
     ----------
     report : ModelReport
+        Or that of a model without classes.
 
     Returns
     -------
@@ -68,17 +71,41 @@ def page(report: ModelReport) -> str:
     >>> page(report).startswith("<!")
     True
     """
-    made = report.record.get("date") or report.record.get("created")
-    sections = [(anchor, title, show(report)) for anchor, title, show in SECTIONS]
-    sections = [each for each in sections if each[2]]
-    explored = report.exploration is not None
-    runs = "runs nothing" if not explored else "runs only the script that shows what is in it"
-    body = [
-        header(report),
+    if isinstance(report, NumberReport):
+        parts = _shown(NUMBER_SECTIONS, report)
+        title = f"{number_title(report)} – maxmargin report"
+        return document(title, STYLE, _body(number_header(report), parts, report.record))
+    parts, explored = _shown(SECTIONS, report), report.exploration is not None
+    first = explore_section(report) if explored else None
+    runs = "runs only the script that shows what is in it" if explored else "runs nothing"
+    body = _body(header(report), parts, report.record, first, runs)
+    title = f"{title_of(report)} – maxmargin report"
+    if not explored:
+        return document(title, STYLE, body)
+    return document(title, f"{STYLE}\n{EXPLORE_STYLE}", body, SCRIPT)
+
+
+def _shown(sections: Any, report: Any) -> list[tuple[str, str, list[Child]]]:
+    """The sections that have something to say."""
+    told = [(anchor, title, show(report)) for anchor, title, show in sections]
+    return [each for each in told if each[2]]
+
+
+def _body(
+    head: Child,
+    sections: list[tuple[str, str, list[Child]]],
+    record: Mapping[str, Any],
+    first: Child = None,
+    runs: str = "runs nothing",
+) -> list[Child]:
+    """Everything on the page."""
+    made = record.get("date") or record.get("created")
+    return [
+        head,
         contents([(anchor, title) for anchor, title, _ in sections]),
         node(
             "main",
-            explore_section(report) if explored else None,
+            first,
             [
                 node("section", node("h2", title), parts, id=anchor, aria_label=title)
                 for anchor, title, parts in sections
@@ -90,10 +117,6 @@ def page(report: ModelReport) -> str:
             node("p", f"The model was trained on {made}.") if made else None,
         ),
     ]
-    title = f"{title_of(report)} – maxmargin report"
-    if not explored:
-        return document(title, STYLE, body)
-    return document(title, f"{STYLE}\n{EXPLORE_STYLE}", body, SCRIPT)
 
 
 STYLE = files(__package__).joinpath("style.css").read_text(encoding="utf-8").strip()
