@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from ..frame import ClusterOptions, Reading, Show, UsageError, bar
+from ..frame import ClusterOptions, Reading, Show, UsageError, bar, check_options, open_rows
+from .without_classes import evaluate_without_classes
 
 if TYPE_CHECKING:
     from ...evaluation import BudgetAccuracy, Drift, Evaluation, LearningCurve, ValidationPromise
@@ -36,7 +37,7 @@ Cost = Annotated[
 
 def evaluate(
     model: Annotated[Path, Parameter(help="The model file.")],
-    data: Annotated[Path, Parameter(help="Rows with their true classes.")],
+    data: Annotated[Path, Parameter(help="Rows with their true classes, or numbers.")],
     /,
     *,
     top_k: Annotated[
@@ -69,23 +70,35 @@ def evaluate(
 ) -> None:
     """Evaluate a model on a file: accuracy, classes, confusion matrix, calibration, worst mistakes.
 
+    Of a model of numbers: mean absolute error, R^2, how often intervals contain the true number, largest
+    errors. Of a model of what is usual: how many rows are outside, and with a target of two labels the area
+    under the ROC curve.
+
     The file is read like the training file, unless options say otherwise, in constant memory. Intervals have
     95 % confidence, for rows that were not used in training.
     """
     from ... import io
     from ...evaluation import column_importance
-    from ...training import is_training_file
+    from ...training import is_training_file, task_of
     from ..frame import column_parts, drift_parts, learning_parts, parts_of
 
     fitted = io.load(model)
     record = io.read_record(model)
-    source = reading.open_for(data, fitted, record)
+    source = open_rows(reading, data, fitted, record, task := task_of(fitted))
     seen = is_training_file(source.name, record)
     if seen:
         show.invocation.warn(
             f"{data} is the file that the model was trained on: these numbers show how well it memorised "
             "its rows, not how well it does on new ones."
         )
+    if task != "classification":
+        check_options(
+            task, "evaluate", top_k=top_k, label=label, unknown_labels=unknown_labels != "error", cost=cost,
+            columns=columns, learning_curve=learning_curve, training=training,
+            workers=cluster.workers, cluster=cluster.cluster,
+        )  # fmt: skip
+        evaluate_without_classes(fitted, source, task, {"model": model, "data": data}, show)
+        return
     names = renamed(label or (), [str(name) for name in fitted.classes_])
     with cluster.client() as client:
         found = answers(

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from ..frame import Show, facts, table
+from ..frame import Show, facts, table, task_text, validation_text
 from ..frame import texts as summary
 
 MAX_COLUMNS_SHOWN = 30
@@ -31,7 +31,7 @@ def inspect(
         "fingerprint": fingerprint,
         "estimator": type(classifier).__name__,
         "parameters": _parameters(classifier),
-        "classes": classifier.classes_,
+        "classes": getattr(classifier, "classes_", None),
         "n_support": getattr(classifier, "n_support_", None),
         "gap": getattr(classifier, "dual_gap_", None),
         "status": getattr(classifier, "status_", None),
@@ -45,9 +45,10 @@ def _parts(document: dict[str, Any], record: dict[str, Any]) -> list[Any]:
     about = {
         "file": f"{document['file']} ({summary.bytes_text(document['n_bytes'])})",
         "estimator": document["estimator"],
+        "task": task_text(record),
         **summary.data_facts(record),
         **summary.model_facts(record),
-        "validation": summary.accuracy_text(record.get("validation")),
+        "validation": validation_text(record) or summary.accuracy_text(record.get("validation")),
         "command": record.get("command"),
         "versions": ", ".join(
             f"{name} {version}" for name, version in (record.get("versions") or {}).items()

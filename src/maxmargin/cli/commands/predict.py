@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from ..frame import Bar, ClusterOptions, Reading, Show, UsageError, bar, check_out, facts, standard_output
+from ..frame import (
+    Bar,
+    ClusterOptions,
+    Reading,
+    Show,
+    UsageError,
+    bar,
+    check_options,
+    check_out,
+    facts,
+    standard_output,
+)
+from .csv_text import field, id_values, line, safe_field
+from .without_classes import text_without_classes
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,6 +45,10 @@ def predict(
     probabilities: Annotated[
         bool, Parameter(help="Also write the probabilities of the classes.", show_default=False)
     ] = False,
+    interval: Annotated[
+        float | None,
+        Parameter(help="Also write an interval that contains the number with this probability, such as 0.9."),
+    ] = None,
     safe_csv: Annotated[
         bool,
         Parameter(
@@ -43,15 +60,17 @@ def predict(
     reading: Reading = Reading(),  # noqa: B008
     show: Show = Show(),  # noqa: B008
 ) -> None:
-    """Predict the class of every row of a file.
+    """Predict the class, or the number, of every row of a file.
 
     Writes CSV with the columns that --id names and the column "prediction", one line per row in the order of
     the file, and a column for each score and probability requested. The file is read like the training file,
-    unless options say otherwise, in constant memory. The threshold of a model that was trained with --cost is
-    applied.
+    unless options say otherwise, in constant memory. A model of numbers may add the ends of an interval, and
+    one of what is usual writes inlier or outlier and the score. The threshold of a model that was trained
+    with --cost is applied.
     """
     from ... import io
     from ...evaluation import predictions, stored_decision
+    from ...training import task_of
 
     if safe_csv and show.json and out is None:
         raise UsageError("--safe-csv is about CSV, and --json without --out writes none; give one of them.")
@@ -62,14 +81,28 @@ def predict(
     decision = stored_decision(record, fitted)
     written = safe_field if safe_csv else field
     ids = tuple(getattr(source, "ids", ()))
-    text = PredictionText(fitted.classes_, scores=scores, probabilities=probabilities, ids=ids, field=written)
+    if (task := task_of(fitted)) == "classification":
+        check_options(task, "predict", interval=interval)
+        text: Any = PredictionText(
+            fitted.classes_, scores=scores, probabilities=probabilities, ids=ids, field=written
+        )
+    else:
+        check_options(task, "predict", scores=scores and task != "novelty", probabilities=probabilities)
+        check_options(task, "predict", interval=interval if task == "novelty" else None)
+        text, scores = text_without_classes(fitted, task, ids, written, interval), task == "novelty"
     with cluster.client() as client:
         blocks = predictions(
-            fitted, source, scores=scores, probabilities=probabilities, decision=decision, client=client
+            fitted,
+            source,
+            scores=scores,
+            probabilities=probabilities,
+            decision=decision,
+            interval=interval,
+            client=client,
         )
         start = time.perf_counter()
         if out is None and show.json:
-            rows = [row for block in blocks for row in _rows(block)]
+            rows = [row for block in blocks for row in text.rows(block)]
             show.answer({"model": model, "data": data, "columns": text.columns, "rows": rows})
             return
         with bar(show) as line, _opened(out) as write:
@@ -80,7 +113,7 @@ def predict(
         show.answer(document, facts("", {"rows": f"{n_rows:,}", "written": out, "seconds": f"{seconds:.2f}"}))
 
 
-def _write(write: Write, text: PredictionText, blocks: Iterator[Predicted], line: Bar) -> int:
+def _write(write: Write, text: Any, blocks: Iterator[Predicted], line: Bar) -> int:
     """Write all lines, and nothing where the first rows are wrong already; how many rows there were."""
     n_rows = 0
     for block in blocks:
@@ -90,24 +123,6 @@ def _write(write: Write, text: PredictionText, blocks: Iterator[Predicted], line
         n_rows += len(block.labels)
         line.tell("predicting", n_rows, None, f"{n_rows:,} rows")
     return n_rows
-
-
-def _rows(block: Any) -> Iterator[list[Any]]:
-    """A block as lists, a line each, in the order of the columns."""
-    parts = [part for part in (block.scores, block.probabilities) if part is not None]
-    lists = [(part if part.ndim == 2 else part[:, None]).tolist() for part in parts]
-    ids = list(zip(*map(_id_values, block.carried.values()))) or [()] * len(block.labels)
-    for names, label, *numbers in zip(ids, block.labels.tolist(), *lists):
-        yield [*names, label, *(number for row in numbers for number in row)]
-
-
-def _id_values(column: Any) -> list[Any]:
-    """Of a column that names the rows: text as it was, whole numbers without a point, None where missing."""
-    if hasattr(column, "codes"):
-        return [None if code < 0 else column.values[code] for code in column.codes.tolist()]
-    return [
-        None if value != value else int(value) if value.is_integer() else value for value in column.tolist()
-    ]
 
 
 @contextmanager
@@ -128,43 +143,6 @@ def _to_standard_output(data: bytes) -> None:
     with standard_output() as text:
         text.buffer.write(data)
         text.buffer.flush()
-
-
-_SPECIAL = (",", '"', "\n", "\r")
-_FORMULA = tuple("=+-@\uff1d\uff0b\uff0d\uff20")  # also in their full width
-
-
-def field(text: object) -> str:
-    """One field: quoted where it has to be."""
-    word = str(text)
-    if any(sign in word for sign in _SPECIAL) or word != word.strip():
-        return quoted(word)
-    return word
-
-
-def quoted(word: str) -> str:
-    """A field between quotes."""
-    return '"' + word.replace('"', '""') + '"'
-
-
-def safe_field(text: object) -> str:
-    """One field that no spreadsheet takes for a formula, or splits at its own separator.
-
-    Numbers stay as they are; other text is quoted, and has an apostrophe in front if it begins, after white
-    space, like a formula.
-    """
-    word = str(text)
-    try:
-        float(word)
-    except ValueError:
-        begins = word.lstrip().startswith(_FORMULA) or word.startswith(("\t", "\r", "\n"))
-        return quoted(f"'{word}" if begins else word)
-    return field(word)
-
-
-def line(fields: Iterable[str]) -> bytes:
-    """One line, in UTF-8."""
-    return (",".join(fields) + "\n").encode("utf-8", "surrogatepass")
 
 
 class PredictionText:
@@ -200,6 +178,14 @@ class PredictionText:
         if probabilities:
             self.columns += [f"probability {label}" for label in classes]
 
+    def rows(self, block: Predicted) -> Iterator[list[Any]]:
+        """A block as lists, a line each, in the order of the columns."""
+        parts = [part for part in (block.scores, block.probabilities) if part is not None]
+        lists = [(part if part.ndim == 2 else part[:, None]).tolist() for part in parts]
+        ids = list(zip(*map(id_values, block.carried.values()))) or [()] * len(block.labels)
+        for names, label, *numbers in zip(ids, block.labels.tolist(), *lists):
+            yield [*names, label, *(number for row in numbers for number in row)]
+
     def head(self) -> bytes:
         """The line with the names."""
         return line(map(self._field, self.columns))
@@ -214,7 +200,7 @@ class PredictionText:
             if values is not None:
                 numbers += [_texts(column) for column in (values.T if values.ndim == 2 else values[None])]
         ids = [
-            ["" if value is None else self._field(value) for value in _id_values(column)]
+            ["" if value is None else self._field(value) for value in id_values(column)]
             for column in block.carried.values()
         ]
         lines = words if not (numbers or ids) else map(",".join, zip(*ids, words, *numbers))

@@ -7,8 +7,9 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from ..frame import Reading, Show, bar, check_out, facts
+from ..frame import Reading, Show, bar, check_options, check_out, facts, only_for_classes, open_rows
 from .evaluate import Cost, Renaming, UnknownLabels, costs_of, renamed
+from .without_classes import write_number_page
 
 
 def report(
@@ -74,10 +75,21 @@ def write_page(
     from ... import io
     from ...archive import whole_file
     from ...report import build, page
+    from ...training import task_of
 
     out = out or model.with_name(f"{model.stem}-explore.html" if explore else f"{model.stem}.html")
     check_out(out, model, data, training)
     fitted, record = io.load(model), io.read_record(model)
+    if (task := task_of(fitted)) != "classification":
+        if explore:
+            only_for_classes(task, "explore")
+        check_options(
+            task, "report", label=label, training=training, unknown_labels=unknown_labels != "error",
+            cost=cost, learning_curve=learning_curve,
+        )  # fmt: skip
+        source = open_rows(reading, data, fitted, record, task)
+        write_number_page(fitted, record, source, out, {"model": model, "data": data}, show)
+        return
     source = reading.open_for(data, fitted, record)
     rows = None if training is None else reading.open_for(training, fitted, record)
     with bar(show) as line:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from ...training import DEFAULT_MODEL, MODELS, parameters_from_text
+from ...training import DEFAULT_MODEL, MODELS, OTHER_MODELS, TASK_NAMES, parameters_from_text
 from ..frame import (
     ClusterOptions,
     Interrupted,
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ...io.readers import Source
 
 PACKED = (".gz", ".bz2")
+OTHER_NAMES = {kind.task: kind.name for kind in OTHER_MODELS.values()}
 LIKELY_TARGETS = ("target", "class", "label", "y", "species", "outcome", "diagnosis")
 
 
@@ -37,7 +38,20 @@ LIKELY_TARGETS = ("target", "class", "label", "y", "species", "outcome", "diagno
 class ModelOptions:
     """What is trained, and how."""
 
-    model: Annotated[str, Parameter(help=f"One of {', '.join(MODELS)}.")] = DEFAULT_MODEL
+    task: Annotated[
+        str | None,
+        Parameter(
+            help=f"{', '.join(TASK_NAMES)} [that of the model; regression where a numeric target has too "
+            "many values to be classes]. Novelty needs no target."
+        ),
+    ] = None
+    model: Annotated[
+        str,
+        Parameter(
+            help=f"One of {', '.join(MODELS)}; for regression {OTHER_NAMES['regression']}, for novelty "
+            f"{OTHER_NAMES['novelty']}."
+        ),
+    ] = DEFAULT_MODEL
     budget: Annotated[
         int | None, Parameter(help="Maximum number of support vectors, for auto and sparse-kernel.")
     ] = None
@@ -71,6 +85,11 @@ class ModelOptions:
             negative=(),
         ),
     ] = None
+
+    @property
+    def needs_no_target(self) -> bool:
+        """Whether a training without a target is asked for."""
+        return self.task == "novelty" or self.model == OTHER_NAMES["novelty"]
 
     def parameters(self) -> dict[str, Any]:
         """Of the estimator."""
@@ -153,7 +172,7 @@ def train(
     from ... import io
 
     source = reading.open([data, *more] if more else data)
-    if source.target is None:
+    if source.target is None and not options.needs_no_target:
         raise UsageError(_without_target(source))
     if reading.header is None and reading.names is None and _looks_like_data(source):
         show.invocation.warn(
@@ -194,6 +213,7 @@ def _trained(
             line.start("reading")
             return train(
                 source,
+                task=options.task,
                 model=options.model,
                 parameters=parameters,
                 validate=options.validate,

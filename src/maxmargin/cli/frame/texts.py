@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from .decision_texts import decision_text, threshold_parts
 from .messages import command
+from .number_texts import target_text, task_text, validation_text
 from .output import facts, short, table
 
 if TYPE_CHECKING:
@@ -27,10 +28,11 @@ def of_training(record: Record, out: Path, data: Path, replaced: bool) -> tuple[
     document = {"out": out, "n_bytes": size, "replaced": replaced, **record}
     written = f"{out} ({bytes_text(size)}{', replaced' if replaced else ''})"
     pairs = {
+        "task": task_text(record),
         **data_facts(record),
         **model_facts(record),
         "held out": (record.get("split") or {}).get("text"),
-        "validation": accuracy_text(record.get("validation")),
+        "validation": validation_text(record) or accuracy_text(record.get("validation")),
         "decision": decision_text(record.get("decision")),
         "seconds": seconds_text(record.get("seconds") or {}),
         "written": written,
@@ -57,7 +59,7 @@ def data_facts(record: Record) -> dict[str, object]:
         "dates": dates_text(data.get("dates") or {}),
         "free text": "; ".join(f"{name}: {n:,} words" for name, n in (data.get("texts") or {}).items())
         or None,
-        "target": data.get("target"),
+        "target": target_text(record),
         "classes": classes_text(counts) if counts else None,
     }
 
