@@ -6,6 +6,8 @@ from .cv_path import CVPathDisplay
 from .gap import GapDisplay
 from .importance import ImportanceDisplay
 from .margin import MarginDisplay
+from .quantile_fan import QuantileFanDisplay
+from .residuals import ResidualDisplay
 
 __all__ = [
     "BudgetPathDisplay",
@@ -14,4 +16,6 @@ __all__ = [
     "GapDisplay",
     "ImportanceDisplay",
     "MarginDisplay",
+    "QuantileFanDisplay",
+    "ResidualDisplay",
 ]
