@@ -228,6 +228,13 @@ def test_novelty_needs_no_target_and_finds_what_is_far():
     assert trained.record["parameters"]["nu"] == 0.05
 
 
+def test_a_novelty_model_of_many_rows_takes_a_sample(monkeypatch):
+    monkeypatch.setattr("maxmargin.training.numbers.ROWS_IN_A_SECOND", 1)
+    given = {"nu": 0.1, "max_seconds": 1000.0}
+    fitted_on = train(cloud(), task="novelty", parameters=given).record["fitted_on"]
+    assert fitted_on.startswith("a uniform sample of 99 rows of all rows; an exact fit to more takes longer")
+
+
 def test_the_target_of_a_novelty_model_is_not_a_feature_and_is_not_looked_at():
     with_gaps = [None if k % 2 else "x" for k in range(400)]
     trained = train(cloud(kind=with_gaps), target="kind", task="novelty")

@@ -47,8 +47,9 @@ class NoveltyTraining(Training):
         return float(self.request.parameters.get("max_seconds", DEFAULT_SECONDS))
 
     def _fit_some(self, data: LabelledRows, phase: str) -> tuple[Any, LabelledRows]:
-        """A fit to as many rows as the time allows."""
-        rows = sampled(data, exact_rows(self._seconds, data.X.shape[1]), self.request.seed)
+        """A fit to as many rows as the time allows: it grows with rows times support vectors, a share nu."""
+        nu = float(self.request.estimator().nu)
+        rows = sampled(data, exact_rows(self._seconds / nu, data.X.shape[1]), self.request.seed)
         return self._fit(rows, phase), rows
 
     def _said(self, used: LabelledRows, data: LabelledRows, everything: str) -> str:
