@@ -52,6 +52,7 @@ def test_the_choice_is_the_candidate_with_the_smallest_error():
 def test_given_parameters_are_kept_and_not_searched():
     trained = train(line(), target="y", task="regression", parameters=QUICK)
     assert {name: trained.record["parameters"][name] for name in QUICK} == QUICK
+    assert (trained.record["chosen"], trained.record["candidates"]) == (None, None)
     some = train(
         line(), target="y", task="regression", parameters={"loss": "pinball", "quantile": 0.9, "n_jobs": 1}
     )
@@ -69,6 +70,28 @@ def test_training_twice_gives_the_same_bits_whatever_the_blocks():
         for rows in (7, 300)
     }
     assert len(prints) == 1
+
+
+def test_a_resumed_training_is_bit_identical(tmp_path):
+    given = {
+        "target": "y",
+        "task": "regression",
+        "parameters": QUICK | {"C": 30.0, "gamma": 1.0, "tol": 1e-6},
+    }
+    frame = line(5000, noise=1.0)
+    whole = train(frame, **given).record["fingerprint"]
+    seen = []
+
+    def stop(event):
+        seen.append(event.phase)
+        if seen.count("fit") == 3:
+            raise KeyboardInterrupt
+
+    kept = {"checkpoint": tmp_path / "cp", "checkpoint_seconds": 0}
+    with pytest.raises(KeyboardInterrupt):
+        train(frame, **given, **kept, callback=stop)
+    assert [path.name for path in tmp_path.iterdir()] == ["cp.fit"]
+    assert train(frame, **given, **kept, resume=True).record["fingerprint"] == whole
 
 
 def test_intervals_cover_new_rows(tmp_path):

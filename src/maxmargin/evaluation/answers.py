@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from sklearn.pipeline import Pipeline
 
 from ..decoders import predicted_classes
-from ..io.readers import Block
+from .numbers import classifier_of, prepared
 
 __all__ = ["AnsweredRows", "Mistake", "MistakeTally", "ModelAnswers", "answers", "classifier_of", "prepared"]
 
@@ -22,44 +20,6 @@ class ModelAnswers:
     predicted: np.ndarray  # (n,) numbers of classes
     scores: np.ndarray  # (n, n_classes); two columns for two classes
     probabilities: np.ndarray | None  # (n, n_classes)
-
-
-def classifier_of(model: Any) -> Any:
-    """The model itself, or the last step of a pipeline."""
-    return model[-1] if isinstance(model, Pipeline) else model
-
-
-def prepared(model: Any, rows: Any) -> tuple[Any, Any]:
-    """The matrix that the classifier takes, and what was unlike the training if the preparation tells.
-
-    Parameters
-    ----------
-    model : fitted classifier, or pipeline that ends in one
-    rows : Block, or whatever the model takes
-
-    Returns
-    -------
-    X : matrix
-    notices : Notices of the ``TablePreparation`` that the pipeline begins with, or None
-    """
-    steps = list(model[:-1]) if isinstance(model, Pipeline) else []
-    notices = None
-    if steps and hasattr(steps[0], "transform_noting"):
-        rows, notices = steps.pop(0).transform_noting(rows)
-    elif isinstance(rows, Block):
-        rows = _matrix_of(rows)
-    for step in steps:
-        rows = step.transform(rows)
-    return rows, notices
-
-
-def _matrix_of(block: Block) -> Any:
-    if isinstance(block.features, Mapping):
-        raise ValueError(
-            "the file is a table with named columns, and this model takes a matrix: it has no "
-            "TablePreparation. Train it with maxmargin train, or give a .npz or LIBSVM file."
-        )
-    return block.features
 
 
 def answers(model: Any, X: Any) -> ModelAnswers:

@@ -72,7 +72,7 @@ class NumberTraining(Training):
         fitted_on = self._fitted_on(found, len(data.rows), training_rows, rest)
         outcome = self._outcome(estimator, training_rows, fitted_on, validation)
         outcome.record = {
-            "chosen": search.text,
+            "chosen": search.text or None,
             "candidates": plain(search.candidates) or None,
             "target_range": [float(data.y.min()), float(np.median(data.y)), float(data.y.max())],
         }

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.metrics import mean_absolute_error, roc_auc_score
 
+from maxmargin import KernelSVR
 from maxmargin.evaluation import evaluate_novelty, evaluate_numbers, predictions
 from maxmargin.table import FrameSource
 from maxmargin.training import train
@@ -87,3 +88,10 @@ def test_labels_that_are_not_two_give_no_area():
     found = evaluate_novelty(trained.model, FrameSource(new.assign(kind="one"), "kind"))
     assert found.auc is None
     assert "has 1 labels" in found.notes[0]
+
+
+def test_a_model_of_a_matrix_takes_no_table():
+    rng = np.random.default_rng(0)
+    model = KernelSVR().fit(rng.normal(size=(50, 1)), rng.normal(size=50))
+    with pytest.raises(ValueError, match="this model takes a matrix: it has no TablePreparation"):
+        evaluate_numbers(model, FrameSource(waves(20, 1), "y"))

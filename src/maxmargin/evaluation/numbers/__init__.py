@@ -2,6 +2,7 @@
 
 from .evaluate import Coverage, NumberEvaluation, NumberRow, evaluate_numbers
 from .novelty import NoveltyEvaluation, NoveltyRow, evaluate_novelty
+from .rows import classifier_of, prepared
 
 __all__ = [
     "Coverage",
@@ -9,6 +10,8 @@ __all__ = [
     "NoveltyRow",
     "NumberEvaluation",
     "NumberRow",
+    "classifier_of",
     "evaluate_novelty",
     "evaluate_numbers",
+    "prepared",
 ]

@@ -14,7 +14,7 @@ from ...data import ParameterError
 from ...io.readers import Source
 from ...metrics import Interval, share_interval
 from ...training import NumberScores, NumberTarget, number_scores, plain
-from .rows import PreparedRows, last_step
+from .rows import PreparedRows, classifier_of
 
 __all__ = ["Coverage", "NumberEvaluation", "NumberRow", "evaluate_numbers"]
 
@@ -158,7 +158,7 @@ def evaluate_numbers(
     >>> evaluate_numbers(train(source).model, source).worst[0].row < 40
     True
     """
-    start, last = time.perf_counter(), last_step(model)
+    start, last = time.perf_counter(), classifier_of(model)
     if source.target is None:
         raise ParameterError(
             f"{source.name} has no target to compare predictions with.", "Name it ({target}).", target=None

@@ -14,7 +14,7 @@ import numpy as np
 from ...io.readers import Source
 from ...metrics import Interval, share_interval
 from ...training import plain
-from .rows import PreparedRows, last_step
+from .rows import PreparedRows, classifier_of
 
 __all__ = ["NoveltyEvaluation", "NoveltyRow", "evaluate_novelty"]
 
@@ -130,7 +130,7 @@ def evaluate_novelty(
     >>> evaluate_novelty(trained.model, open_source("new.csv", target="odd")).auc
     1.0
     """
-    start, last, prepared = time.perf_counter(), last_step(model), PreparedRows(model, source)
+    start, last, prepared = time.perf_counter(), classifier_of(model), PreparedRows(model, source)
     parts: list[np.ndarray] = []
     labels: list[str] = []
     for block, X in prepared:

@@ -1,18 +1,53 @@
-"""The prepared rows of a source, with notices of what was unlike the training."""
+"""The rows of a source as the matrix that a model takes, with notices of what was unlike the training."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
+
+from sklearn.pipeline import Pipeline
 
 from ...io.readers import Block, Source
 
-__all__ = ["PreparedRows", "last_step"]
+__all__ = ["PreparedRows", "classifier_of", "prepared"]
 
 
-def last_step(model: Any) -> Any:
-    """The estimator at the end of a pipeline, or the model itself."""
-    return model[-1] if hasattr(model, "named_steps") else model
+def classifier_of(model: Any) -> Any:
+    """The model itself, or the last step of a pipeline."""
+    return model[-1] if isinstance(model, Pipeline) else model
+
+
+def prepared(model: Any, rows: Any) -> tuple[Any, Any]:
+    """The matrix that the classifier takes, and what was unlike the training if the preparation tells.
+
+    Parameters
+    ----------
+    model : fitted classifier, or pipeline that ends in one
+    rows : Block, or whatever the model takes
+
+    Returns
+    -------
+    X : matrix
+    notices : Notices of the ``TablePreparation`` that the pipeline begins with, or None
+    """
+    steps = list(model[:-1]) if isinstance(model, Pipeline) else []
+    notices = None
+    if steps and hasattr(steps[0], "transform_noting"):
+        rows, notices = steps.pop(0).transform_noting(rows)
+    elif isinstance(rows, Block):
+        rows = _matrix_of(rows)
+    for step in steps:
+        rows = step.transform(rows)
+    return rows, notices
+
+
+def _matrix_of(block: Block) -> Any:
+    if isinstance(block.features, Mapping):
+        raise ValueError(
+            "the file is a table with named columns, and this model takes a matrix: it has no "
+            "TablePreparation. Train it with maxmargin train, or give a .npz or LIBSVM file."
+        )
+    return block.features
 
 
 class PreparedRows:
@@ -31,18 +66,10 @@ class PreparedRows:
     def __iter__(self) -> Iterator[tuple[Block, Any]]:
         for block in self.source.blocks():
             if block.n_rows:
-                yield block, self._matrix(block)
-
-    def _matrix(self, block: Block) -> Any:
-        steps: Any = getattr(self.model, "named_steps", None)
-        if steps is None:
-            return block.features
-        table: Any = steps.get("table")
-        if table is None:
-            return self.model[:-1].transform(block.features)
-        X, notices = table.transform_noting(block)
-        self._notices = notices if self._notices is None else self._notices + notices
-        return X
+                X, notices = prepared(self.model, block)
+                if notices is not None:
+                    self._notices = notices if self._notices is None else self._notices + notices
+                yield block, X
 
     @property
     def notes(self) -> list[str]:

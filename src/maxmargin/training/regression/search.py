@@ -74,6 +74,9 @@ class RegressionSearch:
         grid = self._grid(X)
         last = self._epsilons()
         self.total = len(grid) + len(last)
+        if self.total == 1:
+            self.text = _words(grid[0])
+            return grid[0]
         best = self._best(X, y, grid)
         if last and self.splits:
             best = self._best(X, y, [best | {"epsilon": epsilon} for epsilon in last])
@@ -156,18 +159,23 @@ class RegressionSearch:
 
     def _text(self, best: Mapping[str, Any]) -> str:
         """What was chosen, over how many others."""
-        words = [f"{k}={v:.4g}" if isinstance(v, float) else f"{k}={v}" for k, v in best.items()]
+        words = _words(best)
         if not self.candidates:
-            return f"{', '.join(words)}: too few rows to compare candidates"
+            return f"{words}: too few rows to compare candidates"
         name = {"pinball": "pinball loss"}.get(self._loss, "absolute error")
         name = "squared error" if self._loss.startswith("squared") else name
         found = min(self.candidates, key=lambda each: each["loss"])
         n = len(self.candidates)
         cut = "" if n >= self.total else f" (of {self.total}, for lack of time; raise max_seconds)"
         return (
-            f"{', '.join(words)}: the smallest of {n} held-out {name}s{cut}, {found['loss']:.4g} "
+            f"{words}: the smallest of {n} held-out {name}s{cut}, {found['loss']:.4g} "
             f"(standard error {found['error']:.2g}), {self.how}"
         )
+
+
+def _words(parameters: Mapping[str, Any]) -> str:
+    said = [f"{k}={v:.4g}" if isinstance(v, float) else f"{k}={v}" for k, v in parameters.items()]
+    return ", ".join(said)
 
 
 def _splits(n: int, seed: int) -> tuple[list[tuple[np.ndarray, np.ndarray]], str]:
