@@ -114,6 +114,8 @@ def test_a_decimal_comma_on_the_way_from_file_to_file(run, tmp_path):
         ),
         (["compare", "{new}", "--target", "kind", "--models", "kernel-regression"], "is for regression"),
         (["path", "{new}", "--target", "kind", "--model", "kernel-regression"], "is for regression"),
+        (["compare", "{new}", "--target", "price"], "Train models of numbers one by one (--task regression)"),
+        (["path", "{new}", "--target", "price"], "Train models of numbers one by one (--task regression)"),
         (["train", "{new}", "--target", "price", "--task", "price"], "task must be one of"),
     ],
 )

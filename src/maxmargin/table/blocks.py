@@ -75,6 +75,13 @@ def whole(source: Source) -> tuple[Block, list[Any], np.ndarray]:
     if len(labels) < 2:
         found = f"one class, {labels[0]!r}" if labels else "no rows"
         raise ValueError(f"{source.name}: the target has {found}; at least two classes are needed.")
+    if len(labels) > max(block.n_rows // 2, 2):
+        raise ParameterError(
+            f"{source.name}: the target has {len(labels)} different labels in {block.n_rows} rows, too many "
+            "for classes, and this is about classes.",
+            "Train models of numbers one by one ({task}), and compare their evaluations.",
+            task="regression",
+        )
     return block, labels, numbers
 
 

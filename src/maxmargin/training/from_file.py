@@ -204,15 +204,23 @@ def train(
     if client is not None:
         way = _cluster_way(request, client, persist, stream or sample)
     why = "asked for" if task is not None else "the model is for it"
+    open_to_numbers = task is None and model == AUTO_MODEL and way is _gathered and cost is None
+    made = _made_or_numbers if open_to_numbers else _made
+    return made(request, source, chosen, why, way, callback)
+
+
+def _made_or_numbers(
+    request: Request, source: Source, task: Task, why: str, way: Any, callback: Any
+) -> Trained:
+    """The model of classes, or of numbers where the target turns out to be one."""
     try:
-        return _made(request, source, chosen, why, way, callback)
+        return _made(request, source, task, why, way, callback)
     except TooManyClasses as error:
-        open_to_numbers = task is None and model == AUTO_MODEL and way is _gathered and cost is None
-        if not (open_to_numbers and looks_numeric(error, source)):
+        if not looks_numeric(error, source):
             raise
         why = f"the target has {len(error.labels):,} different numbers in {error.n_rows:,} rows"
-    chosen = TASKS["regression"]
-    return _made(replace(request, kind=model_kind(chosen.model)), source, chosen, why, way, callback)
+    numbers = TASKS["regression"]
+    return _made(replace(request, kind=model_kind(numbers.model)), source, numbers, why, way, callback)
 
 
 def _check_for_classes(task: Task, **asked: bool) -> None:

@@ -22,6 +22,7 @@ HUBER_DELTA = 1.345  # in units of the spread: 95 % efficient for normal noise
 MAX_FIT_ROWS, MAX_HELD_ROWS = 1500, 1500  # of a single split
 MAX_FOLD_ROWS = 1000  # up to so many rows every row is held out once
 N_FOLDS = 5
+CANDIDATE_SHARE = 0.2  # of the time, that one candidate may take
 NORMAL_QUARTILES = 1.349  # their distance for the standard normal distribution
 
 Make = Callable[[Mapping[str, Any]], Any]
@@ -53,7 +54,7 @@ class RegressionSearch:
     seed : int
         Decides about the folds.
     seconds : float
-        No candidate is begun after this time.
+        No candidate is begun after this time, and none takes more than a fifth of it.
     watch : callable, optional
         Told how many candidates are done, and of how many.
     """
@@ -138,6 +139,7 @@ class RegressionSearch:
 
     def _held_out_loss(self, X: Any, y: np.ndarray, candidate: Mapping[str, Any]) -> dict[str, float]:
         left = max(self.seconds - (time.perf_counter() - self.start), 0.05 * self.seconds)
+        left = min(left, CANDIDATE_SHARE * self.seconds)
         losses = []
         for fitted, held in self.splits:
             model = self.make({**self.given, **candidate, "max_seconds": left / len(self.splits)})
