@@ -91,6 +91,17 @@ class KernelMachine(BaseEstimator, CallbackSupportMixin):  # type: ignore[misc]
     @with_callbacks  # type: ignore[untyped-decorator]
     def _fit(self, X: Any, y: Any, sample_weight: Any, *, record: FitRecord, deadline: Deadline) -> Self:
         """``fit`` until ``deadline``, with its progress stored in ``record``."""
+        data = self._begin(X, y, sample_weight, record, deadline)
+        with fit_callback(self, X, y) as callback:
+            values = kernel_data(self.kernel_, data)
+            results = self._solve_all(values, data, record.limits(self._stop(deadline)), callback)
+        self._finish(results, data)
+        return self
+
+    def _begin(
+        self, X: Any, y: Any, sample_weight: Any, record: FitRecord, deadline: Deadline
+    ) -> WeightedRows:
+        """Canonical rows with their targets; sets the seed and ``kernel_``."""
         self._seed = drawn_seed(self, record)
         n_threads, kernel = effective_n_threads(self.n_jobs), self._kernel_parameter()
         X, targets = self._checked(kernel, X, y)
@@ -101,14 +112,14 @@ class KernelMachine(BaseEstimator, CallbackSupportMixin):  # type: ignore[misc]
             record.bind(parameter_identity(self) | {"seed": str(self._seed)} | data_identity(data))
         self._read_machine(record)
         set_kernel(self, resolved_kernel(kernel, data, self._rng(1)))
-        with fit_callback(self, X, y) as callback:
-            values = kernel_data(self.kernel_, data)
-            results = self._solve_all(values, data, record.limits(self._stop(deadline)), callback)
+        return data
+
+    def _finish(self, results: Sequence[SolverResult], data: WeightedRows) -> None:
+        """Store the solution and its certificates; warn where it did not converge."""
         self._store(results, data)
         found = summary_of(results)
         self._keep_certificates(found)
         self._warn_unless_success(found.status)
-        return self
 
     def _rng(self, *stream: int) -> np.random.Generator:
         return np.random.default_rng([self._seed, *stream])

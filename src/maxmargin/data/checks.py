@@ -40,14 +40,16 @@ def check_flag(name: str, value: Any) -> None:
         raise ValueError(f"{name} must be True or False; got {value!r}.")
 
 
-def check_grid(name: str, values: Any) -> np.ndarray:
-    """The values as a float64 array of at least one positive number."""
+def check_grid(name: str, values: Any, *, zero: bool = False) -> np.ndarray:
+    """The values as a float64 array of at least one positive number, or non-negative one."""
     try:
         grid = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
         grid = np.empty(0)
-    if grid.ndim != 1 or not len(grid) or not np.isfinite(grid).all() or not (grid > 0.0).all():
-        raise ValueError(f"{name} must be a list of at least one finite number > 0; got {values!r}.")
+    inside = np.isfinite(grid) & ((grid >= 0.0) if zero else (grid > 0.0))
+    if grid.ndim != 1 or not len(grid) or not inside.all():
+        sign = ">=" if zero else ">"
+        raise ValueError(f"{name} must be a list of at least one finite number {sign} 0; got {values!r}.")
     return grid
 
 

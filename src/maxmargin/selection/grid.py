@@ -25,6 +25,7 @@ RULES = ("best", "one-standard-error")
 class Grid:
     """``name`` takes ``values``, from strong to weak regularisation; ``gamma_name``, if any, ``gammas``.
 
+    ``epsilon_name``, if any, takes ``epsilons`` at each gamma; a gamma with an epsilon counts as a gamma.
     ``points`` are in the order of scikit-learn's ``ParameterGrid``; ``place[g, v]`` is where the g-th gamma
     with the v-th value stands among them.
     """
@@ -33,6 +34,8 @@ class Grid:
     values: np.ndarray
     gamma_name: str | None
     gammas: np.ndarray
+    epsilon_name: str | None = None
+    epsilons: np.ndarray = field(default_factory=lambda: np.zeros(0))
     points: list[dict[str, float]] = field(init=False)
     place: np.ndarray = field(init=False)
 
@@ -41,6 +44,8 @@ class Grid:
         axes = {self.name: self.values.tolist()}
         if self.gamma_name is not None:
             axes[self.gamma_name] = self.gammas.tolist()
+        if self.epsilon_name is not None:
+            axes[self.epsilon_name] = self.epsilons.tolist()
         points = list(ParameterGrid(axes))
         at = {tuple(point.values()): k for k, point in enumerate(points)}
         keys = list(points[0])
@@ -53,20 +58,37 @@ class Grid:
 
     @property
     def n_gammas(self) -> int:
-        """The number of kernels in the grid."""
-        return 1 if self.gamma_name is None else len(self.gammas)
+        """The number of kernels in the grid, times that of the epsilons."""
+        return (1 if self.gamma_name is None else len(self.gammas)) * self.n_epsilons
+
+    @property
+    def n_epsilons(self) -> int:
+        """The number of losses in the grid."""
+        return 1 if self.epsilon_name is None else len(self.epsilons)
 
     def point(self, g: int, v: int) -> dict[str, float]:
         """The parameters of a point."""
-        point = {self.name: float(self.values[v])}
-        return point if self.gamma_name is None else {**point, self.gamma_name: float(self.gammas[g])}
+        return {self.name: float(self.values[v]), **self.at_gamma(g)}
 
     def at_gamma(self, g: int) -> dict[str, float]:
         """The parameters that all points of one gamma share."""
-        return {} if self.gamma_name is None else {self.gamma_name: float(self.gammas[g])}
+        shared = (
+            {} if self.gamma_name is None else {self.gamma_name: float(self.gammas[g // self.n_epsilons])}
+        )
+        if self.epsilon_name is not None:
+            shared[self.epsilon_name] = float(self.epsilons[g % self.n_epsilons])
+        return shared
 
 
-def grid_for(estimator: Any, Cs: Any, alphas: Any, gammas: Any, total: float, median: float | None) -> Grid:
+def grid_for(
+    estimator: Any,
+    Cs: Any,
+    alphas: Any,
+    gammas: Any,
+    total: float,
+    median: float | None,
+    epsilons: Any = None,
+) -> Grid:
     """The given grid, with defaults in place of None; ``total`` is the weight of all rows.
 
     ``median`` is the median of one over the squared distances, or None where the default grid has no gammas.
@@ -83,7 +105,27 @@ def grid_for(estimator: Any, Cs: Any, alphas: Any, gammas: Any, total: float, me
     else:
         values = LAMBDAS if alphas is None else check_grid("alphas", alphas)
     values = np.unique(values) if kind == "C" else np.unique(values)[::-1]
-    return Grid(name, values, *_gamma_axis(estimator, name, gammas, median))
+    return Grid(
+        name, values, *_gamma_axis(estimator, name, gammas, median), *_epsilon_axis(estimator, epsilons)
+    )
+
+
+def _epsilon_axis(estimator: Any, epsilons: Any) -> tuple[str | None, np.ndarray]:
+    """The name and the values of epsilon; none, unless they are given."""
+    if epsilons is None:
+        return None, np.zeros(0)
+    name = parameter_of(estimator, "epsilon")
+    if name is None:
+        raise ValueError(f"epsilons are given, but {estimator!r} has no parameter epsilon.")
+    own = estimator.get_params()
+    loss, nu = own.get(beside(name, "loss"), "epsilon-insensitive"), own.get(beside(name, "nu"))
+    if "epsilon" not in str(loss) or nu is not None:
+        given = f"loss={loss!r}" if nu is None else f"nu={nu!r}"
+        raise ValueError(
+            f"epsilons are given, but with {given} the estimator does not use epsilon. Leave epsilons out, "
+            "or set loss='epsilon-insensitive' and nu=None."
+        )
+    return name, np.unique(check_grid("epsilons", epsilons, zero=True))
 
 
 def _gamma_axis(
@@ -121,8 +163,8 @@ def ranks(means: np.ndarray) -> np.ndarray:
 def chosen_point(grid: Grid, scores: np.ndarray, rule: str) -> int:
     """The point with the largest mean score, the first of several; or the one-standard-error rule's choice.
 
-    That rule takes the most regularised point with the best point's gamma whose mean is within one standard
-    error of the best mean. Points that were not scored on every fold are not chosen.
+    That rule takes the most regularised point with the best point's gamma and epsilon whose mean is within
+    one standard error of the best mean. Points that were not scored on every fold are not chosen.
     """
     means = scores.mean(axis=1)
     if not np.isfinite(means).any():

@@ -7,7 +7,7 @@ from inspect import signature
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import check_scoring
 from sklearn.pipeline import Pipeline
@@ -65,8 +65,8 @@ def _where_the_model_has(name: str) -> Any:
     return available_if(check)
 
 
-class PathCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """An estimator whose regularisation and gamma are chosen by cross-validation.
+class PathCV(BaseEstimator):  # type: ignore[misc]
+    """An estimator whose regularisation, gamma and epsilon are chosen by cross-validation.
 
     Every point of the grid is scored on held-out folds, as in scikit-learn's ``GridSearchCV``; the names of
     the results are the same. Work is shared between points: on each fold, solutions are followed from strong
@@ -77,7 +77,7 @@ class PathCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     "rbf" kernel, distances are computed once for all gammas. The matrix takes at most half of ``cache_mb``,
     and the folds' caches the other half. Each fold computes its own kernel rows where the matrix does not
     fit, where gammas are "fixed" and gamma is given by name, and for decoders that learn from the training
-    rows.
+    rows. The fits of a fold of :class:`KernelSVR` share kernel rows along C.
 
     **Precision.** Certificates are those of the fitted estimators, made as their class states: that of the
     chosen one is in ``best_estimator_``, the largest of each point's in ``cv_results_["max_dual_gap"]``.
@@ -85,7 +85,8 @@ class PathCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     estimator : estimator, optional
-        Any classifier with a parameter C or alpha, or a pipeline around one; ``KernelSVC()`` by default.
+        Any classifier or regressor with a parameter C or alpha, or a pipeline around one; by default
+        ``KernelSVC()``.
     Cs, alphas : array-like, optional
         Values of whichever parameter the estimator has. By default eight values of lambda between 1e-5 and
         1e2 in ``(1/n) sum loss + lambda/2 ||f||^2``: alpha is lambda, and ``C = 1 / (lambda n)`` with n the
@@ -95,18 +96,20 @@ class PathCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         values around the median heuristic, a factor of 4 apart. In a pipeline the last step's gamma counts,
         and the heuristic looks at the rows as the other steps transform them. "fixed" keeps a gamma given by
         name, too.
+    epsilons : array-like, optional
+        Values of a regressor's epsilon; by default its own.
     cv : int, splitter or iterable of splits, default=5
-        For a number, the rows of each class are dealt to the folds in turn. Equal rows stay together, and the
-        folds do not depend on the order of the rows.
+        For a number, the rows of each class, or all rows of a regression, are dealt to the folds in turn.
+        Equal rows stay together, and the folds do not depend on the order of the rows.
     scoring : str or callable, optional
-        One of scikit-learn's scorers; by default the estimator's ``score``, one minus the 0-1 loss.
+        One of scikit-learn's scorers; by default the estimator's ``score``: one minus the 0-1 loss, or R^2.
     rule : {"best", "one-standard-error"}, default="best"
         "best" takes the point with the largest mean score, the first of several; "one-standard-error" takes
-        the most regularised point with the same gamma whose mean is within one standard error of it.
+        the most regularised point with the same gamma and epsilon whose mean is within one standard error.
     eliminate : bool, default=False
         Skip the remaining folds of a point that could not be the best even with a score of 1 on all of them.
         The best point stays the same; ``cv_results_["eliminated"]`` marks the points skipped. It needs a
-        score of at most 1, such as accuracy.
+        score of at most 1, such as accuracy or R^2.
     refit : bool, default=True
         Fit the chosen point to all rows; ``predict`` needs it.
     max_seconds : float, optional
@@ -134,6 +137,7 @@ class PathCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         What each model inherits from the one before: see :class:`maxmargin.selection.RegularizationPath`.
     n_splits_ : int
     scorer_, classes_, n_features_in_
+        A search over a regressor has no ``classes_``.
 
     Notes
     -----
@@ -141,7 +145,9 @@ class PathCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     support vectors are chosen anew for every point and fold, so the scores are those of ``GridSearchCV`` with
     the same splits; :func:`maxmargin.path` chooses them once. With ``gammas="fixed"``, a gamma
     given by name is computed from each fold's training rows. A fold whose training rows all belong to one
-    class predicts that class. Eliminated points are not chosen by "one-standard-error" either.
+    class predicts that class. Where a loss leaves the intercept an interval, as "hinge" and "pinball" can,
+    the scores may be those of another of its points. Eliminated points are not chosen by "one-standard-error"
+    either.
 
     Examples
     --------
@@ -159,6 +165,7 @@ class PathCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Cs: Any = None,
         alphas: Any = None,
         gammas: Any = None,
+        epsilons: Any = None,
         cv: Any = 5,
         scoring: Any = None,
         rule: str = "best",
@@ -172,6 +179,7 @@ class PathCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.Cs = Cs
         self.alphas = alphas
         self.gammas = gammas
+        self.epsilons = epsilons
         self.cv = cv
         self.scoring = scoring
         self.rule = rule
@@ -209,9 +217,10 @@ class PathCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         estimator, X = self._new_estimator(seed), checked_input(X)
         y, labels, weight = self._labelled(X, y, sample_weight)
         (X,) = indexable(X)
-        grid = self._grid(estimator, X, labels, weight, seed)
+        grid = self._grid(estimator, X, y, labels, weight, seed)
         kernel_matrix = get_tags(estimator).input_tags.pairwise
-        splits = splits_of(self.cv, None if kernel_matrix else X, y, labels, weight, groups)
+        rows, stratified = None if kernel_matrix else X, is_classifier(estimator)
+        splits = splits_of(self.cv, rows, y, labels, weight, groups, stratified)
         self.scorer_ = check_scoring(estimator, self.scoring)
         given = None if sample_weight is None else weight
         run = self._runner(estimator, X, y, given, splits, grid)
@@ -265,14 +274,19 @@ class PathCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return estimator
 
     def _labelled(self, X: Any, y: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Labels as given, labels as numbers, and weights; sets ``classes_``."""
+        """Labels as given, labels as numbers, and weights; sets ``classes_``. Or targets, twice."""
         if y is None:
             raise ValueError("PathCV requires y to be passed, but the target y is None.")
-        check_label_types(y)
-        y = _check_y(y, estimator=self)
+        regression = not is_classifier(self)
+        if not regression:
+            check_label_types(y)
+        y = _check_y(y, y_numeric=regression, estimator=self)
         check_consistent_length(X, y)
-        check_classification_targets(y)
         weight = check_sample_weight(sample_weight, _num_samples(y))
+        if regression:
+            forget(self, "classes_")
+            return y, y.astype(np.float64), weight
+        check_classification_targets(y)
         self.classes_, labels = np.unique(y, return_inverse=True)
         counted = np.unique(labels[weight > 0.0])
         if len(counted) < 2:
@@ -282,13 +296,17 @@ class PathCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         return y, labels, weight
 
-    def _grid(self, estimator: Any, X: Any, labels: np.ndarray, weight: np.ndarray, seed: int) -> Grid:
+    def _grid(
+        self, estimator: Any, X: Any, y: np.ndarray, labels: np.ndarray, weight: np.ndarray, seed: int
+    ) -> Grid:
         median = None
         if self.gammas is None and has_open_bandwidth(final_estimator(estimator)):
             kept = np.flatnonzero(weight > 0.0)
-            rows = transformed(estimator, _safe_indexing(X, kept), self.classes_[labels[kept]])
+            rows = transformed(estimator, _safe_indexing(X, kept), y[kept])
             median = median_of(rows, labels[kept], weight[kept], seed)
-        return grid_for(estimator, self.Cs, self.alphas, self.gammas, float(weight.sum()), median)
+        return grid_for(
+            estimator, self.Cs, self.alphas, self.gammas, float(weight.sum()), median, self.epsilons
+        )
 
     def _runner(self, estimator: Any, X: Any, y: Any, weight: Any, splits: list[Split], grid: Grid) -> Any:
         """The function that scores folds: on one kernel matrix where possible, else by separate fits."""
@@ -333,7 +351,7 @@ class PathCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(self._best().decision_function(checked_input(X)))
 
     def predict(self, X: Any) -> np.ndarray:
-        """The classes that the chosen model predicts."""
+        """The classes or the targets that the chosen model predicts."""
         return np.asarray(self._best().predict(checked_input(X)))
 
     @_where_the_model_has("predict_proba")  # type: ignore[untyped-decorator]
@@ -359,7 +377,9 @@ class PathCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The tags of the estimator: the search accepts the same input."""
         tags = super().__sklearn_tags__()
         inner = get_tags(KernelSVC() if self.estimator is None else self.estimator)
-        tags.input_tags, tags.classifier_tags = inner.input_tags, inner.classifier_tags
+        for name in ("estimator_type", "classifier_tags", "regressor_tags", "input_tags"):
+            setattr(tags, name, getattr(inner, name))
+        tags.target_tags.required = True
         return tags
 
 

@@ -16,6 +16,7 @@ from sklearn.pipeline import Pipeline
 from ..data import check_grid, checked_input
 from ..methods.budget import SparseKernelClassifier, with_alpha
 from ..methods.kernel_svm import KernelSVC
+from ..methods.kernel_svr import KernelSVR
 from ..solving import Deadline
 
 __all__ = ["RegularizationPath", "along", "beside", "parameter_of", "path", "start_in_search", "start_of"]
@@ -59,7 +60,7 @@ def path(
 
     Parameters
     ----------
-    estimator : classifier with a parameter C or alpha, or a pipeline or another estimator around one
+    estimator : estimator with a parameter C or alpha, or a pipeline or another estimator around one
         It is cloned, not fitted or changed.
     X, y, sample_weight
         As for its ``fit``.
@@ -72,7 +73,8 @@ def path(
 
     Notes
     -----
-    :class:`KernelSVC` carries coefficients and kernel rows along. :class:`SparseKernelClassifier` finds its
+    :class:`KernelSVC` and :class:`KernelSVR` (without ``nu`` and ``quantiles``) carry coefficients and kernel
+    rows along. :class:`SparseKernelClassifier` finds its
     support vectors once, with its own alpha, and refits their coefficients for each value of the grid; to
     choose them again for every alpha, fit separately. Other estimators start from the last model if they have
     ``warm_start``.
@@ -138,7 +140,8 @@ def beside(name: str, other: str) -> str:
 
 def start_of(estimator: Any, name: str) -> str:
     """What each model of the path inherits from the one before; see :class:`RegularizationPath`."""
-    if isinstance(estimator, KernelSVC) and name == "C":
+    one_problem = isinstance(estimator, KernelSVR) and estimator.nu is None and estimator.quantiles is None
+    if (isinstance(estimator, KernelSVC) or one_problem) and name == "C":
         return "kernel-rows"
     if isinstance(estimator, SparseKernelClassifier) and name == "alpha" and estimator.refit is not None:
         return "support-vectors"

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from numpy.ma import MaskedArray
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
 from sklearn.dummy import DummyClassifier
 from sklearn.utils.metaestimators import _safe_split
 
@@ -216,7 +216,7 @@ class FittedFolds:
         X_test, y_test = _safe_split(estimator, self.X, self.y, test, train)
         weight = None if self.weight is None else self.weight[train]
         weighted = {} if self.weight is None else {"sample_weight": self.weight[test]}
-        if one_class(y):
+        if is_classifier(estimator) and one_class(y):
             models = iter([(DummyClassifier().fit(np.zeros((len(y), 1)), y), 0.0)] * len(values))
         else:
             name = self.grid.name

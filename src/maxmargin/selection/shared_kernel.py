@@ -56,6 +56,8 @@ def can_share(estimator: KernelSVC, grid: Grid) -> bool:
 
     A gamma given by name, such as "scale", differs from fold to fold.
     """
+    if not isinstance(estimator, KernelSVC):
+        return False
     model = clone(estimator).set_params(**grid.at_gamma(0))
     decoder = DECODERS.get(model.decoder) if isinstance(model.decoder, str) else model.decoder
     learns = getattr(decoder, "learns_from", "nothing") != "nothing"

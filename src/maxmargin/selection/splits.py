@@ -23,21 +23,29 @@ def median_of(X: Any, labels: np.ndarray, weight: np.ndarray, seed: int) -> floa
 
 
 def splits_of(
-    cv: Any, X: Any, y: Any, labels: np.ndarray, weight: np.ndarray, groups: Any = None
+    cv: Any,
+    X: Any,
+    y: Any,
+    labels: np.ndarray,
+    weight: np.ndarray,
+    groups: Any = None,
+    stratified: bool = True,
 ) -> list[Split]:
     """Training rows and test rows of each fold; rows of weight 0 are in neither.
 
     For a number of folds, the rows of each class are dealt out in turn, in canonical order with equal rows
-    together, so that weights act as repetitions. Without X (for a kernel matrix), the given order is used.
+    together, so that weights act as repetitions; not ``stratified``, all rows are of one class. Without X
+    (for a kernel matrix), the given order is used.
     """
     check_folds(cv)
     kept = weight > 0.0
     if is_number(cv):
         first, group = canonical_index(X, labels, weight)
-        fold = np.where(group >= 0, stratified_folds(labels[first], int(cv))[group], -1)
+        classes = labels[first] if stratified else np.zeros(len(first))
+        fold = np.where(group >= 0, stratified_folds(classes, int(cv))[group], -1)
         pairs = [(np.flatnonzero(kept & (fold != k)), np.flatnonzero(fold == k)) for k in range(int(cv))]
     else:
-        given = check_cv(cv, y, classifier=True).split(np.zeros((len(labels), 1)), y, groups)
+        given = check_cv(cv, y, classifier=stratified).split(np.zeros((len(labels), 1)), y, groups)
         rows = ((_positions(train), _positions(test)) for train, test in given)
         pairs = [(train[kept[train]], test[kept[test]]) for train, test in rows]
     splits = [(train, test) for train, test in pairs if len(train) and len(test)]

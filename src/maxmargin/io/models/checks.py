@@ -173,7 +173,11 @@ def check_search(model: Values, sizes: Sizes) -> None:
     best = model.get("best_estimator_")
     if (best is not None) != bool(model["refit"]):
         raise ValueError("best_estimator_ must be present if refit is true, and only then")
-    if best is not None and not np.array_equal(best.classes_, model["classes_"]):
+    own, classes = getattr(best, "classes_", None), model.get("classes_")
+    if best is not None and (
+        (own is None) != (classes is None)
+        or not (own is None or classes is None or np.array_equal(own, classes))
+    ):
         raise ValueError("best_estimator_ must have the classes of the search")
 
 

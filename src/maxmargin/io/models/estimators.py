@@ -238,7 +238,6 @@ ESTIMATORS: dict[str, StoredClass] = {
     ),
     "PathCV": StoredClass(
         fitted={
-            "classes_": Labels("classes"),
             "cv_results_": Keyed(Word(), Anything()),
             "n_splits_": Whole(1),
             "start_": Word(),
@@ -246,7 +245,12 @@ ESTIMATORS: dict[str, StoredClass] = {
             "best_score_": ANY_REAL,
             "best_params_": Keyed(Word(), Anything()),
         },
-        optional={**NAMES, "n_features_in_": Whole(1, size="features"), "best_estimator_": Model()},
+        optional={
+            **NAMES,
+            "classes_": Labels("classes"),
+            "n_features_in_": Whole(1, size="features"),
+            "best_estimator_": Model(),
+        },
         checks=(check_search,),
     ),
     "KernelEigenMap": StoredClass(

@@ -3,7 +3,7 @@
 When the costs change from c to r c, the coefficients a of the last solution are scaled to t a. Within the new
 bounds, that is for 0 <= t <= r, the dual value is largest at
 
-    t = min(r, a'y / a'(K + R) a),
+    t = min(r, (a'y - kink |a|_1) / a'(K + R) a),
 
 and all known values of f, current or from an earlier iterate, are multiplied by t as well.
 """
@@ -17,13 +17,12 @@ import numpy as np
 
 from ...solving import SolverResult, State, Stop, until_cut
 from .box_problem import BoxProblem
-from .problem import SvmProblem
 from .solve import Solve, solved
 from .working_set import MAX_POLISHED_SAMPLES, TARGET_PER_TOL, start
 
 
 def svm_path(
-    problem: SvmProblem,
+    problem: BoxProblem,
     factors: Sequence[float],
     *,
     stop: Stop,
@@ -77,6 +76,8 @@ def best_step(state: State, before: BoxProblem, after: BoxProblem, ratio: float)
     """The best t and the dual value there, as accurate as the available gradients."""
     a = state.a
     gain = float(a @ before.y)
+    if before.kink > 0.0:
+        gain -= before.kink * float(np.abs(a).sum())
     curvature = float(a @ (before.y - state.g)) + float(a @ ((after.ridge - before.ridge) * a))
     t = min(ratio, gain / curvature) if curvature > 0.0 else ratio
     return t, t * gain - 0.5 * t * t * curvature

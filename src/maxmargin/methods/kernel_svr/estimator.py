@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from copy import copy
 from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import RegressorMixin
+from sklearn.base import RegressorMixin, clone
 from sklearn.metrics import r2_score
 
-from ...base import ConformalIntervals, KernelMachine, forget, linear_weights
+from ...base import ConformalIntervals, KernelMachine, fit_deadline, forget, kernel_data, linear_weights
 from ...checkpoints import FitRecord
-from ...data import WeightedRows, check_choice, check_flag, check_number
+from ...data import WeightedRows, check_choice, check_costs, check_flag, check_grid, check_number
 from ...kernels import KernelData
 from ...solving import Callback, SolverResult, Stop
-from ..kernel_svm import cache_megabytes, check_cache_mb, working_sets
+from ..kernel_svm import cache_megabytes, check_cache_mb, svm_path, working_sets
 from .nu import solve_nu
 from .problem import RegressionLoss, RegressionProblem, Targets
 from .quantiles import check_quantiles, solve_in_turn
@@ -224,13 +224,63 @@ class KernelSVR(ConformalIntervals, RegressorMixin, KernelMachine):  # type: ign
     ) -> Sequence[SolverResult]:
         forget(self, "epsilon_", "crossed_", "calibration_scores_")
         targets = Targets.of(data.labels, data.weight)
+        of = self._problems(kernel, targets, data)
+        return [targets.as_given(found) for found in self._solutions(of, targets.unit, stop, callback)]
+
+    def _problems(
+        self, kernel: KernelData, targets: Targets, data: WeightedRows
+    ) -> Callable[..., RegressionProblem]:
+        """The problem of these rows, for the quantile given where there are several."""
         loss = RegressionLoss(REGRESSION_LOSSES[self.loss], self.epsilon, self.quantile, self.delta)
-        of = partial(loss.problem, kernel, targets, self.C, data.weight)
-        unit, centre = targets.unit, targets.centre
-        return [
-            replace(found, coef=found.coef * unit, intercept=found.intercept * unit + centre)
-            for found in self._solutions(of, unit, stop, callback)
-        ]
+        return partial(loss.problem, kernel, targets, self.C, data.weight)
+
+    def path(self, X: Any, y: Any, Cs: Any, sample_weight: Any = None) -> list[KernelSVR]:
+        """Models for several values of C, each warm-started from the one before, with its cached kernel rows.
+
+        Not for ``nu`` and ``quantiles``, which solve several problems for each C.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for ``fit``.
+        Cs : array-like of shape (n_models,)
+            Solved in this order; from small to large is fastest.
+
+        Returns
+        -------
+        list of KernelSVR
+            One fitted model per C. ``max_seconds`` limits the average time per model; this estimator itself
+            is not fitted.
+        """
+        Cs = check_grid("Cs", Cs)
+        if self.nu is not None or self.quantiles is not None:
+            raise ValueError(
+                f"path needs one problem for each C; got nu={self.nu!r} and quantiles={self.quantiles!r}. "
+                "Set both to None, or fit the values of C separately."
+            )
+        common = clone(self).set_params(C=float(max(Cs)))
+        with np.errstate(under="ignore"), fit_deadline(common, self.max_seconds * len(Cs)) as deadline:
+            data = common._begin(X, y, sample_weight, FitRecord(), deadline)
+            return common._path(Cs, data, common._stop(deadline))
+
+    def _path(self, Cs: np.ndarray, data: WeightedRows, stop: Stop) -> list[KernelSVR]:
+        """The models of :meth:`path`; the C of this one is the largest."""
+        check_costs(float(Cs.min()), data.weight)
+        targets = Targets.of(data.labels, data.weight)
+        problem = self._problems(kernel_data(self.kernel_, data), targets, data)()
+        found = svm_path(
+            problem,
+            [C / self.C for C in Cs],
+            stop=stop,
+            cache_bytes=int(self.cache_mb_ * 1e6),
+            shrinking=self.shrinking,
+        )
+        models = []
+        for C, result in zip(Cs, found, strict=True):
+            model = copy(self).set_params(C=float(C))
+            model._finish([targets.as_given(result)], data)
+            models.append(model)
+        return models
 
     def _solutions(
         self, of: Callable[..., RegressionProblem], unit: float, stop: Stop, callback: Callback | None

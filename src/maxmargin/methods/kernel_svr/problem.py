@@ -25,7 +25,7 @@ import numpy as np
 
 from ...data import check_costs
 from ...kernels import KernelData
-from ...solving import FLOAT_EPS
+from ...solving import FLOAT_EPS, SolverResult
 from ..kernel_svm import BoxProblem
 
 __all__ = ["RegressionLoss", "RegressionProblem", "Targets"]
@@ -97,6 +97,11 @@ class Targets:
         exponent = round(math.log2(spread)) if spread > 0.0 else 0
         unit = 2.0 ** max(-LARGEST_EXPONENT, min(LARGEST_EXPONENT, exponent))
         return cls((y - centre) / unit, centre, unit)
+
+    def as_given(self, found: SolverResult) -> SolverResult:
+        """A solution in units of the targets as given."""
+        unit, centre = self.unit, self.centre
+        return replace(found, coef=found.coef * unit, intercept=found.intercept * unit + centre)
 
 
 @dataclass(frozen=True)
