@@ -27,6 +27,7 @@ ESTIMATORS = [
     "OutputCodeClassifier",
     "PathCV",
     "SparseKernelClassifier",
+    "SparseKernelRegressor",
     "TopKSVC",
 ]
 PUBLIC = [*ESTIMATORS, "importance", "path", "load", "save", "top_k_accuracy", "__version__", *MODULES]

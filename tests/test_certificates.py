@@ -18,12 +18,13 @@ from support.certificate_cases import (
     CERTIFIED,
     UNCERTIFIED,
     WITHOUT_A_PROBLEM,
-    cases,
     public_estimators,
 )
-from support.certificate_referee import Judgement, excess, expansion, judgements
+from support.certificate_referee import excess, judgements
+from support.certificate_rows import cases
 from support.certificates_found import FOUND
 from support.extended_qp import many_digits
+from support.judgement import Judgement, expansion
 from support.properties import examples
 
 import maxmargin

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given, reject
 from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
-from support.certificate_cases import ALPHAS, CERTIFIED, KERNELS, Case, cases
-from support.certificate_referee import Data, dense
+from support.certificate_cases import ALPHAS, CERTIFIED, KERNELS
+from support.certificate_rows import Case, cases
 from support.certificates_found import FOUND
+from support.judgement import Data, dense
 from support.properties import examples
 from support.regression_problems import loss_values, median
 
@@ -45,6 +46,8 @@ def objective_at_zeros(model, X, y, weight):
     if name == "KernelSVR":
         residuals = data.labels - median(data.labels, data.weight)
         return model.C * float(data.weight @ loss_values(residuals, model))
+    if name == "SparseKernelRegressor":
+        return float(np.average(loss_values(data.labels - model.intercept_[0], model), weights=data.weight))
     n_classes, n_columns = len(model.classes_), model.code_.n_columns
     if name == "TopKSVC":
         return 1.0

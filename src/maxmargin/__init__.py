@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         LaSVM,
     )
     from .methods.budget import SparseKernelClassifier
+    from .methods.budget_regression import SparseKernelRegressor
     from .methods.eigen_map import KernelEigenMap
     from .methods.kernel_svm import CalibratedSVC, KernelSVC
     from .methods.kernel_svr import KernelSVR
@@ -71,6 +72,7 @@ __all__ = [
     "OutputCodeClassifier",
     "PathCV",
     "SparseKernelClassifier",
+    "SparseKernelRegressor",
     "TopKSVC",
     "__version__",
     "bounds",
@@ -127,6 +129,7 @@ __getattr__ = lazy(
         "methods.budget": ["SparseKernelClassifier"],
         "methods.eigen_map": ["KernelEigenMap"],
         "methods.kernel_svm": ["CalibratedSVC", "KernelSVC"],
+        "methods.budget_regression": ["SparseKernelRegressor"],
         "methods.kernel_svr": ["KernelSVR"],
         "methods.lagrangian": ["LagrangianSVC"],
         "methods.least_squares": ["LeastSquaresClassifier"],

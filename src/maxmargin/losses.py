@@ -130,6 +130,10 @@ class Hinge:
         """``u`` on ``-1 <= u <= 0``."""
         return np.where((u >= -1.0) & (u <= 0.0), u, np.inf)
 
+    def smoothed(self, width: float) -> SmoothedHinge:
+        """The twin that Newton methods use."""
+        return SmoothedHinge(width)
+
 
 @dataclass(frozen=True)
 class SquaredHinge:
@@ -261,6 +265,7 @@ class SmoothedHinge:
 
     width: float
     name: str = "smoothed-hinge"
+    kink: ClassVar[float] = 1.0  # of the hinge
 
     def value(self, m: FloatArray) -> FloatArray:
         """``h^2 / (2 width)`` for ``h = max(0, 1 - m) <= width``, ``h - width / 2`` beyond."""
@@ -279,6 +284,10 @@ class SmoothedHinge:
     def curvature(self, m: FloatArray) -> FloatArray:
         """``1 / width`` on the parabola, 0 elsewhere."""
         return np.where((m < 1.0) & (m > 1.0 - self.width), 1.0 / self.width, 0.0)
+
+    def secant(self, m: FloatArray, cost: FloatArray) -> FloatArray:
+        """``cost slope / (m - 1)``, which is nowhere 0 where m < 1."""
+        return cost * self.slope(m) / np.minimum(m - 1.0, -1e-300)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
-from support.contract import MACHINES, never_content, real_targets, watched
+from support.contract import MACHINES, has_budget, never_content, real_targets, watched
 
 
 @pytest.fixture(params=MACHINES, ids=str)
@@ -32,14 +32,15 @@ def test_scikit_learn_checks(estimator, check):
 
 def test_certificate_is_stored_on_the_estimator(machine):
     model = machine.fit(*real_targets())
-    assert model.status_ == "converged"
+    assert model.status_ in (("budget_full", "no_loss_left") if has_budget(model) else ("converged",))
     assert 0.0 <= model.dual_gap_ <= model.tol
     (history,) = model.history_
     assert model.n_iter_ == history[-1].n_iter >= 1
     assert model.dual_gap_ == history[-1].gap
     assert model.objective_ == history[-1].primal
     assert all(check.gap >= 0.0 for check in history)
-    assert all(later.dual >= earlier.dual for earlier, later in itertools.pairwise(history))
+    for earlier, later in itertools.pairwise(history):  # a set that has grown is another problem
+        assert later.dual >= earlier.dual or has_budget(model)
 
 
 def test_dense_equals_sparse(machine):
@@ -149,6 +150,10 @@ def test_time_limit_is_kept_and_reported(machine):
 def test_indefinite_kernels_have_no_bound(machine):
     X, y = real_targets()
     machine.set_params(kernel=lambda A, B: -(((A[:, None] - B[None]) ** 2).sum(axis=2) ** 2))
+    if has_budget(machine):  # k(z, z) is 0: no row can be a support vector
+        assert machine.fit(X, y).n_support_ == 0
+        assert (machine.predict(X) == machine.intercept_[0]).all()
+        return
     with pytest.warns(ConvergenceWarning, match=r"stopped .*not positive semi-definite"):
         model = machine.fit(X, y)
     assert model.dual_gap_ == np.inf

@@ -29,6 +29,7 @@ SCALED = np.array([1.0, 1.0, 1.0, 0.01, 1.0])
 MODELS = {
     "KernelSVC": lambda: mm.KernelSVC(),
     "KernelSVR": lambda: mm.KernelSVR(loss="pinball", quantiles=(0.2, 0.6)),
+    "SparseKernelRegressor": lambda: mm.SparseKernelRegressor(15, loss="huber", random_state=0),
     "exponential": lambda: mm.KernelSVC(kernel="exponential"),
     "laplacian": lambda: mm.KernelSVC(kernel="laplacian", code="one-vs-rest"),
     "polynomial": lambda: mm.KernelSVC(kernel="polynomial", degree=2, coef0=1.0),

@@ -4,143 +4,26 @@
 column, or one for all columns together.
 """
 
-from typing import NamedTuple
-
 import numpy as np
-from scipy import sparse
-
-from maxmargin import kernels
 
 from . import certified_problems as problems
-from .extended_qp import array, lu_solver, number, zeros
+from .extended_qp import array, number
+from .judgement import (
+    Data,
+    Judgement,
+    dense,
+    eigen_errors,
+    eigen_features,
+    eigen_outputs,
+    expansion,
+    expansion_errors,
+    features,
+    judgement,
+    kernel_or_linear,
+    linear_errors,
+)
 from .machine_bounds import one_class_bound, residual_bound
 from .regression_problems import dual_form, loss_range, loss_values, median
-
-ERRORS_OF_OUTPUTS = 16  # in units of roundoff of the sizes of their terms
-# kernel values have the rows' precision
-CERTIFIED_AS_GIVEN = {"KernelSVC", "KernelSVR", "LaSVM", "OneClassSVM", "SparseKernelClassifier"}
-
-
-class Judgement(NamedTuple):
-    """The objective, a bound on the optimum, what counts as 0, and where rounding can put the objective."""
-
-    primal: object
-    bound: object
-    tiny: float
-    least: object
-    most: object
-
-
-def judgement(penalty, loss, errors, bound, tiny):
-    """Of ``penalty + loss(0)``; ``loss(e)`` is the loss if all margins are better by e.
-
-    ``errors`` are what rounding can do to margins and to the penalty.
-    """
-    e, p = errors
-    return Judgement(penalty + loss(0 * e), bound, tiny, penalty - p + loss(e), penalty + p + loss(-e))
-
-
-def linear_errors(X, w, b):
-    """What double precision can do to ``X w + b``; the penalty has no error."""
-    terms = (np.abs(array(X)) @ np.abs(array(w))).max() + abs(number(b)) + 1
-    return ERRORS_OF_OUTPUTS * number(np.finfo(np.float64).eps) * terms, number(0)
-
-
-def expansion_errors(model, X, coef, b):
-    """What rounding can do to ``sum_j coef_j k(., z_j) + b`` on X, and to its squared norm."""
-    dtype = X.dtype if type(model).__name__ in CERTIFIED_AS_GIVEN else np.float64
-    Z, a = dense(model.support_vectors_), np.abs(array(coef))
-    if not len(Z):
-        return number(0), number(0)
-    size = lambda X, Z: np.abs(kernel_or_linear(model)(X, Z))  # noqa: E731
-    if kernel_of(model) is None:
-        size = lambda X, Z: np.abs(array(X)) @ np.abs(array(Z)).T  # noqa: E731
-    unit = ERRORS_OF_OUTPUTS * number(np.finfo(dtype).eps)
-    return unit * (size(X, Z).max(axis=0) @ a + abs(number(b)) + 1), unit * (a @ size(Z, Z) @ a)
-
-
-def dense(X):
-    return X.toarray() if sparse.issparse(X) else np.asarray(X)
-
-
-class Data:
-    """Rows that count, their class numbers and weights."""
-
-    def __init__(self, model, X, y, weight):
-        self.X = dense(X)
-        self.weight = np.ones(len(y)) if weight is None else np.asarray(weight, dtype=np.float64)
-        kept = self.weight > 0
-        self.X, self.weight = self.X[kept], self.weight[kept]
-        self.labels = np.asarray(y, dtype=np.float64)[kept]
-        if hasattr(model, "classes_"):
-            self.labels = np.searchsorted(model.classes_, np.asarray(y)[kept])
-
-    def columns(self, model):
-        for t in range(model.code_.n_columns):
-            which, targets = model.code_.column(self.labels, t)
-            yield t, self.X[which], array(targets), self.weight[which]
-
-
-def kernel_of(model):
-    """A function ``k(X, Z)`` in extended precision; None for the linear kernel."""
-    kernel = model.kernel_
-    if isinstance(kernel, kernels.Linear):
-        return None
-    return lambda X, Z: problems.kernel_values(kernel, X, Z)
-
-
-def expansion(model, X, coef, b):
-    """Outputs on X and the squared norm of ``sum_j coef_j k(., z_j) + b``."""
-    Z, k = dense(model.support_vectors_), kernel_of(model)
-    if k is None:
-        w = problems.combined(Z, coef)
-        return problems.linear_outputs(X, w, b), number(sum(p * p for p in w))
-    if not len(Z):
-        return np.full(len(X), number(b)), number(0)
-    coef = array(coef)
-    return k(X, Z) @ coef + number(b), coef @ k(Z, Z) @ coef
-
-
-def features(model, X, *, free):
-    """(Phi, K) for a bound: the rows, or a root of the kernel matrix and the matrix itself.
-
-    Phi is None if the kernel is indefinite on the rows.
-    """
-    k = kernel_of(model)
-    if k is None:
-        return (problems.shifted(X) if free else array(X)), None
-    K = k(X, X)
-    return problems.root(K), K
-
-
-def eigen_features(model, X):
-    """Features of X that a model on eigen features is linear in: ``k(X, landmarks) @ projection``."""
-    found = model.eigen_features_found
-    return kernel_or_linear(model)(X, dense(found.points)) @ array(found.projection)
-
-
-def kernel_or_linear(model):
-    return lambda X, Z: problems.kernel_values(model.kernel_, X, Z)
-
-
-def eigen_outputs(model, X, t):
-    """Outputs of a model on eigen features, as it predicts them, and its coefficients w of the features."""
-    P, a = array(model.eigen_features_found.projection), array(model.dual_coef_[t])
-    f = kernel_or_linear(model)(X, dense(model.support_vectors_)) @ a + number(model.intercept_[t])
-    if hasattr(model, "coef_"):
-        return f, array(model.coef_[t])
-    size = np.abs(P).max(axis=0) if P.shape[1] else zeros(0)
-    return f, lu_solver((P / size).T @ (P / size))((P / size).T @ a) / size
-
-
-def eigen_errors(model, X, w, b):
-    """What rounding can do to outputs of features ``k(x, landmarks) @ projection``."""
-    found = model.eigen_features_found
-    size = np.abs(kernel_or_linear(model)(X, dense(found.points))).max(axis=0) @ np.abs(
-        array(found.projection)
-    )
-    unit = ERRORS_OF_OUTPUTS * number(np.finfo(np.float64).eps)
-    return unit * (size @ np.abs(w) + abs(number(b)) + 1), number(0)
 
 
 def _loss(model):
@@ -324,17 +207,14 @@ def top_k(model, data):
 def budgeted(model, data):
     if not model.n_support_:
         return
-    Z, alpha = dense(model.support_vectors_), number(model.alpha_)
-    k = kernel_or_linear(model)
-    L = problems.root(k(Z, Z))
+    alpha = number(model.alpha_)
+    L = problems.root(kernel_or_linear(model)(*2 * [dense(model.support_vectors_)]))
     if L is None:
         return
     found = []
     for t, X, y, weight in data.columns(model):
         f, norm = expansion(model, X, model.dual_coef_[t], 0.0)
-        cost, B = array(weight / weight.sum()), k(X, Z).T
-        for i in range(len(B)):  # Phi = L^-1 k(Z, X), transposed
-            B[i] = (B[i] - L[i, :i] @ B[:i]) / L[i, i]
+        cost, B = array(weight / weight.sum()), whitened(model, X, L)
         e, p = expansion_errors(model, X, model.dual_coef_[t], 0.0)
         loss = _margin_loss(_loss(model), cost, y * f)
         if "hinge" in _loss(model):
@@ -343,6 +223,33 @@ def budgeted(model, data):
             bound = problems.smooth_minimum(B.T, y, cost, _loss(model), alpha)
         found.append(judgement(alpha * norm / 2, loss, (e, alpha * p), bound, _tiny(cost, _loss(model))))
     yield Judgement(*map(sum, zip(*found)))
+
+
+def whitened(model, X, L):
+    """``L^-1 k(Z, X)`` for the support vectors Z with ``k(Z, Z) = L L'``."""
+    B = kernel_or_linear(model)(X, dense(model.support_vectors_)).T
+    for i in range(len(B)):
+        B[i] = (B[i] - L[i, :i] @ B[:i]) / L[i, i]
+    return B
+
+
+def budgeted_regression(model, data):
+    if not model.n_support_:
+        return
+    L = problems.root(kernel_or_linear(model)(*2 * [dense(model.support_vectors_)]))
+    if L is None:
+        return
+    X, y, alpha = data.X, data.labels, number(model.alpha_)
+    a, b, cost = model.dual_coef_[0], model.intercept_[0], data.weight / data.weight.sum()
+    f, norm = expansion(model, X, a, b)
+    low, high, ridge, kink = dual_form(model, cost / model.alpha_)
+    form = low, high, bool(ridge.any()), kink
+    own = array(y) - number(b)
+    bound = alpha * residual_bound(whitened(model, X, L).T, own, cost / model.alpha_, form, free=False)
+    loss = lambda e: array(cost) @ loss_range(array(y) - f, e, model, number)  # noqa: E731
+    e, p = expansion_errors(model, X, a, b)
+    tiny = float(cost @ loss_values(y - b, model)) * np.finfo(float).eps
+    yield judgement(alpha * norm / 2, loss, (e, alpha * p), bound, tiny)
 
 
 def regression(model, data):
@@ -381,6 +288,7 @@ REFEREES = {
     "LinearSVC": linear_svc,
     "OneClassSVM": one_class,
     "SparseKernelClassifier": budgeted,
+    "SparseKernelRegressor": budgeted_regression,
     "TopKSVC": top_k,
 }
 

@@ -2,7 +2,7 @@
 
 from maxmargin import kernels
 
-from .certificate_cases import Case
+from .certificate_rows import Case
 
 SUM = kernels.Linear() + kernels.RBF()
 PRODUCT = kernels.Laplacian() * kernels.Polynomial(degree=2, coef0=0.5)

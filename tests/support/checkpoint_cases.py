@@ -28,6 +28,8 @@ CASES: dict[str, Any] = {
     "tube": lambda: mm.KernelSVR(C=10.0, nu=0.4, tol=1e-6, cache_mb=0.2),
     "small-tube": lambda: mm.KernelSVR(C=10.0, nu=0.4, tol=1e-6),
     "novelty": lambda: mm.OneClassSVM(0.2, tol=1e-9, cache_mb=0.2),
+    "budget-regression": lambda: mm.SparseKernelRegressor(budget=10),
+    "budget-quantile": lambda: mm.SparseKernelRegressor(budget=10, loss="pinball", quantile=0.8),
     "budget-ramp": lambda: mm.SparseKernelClassifier(budget=10, loss="ramp"),
     "budget": lambda: mm.SparseKernelClassifier(budget=10),
     "budget-hinge": lambda: mm.SparseKernelClassifier(

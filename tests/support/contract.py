@@ -51,6 +51,9 @@ MACHINES = [
     maxmargin.KernelSVR(loss="pinball", quantile=0.8, tol=1e-8),
     maxmargin.KernelSVR(loss="huber", delta=0.2, tol=1e-8),
     maxmargin.KernelSVR(nu=0.4, tol=1e-8),
+    maxmargin.SparseKernelRegressor(20, alpha=1e-3, tol=1e-8, random_state=0),
+    maxmargin.SparseKernelRegressor(15, loss="huber", delta=0.3, tol=1e-6, random_state=0),
+    maxmargin.SparseKernelRegressor(15, loss="pinball", quantile=0.8, tol=1e-6, random_state=0),
     maxmargin.OneClassSVM(0.2, tol=1e-8),
 ]
 

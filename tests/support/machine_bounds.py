@@ -6,20 +6,20 @@ from .certified_problems import rotated
 from .extended_qp import array, eye, minimise, number, zeros
 
 
-def residual_bound(Phi, y, cost, form, K=None):
+def residual_bound(Phi, y, cost, form, K=None, *, free=True):
     """Of ``1/2 ||w||^2 + sum_i loss_i(y_i - <w, phi_i> - b)``, with losses as ``form`` of their dual.
 
     ``form`` has the bounds of its coefficients, whether it is squared, and its kink. A loss that is squared
-    and bounded is that of r - t, plus cost t^2 / 2, for the best t.
+    and bounded is that of r - t, plus cost t^2 / 2, for the best t. b is 0 unless it is ``free``.
     """
     (low, high), squared, kink = (array(bound) for bound in form[:2]), form[2], number(form[3])
     bounded = np.isfinite(form[0]).all()
-    (n, d), y, cost = Phi.shape, array(y) - number(y[0]), array(cost)
+    (n, d), y, cost = Phi.shape, array(y) - number(y[0] if free else 0), array(cost)
     (turned, size), most = rotated(Phi), cost.max()
     n_free = n if squared and bounded else 0
     ends = d + 1 + np.cumsum([0, n_free, n, n])
     P, c = zeros(ends[-1], ends[-1]), zeros(ends[-1])
-    P[:d, :d] = np.diag(1 / (most * size * size))
+    P[:d, :d], P[d, d] = np.diag(1 / (most * size * size)), number(0 if free else 1)
     if n_free:
         P[ends[0] : ends[1], ends[0] : ends[1]] = np.diag(cost / most)
     if bounded:
@@ -27,7 +27,7 @@ def residual_bound(Phi, y, cost, form, K=None):
     else:
         P[ends[1] :, ends[1] :] = np.diag(np.concatenate([cost, cost]) / most)
     G, h = zeros(4 * n, ends[-1]), zeros(4 * n)
-    G[:n, :d], G[:n, d], h[:n] = -turned / size, zeros(n) - 1, kink - y
+    G[:n, :d], G[:n, d], h[:n] = -turned / size, zeros(n) - (1 if free else 0), kink - y
     if n_free:
         G[:n, ends[0] : ends[1]] = -eye(n)
     G[n : 2 * n, : ends[1]], h[n : 2 * n] = -G[:n, : ends[1]], kink + y
@@ -37,9 +37,10 @@ def residual_bound(Phi, y, cost, form, K=None):
         a = most * (z[:n] - z[n : 2 * n])
         a = np.minimum(np.maximum(a, low), high) if bounded else a
         up, down = a[a > 0].sum(), -a[a < 0].sum()
-        if not (up > 0 and down > 0):
+        if free and not (up > 0 and down > 0):
             continue
-        a = np.where(a > 0, a * min(1, down / up), a * min(1, up / down))
+        if free:
+            a = np.where(a > 0, a * min(1, down / up), a * min(1, up / down))
         w = a @ Phi
         bend = (w @ w if K is None else a @ K @ a) + ((a / cost) @ a if squared else 0)
         gain = a @ y - kink * np.abs(a).sum()

@@ -10,9 +10,11 @@ LOSSES = ["epsilon-insensitive", "squared-epsilon-insensitive", "pinball", "hube
 
 
 def loss_values(r, model, number=float):
-    """The loss of each residual, as in the docstring of ``KernelSVR``; ``number`` makes numbers like r."""
+    """The loss of each residual, as in the model's docstring; ``number`` makes numbers like r."""
     half, q, delta = number(0.5), number(model.quantile), number(model.delta)
-    over = np.maximum(number(0), np.abs(r) - number(model.epsilon))
+    if model.loss == "squared":
+        return half * r**2
+    over = np.maximum(number(0), np.abs(r) - number(getattr(model, "epsilon", 0.0)))
     if model.loss == "epsilon-insensitive":
         return over
     if model.loss == "squared-epsilon-insensitive":
@@ -38,10 +40,13 @@ def median(y, weight):
 
 def dual_form(model, cost):
     """Bounds, the ridge's diagonal and the kink of the dual."""
-    squared = model.loss in ("squared-epsilon-insensitive", "huber")
+    squared = model.loss in ("squared", "squared-epsilon-insensitive", "huber")
+    free = np.full(len(cost), -np.inf), np.full(len(cost), np.inf)
+    if model.loss == "squared":
+        return *free, 1.0 / cost, 0.0
     low, high = {
         "epsilon-insensitive": (-cost, cost),
-        "squared-epsilon-insensitive": (np.full(len(cost), -np.inf), np.full(len(cost), np.inf)),
+        "squared-epsilon-insensitive": free,
         "pinball": (cost * (model.quantile - 1.0), cost * model.quantile),
         "huber": (-cost * model.delta, cost * model.delta),
     }[model.loss]

@@ -73,6 +73,7 @@ EVERY: dict[str, Callable[[], Any]] = {  # one of each public estimator, with it
     "OutputCodeClassifier": lambda: mm.OutputCodeClassifier(mm.LinearSVC(), code="one-vs-one"),
     "PathCV": lambda: mm.PathCV(mm.LinearSVC(), Cs=[0.1, 1.0], cv=3),
     "SparseKernelClassifier": lambda: mm.SparseKernelClassifier(8, random_state=0),
+    "SparseKernelRegressor": lambda: mm.SparseKernelRegressor(8, random_state=0),
     "TopKSVC": lambda: mm.TopKSVC(k=1),
 }
 
@@ -96,6 +97,9 @@ def special() -> dict[str, Callable[[], Any]]:
         "regression precomputed": lambda: mm.KernelSVR(kernel="precomputed").fit(X @ X.T, y),
         "nu regression": lambda: mm.KernelSVR(nu=0.4).fit(X, y),
         "quantiles": lambda: mm.KernelSVR(loss="pinball", quantiles=(0.1, 0.5)).fit(X, y).calibrate(X, y),
+        "budget regression": lambda: (
+            mm.SparseKernelRegressor(8, loss="huber", random_state=0).fit(X, y).calibrate(X, y)
+        ),
         "scaled regression": lambda: make_pipeline(StandardScaler(), mm.KernelSVR(loss="huber")).fit(X, y),
         "ramp budget": lambda: mm.SparseKernelClassifier(6, loss="ramp", random_state=0).fit(X, y),
         "precomputed": lambda: svc(kernel="precomputed").fit(X @ X.T, y),

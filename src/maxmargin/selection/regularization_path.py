@@ -15,6 +15,7 @@ from sklearn.pipeline import Pipeline
 
 from ..data import check_grid, checked_input
 from ..methods.budget import SparseKernelClassifier, with_alpha
+from ..methods.budget_regression import SparseKernelRegressor
 from ..methods.kernel_svm import KernelSVC
 from ..methods.kernel_svr import KernelSVR
 from ..solving import Deadline
@@ -156,7 +157,7 @@ def start_in_search(estimator: Any, name: str) -> str:
     A convex problem has the same solution wherever its solver starts. The support vectors of a budgeted model
     depend on the start, so they are chosen anew for every point.
     """
-    chooses = isinstance(final_estimator(estimator), SparseKernelClassifier)
+    chooses = isinstance(final_estimator(estimator), SparseKernelClassifier | SparseKernelRegressor)
     return "cold" if chooses else start_of(estimator, name)
 
 

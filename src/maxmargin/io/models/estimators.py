@@ -107,6 +107,7 @@ MACHINE: Fields = {  # every kernel expansion without classes
     **{name: what for name, what in KERNEL.items() if not name.startswith("_")},
     "cache_mb_": Real(above=0.0),
 }
+ALPHA_SEARCH = Keyed(Word(("budget", "alpha", "loss", "standard_error", "gap")), Anything())
 BLOCKS: Fields = {"n_passes_": Whole(1), "n_rows_": Whole(1)}  # of a fit over blocks of rows
 ONLINE: Fields = {"_memory": Such(lambda value, sizes: isinstance(value, dict), "must be a state")}
 
@@ -148,6 +149,15 @@ ESTIMATORS: dict[str, StoredClass] = {
         optional={**NAMES, **GAMMA},
         checks=(check_points,),
     ),
+    "SparseKernelRegressor": StoredClass(
+        fitted={
+            **{name: what for name, what in MACHINE.items() if name != "cache_mb_"},
+            "alpha_": Real(above=0.0),
+            "alpha_search_": ALPHA_SEARCH,
+        },
+        optional={**NAMES, **GAMMA, "calibration_scores_": Floats(("calibration rows",))},
+        checks=(check_points,),
+    ),
     "SparseKernelClassifier": kernel_classifier(
         {
             "_classes_of_coef": Labels("classes"),
@@ -160,7 +170,7 @@ ESTIMATORS: dict[str, StoredClass] = {
             "calibrator_": Maybe(Object(("CalibratedScores",))),
         },
         {
-            "alpha_search_": Keyed(Word(("budget", "alpha", "loss", "standard_error", "gap")), Anything()),
+            "alpha_search_": ALPHA_SEARCH,
             "_reservoir": Object(("Reservoir",)),
             "_n_batches": Whole(1),
             "_n_rows": Whole(1),

@@ -41,7 +41,9 @@ CLASSES: dict[str, str] = {
         "OutputCodeClassifier",
         "PathCV",
     ),
-    **_in("maxmargin", "SparseKernelClassifier", "TopKSVC", "KernelSVR", "OneClassSVM"),
+    **_in(
+        "maxmargin", "SparseKernelClassifier", "TopKSVC", "KernelSVR", "OneClassSVM", "SparseKernelRegressor"
+    ),
     **_in("maxmargin.auto", "ColumnScaling"),
     **_in("maxmargin.methods.output_code", "ClonedColumns", "SharedColumns"),
     **_in("maxmargin.methods.budget", "Reservoir"),
@@ -102,6 +104,7 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         "_n_batches": "_training.n_batches",
         "_n_rows": "_training.n_rows",
     },
+    "SparseKernelRegressor": _SEED,
     "TopKSVC": _EXPANSION,
     "ClonedColumns": {
         "code": "code",

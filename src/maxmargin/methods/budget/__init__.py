@@ -14,14 +14,21 @@ models of smaller budgets and ``truncation`` makes use of them, ``memory`` what 
 """
 
 from .estimator import SparseKernelClassifier
+from .greedy import GreedyOptions, greedy
 from .memory import Reservoir, TrainingMemory
+from .problem import ALPHA_SEARCH, BudgetProblem, BudgetResult
 from .truncation import at_budget, path_predictions, with_alpha
 
 __all__ = [
+    "ALPHA_SEARCH",
+    "BudgetProblem",
+    "BudgetResult",
+    "GreedyOptions",
     "Reservoir",
     "SparseKernelClassifier",
     "TrainingMemory",
     "at_budget",
+    "greedy",
     "path_predictions",
     "with_alpha",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -52,7 +53,7 @@ class MovingCentres:
 
     def _reduced(self, panel: FeaturePanel) -> ReducedProblem:
         there = self.fit.reduced()
-        return ReducedProblem(panel, there.targets, there.cost, there.loss, there.alpha)
+        return replace(there, panel=panel)
 
     def _gradient(
         self, panel: FeaturePanel, fitted: Refit, a: np.ndarray, Z: np.ndarray, added: np.ndarray

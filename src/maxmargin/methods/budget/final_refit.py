@@ -53,7 +53,7 @@ def finish(fit: GreedyFit) -> Status:
     fit.fitted = fit.present()
     if validation.stop - validation.start >= MIN_ROWS_TO_CALIBRATE:
         state.untrained_rows, state.untrained_outputs = fit.sample.rows[validation], fit.fitted.F[validation]
-    elif fit.problem.n_samples >= CALIBRATION_FOLDS:
+    elif fit.problem.n_samples >= CALIBRATION_FOLDS and fit.options.calibrate:
         state.untrained_rows = fit.sample.rows[: fit.sample.n_trained]
         state.untrained_outputs = _out_of_fold(fit)
     full = _on_all_rows(fit)
@@ -207,8 +207,9 @@ def refit_on_all_rows(
             kept = sample.on(kernel.take(slice(0, n_kept)))
         panel = StreamedPanel(kernel, kept, n_kept, at_once)
     targets = problem.targets[:n_trained].astype(np.float64)
-    cost = column_costs(targets, problem.weight[:n_trained], n_trained)
-    reduced = ReducedProblem(panel, targets, cost, problem.loss, start.alpha)
+    taking_part = problem.argument.taking_part(targets)
+    cost = column_costs(taking_part, problem.weight[:n_trained], n_trained)
+    reduced = ReducedProblem(panel, targets, cost, problem.loss, start.alpha, problem.argument)
     result = _last_refit(reduced, start.V, tol, cache_bytes, ramp=problem.ramp)
     problem.kernel.n_values += kernel.n_values
     return result
@@ -259,7 +260,7 @@ def double_rounding(problem: ReducedProblem, fitted: Refit) -> np.ndarray:
     columns = panel.coef(fitted.V).T
     e = np.column_stack([kernel_errors(a, own, lengths) for a in columns])
     norms = np.array([np.linalg.norm(a * kernel_errors(a, own, own)) for a in columns])
-    m, loss = problem.targets * F, problem.loss
+    m, loss = problem.argument.of(problem.targets, F), problem.loss
     ends = np.maximum(loss.value(m - e), loss.value(m + e))
     value = (problem.cost * (ends - loss.value(m))).sum(axis=0) + problem.alpha * norms
     longest = float(lengths.max(initial=0.0) * own.max(initial=0.0)) / float(panel.factor.diagonal().min())

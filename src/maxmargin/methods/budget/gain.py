@@ -8,6 +8,7 @@ import numpy as np
 
 from ...data import check_kernel_sums
 from ...numerics import ROWS_PER_KERNEL_CALL
+from ...residual_losses import MARGIN
 from ...solving import row_blocks
 from .reduced_newton import ReducedProblem
 
@@ -79,10 +80,13 @@ def _sums(
     block = K[some]
     if own.shape[1]:
         block -= problem.panel.phi[here] @ own.T
-    y, cost = problem.targets[here], problem.cost[here]
-    margins = y * F[here]
-    slopes = (cost * y * loss.slope(margins)).astype(K.dtype)
-    curvatures = (cost * loss.curvature(margins)).astype(K.dtype)
+    y, cost, argument = problem.targets[here], problem.cost[here], problem.argument
+    margins = argument.of(y, F[here])
+    slopes = (argument.per_output(cost, y) * loss.slope(margins)).astype(K.dtype)
+    if argument is MARGIN or not hasattr(loss, "secant"):
+        curvatures = (cost * loss.curvature(margins)).astype(K.dtype)
+    else:
+        curvatures = loss.secant(margins, cost).astype(K.dtype)
     if problem.loss.name == "hinge":  # the smoothed hinge is straight where it is steepest
         curvatures += np.abs(slopes)
     first = (block.T @ slopes).astype(np.float64)

@@ -62,7 +62,7 @@ class GreedyOptions:
     trained on; ``score(outputs, rows)`` evaluates models on them. ``start`` and ``coef`` are the positions of
     support vectors to start from and their coefficients; the search for alpha then starts at the problem's.
     ``swaps`` allows swaps, ``move`` moves the centres off the data, ``path`` asks for the models of smaller
-    budgets.
+    budgets, ``calibrate`` for outputs on rows that the coefficients were not fitted to.
     """
 
     budget: int
@@ -77,6 +77,7 @@ class GreedyOptions:
     swaps: bool = True
     move: bool = False
     path: bool = True
+    calibrate: bool = True
 
 
 def greedy(
@@ -196,7 +197,8 @@ class GreedyFit:
     def reduced(self, alpha: float | None = None) -> ReducedProblem:
         """The problem for the present support vectors on the rows of the sample."""
         alpha = self.state.alpha if alpha is None else alpha
-        return ReducedProblem(self.panel, self.sample.targets, self.sample.cost, self.problem.loss, alpha)
+        there, sample = self.problem, self.sample
+        return ReducedProblem(self.panel, sample.targets, sample.cost, there.loss, alpha, there.argument)
 
     def take(self, fitted: Refit) -> None:
         """Make these coefficients the present ones."""
@@ -218,10 +220,11 @@ class GreedyFit:
         """Bounds of the reduced problem."""
         fitted = own_bounds(self.reduced(), self.fitted)
         self.certified = self._model_of(State(**self.state))
-        primal, gap = float(fitted.primal.sum()), float(fitted.gap.sum())
+        unit = self.problem.unit
+        primal, gap = unit * float(fitted.primal.sum()), unit * float(fitted.gap.sum())
         n_values = self.n_values + self.kernel.n_values + self.problem.kernel.n_values
-        at_zeros = len(fitted.primal) * float(self.problem.loss.value(np.zeros(1))[0])
-        return Certificate(primal, primal - gap, self.panel.size, n_values, tiny=FLOAT_EPS * at_zeros)
+        tiny = FLOAT_EPS * unit * self.problem.at_zeros
+        return Certificate(primal, primal - gap, self.panel.size, n_values, tiny=tiny)
 
     def _rng(self) -> np.random.Generator:
         return np.random.default_rng([self.state.seed, self.state.round])

@@ -66,7 +66,8 @@ class GrowthSample:
         self.start = order[np.searchsorted(self.rows, start, sorter=order)]  # where they are in the sample
         self.targets = np.asfortranarray(problem.targets[self.rows], dtype=np.float64)
         self.weight = problem.weight[self.rows]
-        self.cost = column_costs(self.targets, self.weight, n_grown)
+        self.argument = problem.argument
+        self.cost = self._costs(self.weight, n_grown)
 
     def covers(self, n_trained: int) -> bool:
         """Whether the sample and the rows kept apart from it are all the rows to train on."""
@@ -76,11 +77,14 @@ class GrowthSample:
         """The costs without these rows."""
         weight = self.weight.copy()
         weight[rows] = 0.0
-        return column_costs(self.targets, weight, self.n_trained)
+        return self._costs(weight, self.n_trained)
 
     def train_on(self, n_trained: int) -> None:
         """Include the validation rows in the training rows."""
-        self.cost = column_costs(self.targets, self.weight, n_trained)
+        self.cost = self._costs(self.weight, n_trained)
+
+    def _costs(self, weight: np.ndarray, n_trained: int) -> np.ndarray:
+        return column_costs(self.argument.taking_part(self.targets), weight, n_trained)
 
     @property
     def can_tune(self) -> bool:
@@ -104,8 +108,8 @@ class GrowthSample:
     def validation_losses(self, loss: Loss, F: np.ndarray) -> np.ndarray:
         """What each validation row adds to the loss: an average in each column, summed over the columns."""
         y, f = self.targets[self.validation], F[self.validation]
-        c = column_costs(y, self.weight[self.validation], len(y))
-        return np.asarray((c * loss.value(y * f)).sum(axis=1))
+        c = column_costs(self.argument.taking_part(y), self.weight[self.validation], len(y))
+        return np.asarray((c * loss.value(self.argument.of(y, f))).sum(axis=1))
 
     def validation_loss(self, loss: Loss, F: np.ndarray) -> float:
         """The loss on the validation rows; NaN if there are none."""
@@ -114,7 +118,7 @@ class GrowthSample:
 
 
 def column_costs(targets: np.ndarray, weight: np.ndarray, n_trained: int) -> np.ndarray:
-    """``c_it = w_i / n_t`` for the first rows that take part in column t, 0 elsewhere."""
+    """``c_it = w_i / n_t`` for the first rows that take part in column t (not 0), 0 elsewhere."""
     cost = np.where(targets.T != 0.0, weight, 0.0)
     cost[:, n_trained:] = 0.0
     total = cost.sum(axis=1)

@@ -12,6 +12,7 @@ from ...data import WeightedRows
 from ...decoders import decision_values, predicted_classes
 from ...kernels import KernelData
 from ...losses import Hinge, Loss, Ramp, loss_from_name
+from ...residual_losses import MARGIN, Argument
 from ...solving import SolverResult
 from .path import PathPoint
 
@@ -25,15 +26,19 @@ class BudgetProblem:
 
         (1/n_t) sum_i w_i loss(y_it f_t(x_i)) + alpha/2 a_t' K a_t,    f_t(x) = sum_j a_jt k(x, x_j).
 
-    Sample i takes part in column t where y_it is not 0, and n_t is the weight of those that do.
+    Sample i takes part in column t where y_it is not 0, and n_t is the weight of those that do. With the
+    argument ``ERROR`` the loss is one of f_t(x_i) - y_it. ``unit`` is the value of one unit of the objective
+    in the problem as given.
     """
 
     kernel: KernelData
-    targets: np.ndarray  # y, (n_samples, n_columns), entries -1, 0, +1
+    targets: np.ndarray  # y, (n_samples, n_columns), entries -1, 0, +1, or real
     weight: np.ndarray  # w, (n_samples,), positive
     loss: Loss
     alpha: float
     ramp: bool = False  # the last refit cuts the hinge off: see final_refit.py
+    argument: Argument = MARGIN
+    unit: float = 1.0
 
     @property
     def n_samples(self) -> int:
@@ -42,8 +47,16 @@ class BudgetProblem:
 
     @property
     def n_columns(self) -> int:
-        """Two-class problems that share the support vectors."""
+        """Problems that share the support vectors."""
         return int(self.targets.shape[1])
+
+    @property
+    def at_zeros(self) -> float:
+        """The objective without support vectors."""
+        if self.argument is MARGIN:
+            return self.n_columns * float(self.loss.value(np.zeros(1))[0])
+        losses = self.loss.value(self.argument.of(self.targets, np.zeros(self.targets.shape)))
+        return float(np.average(losses, axis=0, weights=self.weight).sum())
 
 
 @dataclass(frozen=True)

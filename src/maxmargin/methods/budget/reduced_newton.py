@@ -8,8 +8,9 @@ import numpy as np
 from scipy.linalg import cho_solve
 
 from ..._native import reduced_newton
-from ...losses import Hinge, Log, Loss, SmoothedHinge, SmoothLoss, Squared, SquaredHinge
+from ...losses import Log, Loss, SmoothLoss, Squared, SquaredHinge
 from ...numerics import FeaturePanel
+from ...residual_losses import MARGIN, Argument
 
 HINGE_WIDTH = 0.5  # of the smoothed hinge while support vectors are chosen
 MIN_HINGE_WIDTH = 1e-9
@@ -23,11 +24,12 @@ MAX_COMPILED_ORDER = 128  # support vectors up to which the core takes the Newto
 class ReducedProblem:
     """Minimise over the columns v of V, (b, n_columns), for the features Phi of the first b points,
 
-        P(v) = sum_i c_i loss(y_i f_i) + alpha/2 ||v||^2,    f = Phi v.
+        P(v) = sum_i c_i loss(m_i) + alpha/2 ||v||^2,    f = Phi v,
 
-    With theta_i = -c_i slope(y_i f_i), the dual of the same problem is worth P(v) - ||g||^2 / (2 alpha) at
-    theta, g being the gradient of P at v: the gradient's norm is a duality gap. For the hinge P has the
-    smoothed hinge; ``hinge_excess`` is what the smoothing adds to the gap of the hinge itself.
+    with m_i = y_i f_i, or for regression f_i - y_i. With theta_i = -c_i slope(m_i), the dual of the same
+    problem is worth P(v) - ||g||^2 / (2 alpha) at theta, g being the gradient of P at v: the gradient's norm
+    is a duality gap. For a loss with a kink, such as the hinge, P has its smoothed twin; ``excess`` is what
+    the smoothing adds to the gap of the loss.
     """
 
     panel: FeaturePanel
@@ -35,15 +37,21 @@ class ReducedProblem:
     cost: np.ndarray  # c, the same shape; 0 where a row takes no part
     loss: Loss
     alpha: float
+    argument: Argument = MARGIN
+
+    @property
+    def kinked(self) -> bool:
+        """Whether Newton's method needs a smoothed twin of the loss."""
+        return hasattr(self.loss, "smoothed")
 
     def smooth(self, width: float = HINGE_WIDTH) -> SmoothLoss:
-        """The loss itself, or for the hinge its smoothed twin."""
-        return SmoothedHinge(width) if isinstance(self.loss, Hinge) else self.loss  # type: ignore[return-value]
+        """The loss itself, or where it has a kink its smoothed twin."""
+        return self.loss.smoothed(width) if self.kinked else self.loss  # type: ignore[attr-defined, return-value]
 
     def is_compiled(self, b: int) -> bool:
         """Whether the core has this loss, and factorising all Hessians is the best way to solve for b."""
         known = isinstance(self.loss, SquaredHinge | Log | Squared)
-        return known and self.panel.exact_gram and b <= MAX_COMPILED_ORDER
+        return known and self.argument is MARGIN and self.panel.exact_gram and b <= MAX_COMPILED_ORDER
 
     def by_column(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Features, targets and costs for the core, which takes a row for each column of the code."""
@@ -59,42 +67,42 @@ class ReducedProblem:
         return self.panel.pool.sum(work, self.panel.blocks)
 
     def losses(self, loss: Loss, F: np.ndarray) -> np.ndarray:
-        """``sum_i c_i loss(y_i f_i)`` of each column."""
-        return np.asarray(self.over_rows(lambda y, c, f: (c * loss.value(y * f)).sum(axis=0), F))
+        """``sum_i c_i loss(m_i)`` of each column."""
+        of = self.argument.of
+        return np.asarray(self.over_rows(lambda y, c, f: (c * loss.value(of(y, f))).sum(axis=0), F))
 
     def residuals(self, loss: Loss, F: np.ndarray) -> np.ndarray:
-        """``c_i y_i slope(y_i f_i)``, the derivative in f."""
+        """The derivative of the losses in f."""
         out = np.empty_like(F)
 
         def work(rows: slice) -> None:
             y = self.targets[rows]
-            out[rows] = self.cost[rows] * y * loss.slope(y * F[rows])
+            out[rows] = self.argument.per_output(self.cost[rows], y) * loss.slope(
+                self.argument.of(y, F[rows])
+            )
 
         self.panel.pool.map(work, self.panel.blocks)
         return out
 
     def curvatures(self, loss: SmoothLoss, F: np.ndarray, secant: bool = False) -> np.ndarray:
-        """``c_i curvature(y_i f_i)``; as a secant, ``c_i slope / (m - 1)``, it is nowhere 0 where m < 1."""
+        """``c_i curvature(m_i)``, or the curvature of a parabola above the loss that touches it at m_i."""
         out = np.empty_like(F)
 
         def work(rows: slice) -> None:
-            m = self.targets[rows] * F[rows]
-            if secant:
-                out[rows] = self.cost[rows] * loss.slope(m) / np.minimum(m - 1.0, -1e-300)
-            else:
-                out[rows] = self.cost[rows] * loss.curvature(m)
+            m, cost = self.argument.of(self.targets[rows], F[rows]), self.cost[rows]
+            out[rows] = loss.secant(m, cost) if secant else cost * loss.curvature(m)  # type: ignore[attr-defined]
 
         self.panel.pool.map(work, self.panel.blocks)
         return out
 
-    def hinge_excess(self, width: float, F: np.ndarray) -> np.ndarray:
-        """The gap of the hinge minus the gap of the smoothed hinge, in each column."""
-        smooth, hinge = SmoothedHinge(width), Hinge()
+    def excess(self, width: float, F: np.ndarray) -> np.ndarray:
+        """The gap of the loss minus the gap of its smoothed twin, in each column."""
+        smooth = self.smooth(width)
 
         def block(y: np.ndarray, c: np.ndarray, f: np.ndarray) -> np.ndarray:
-            m = y * f
+            m = self.argument.of(y, f)
             theta = smooth.slope(m)
-            lost = hinge.value(m) - smooth.value(m) - 0.5 * width * theta * theta
+            lost = self.loss.value(m) - smooth.value(m) - 0.5 * width * theta * theta
             return np.asarray((c * lost).sum(axis=0))
 
         return np.asarray(self.over_rows(block, F))
@@ -110,7 +118,7 @@ class Refit:
     gap: np.ndarray
     width: float = 1.0
     n_steps: int = 0
-    smoothed: bool = False  # whether the bounds are those of the smoothed hinge
+    smoothed: bool = False  # whether the bounds are those of the smoothed loss
 
     @property
     def relative_gap(self) -> float:
@@ -120,12 +128,12 @@ class Refit:
 
 
 def own_bounds(problem: ReducedProblem, fitted: Refit) -> Refit:
-    """The same coefficients with the bounds of the loss itself, where they were the smoothed hinge's."""
+    """The same coefficients with the bounds of the loss itself, where they were the smoothed one's."""
     if not fitted.smoothed:
         return fitted
     half_norm = 0.5 * problem.alpha * np.square(fitted.V).sum(axis=0)
     primal = problem.losses(problem.loss, fitted.F) + half_norm
-    gap = fitted.gap + problem.hinge_excess(fitted.width, fitted.F)
+    gap = fitted.gap + problem.excess(fitted.width, fitted.F)
     return replace(fitted, primal=primal, gap=gap, smoothed=False)
 
 
@@ -140,22 +148,24 @@ def refit(
 ) -> Refit:
     """Newton steps from V, with F = Phi V, until the relative gap is at most ``tol`` or no step lowers it.
 
-    For the hinge this solves the problem of the smoothed hinge of that width; with ``exact`` the width
-    shrinks until the gap of the hinge itself is that small.
+    For a loss with a kink this solves the problem of its smoothed twin of that width; with ``exact`` the
+    width shrinks until the gap of the loss itself is that small.
     """
     b, alpha = len(V), problem.alpha
     if problem.is_compiled(b):
         return _compiled_refit(problem, V, F, tol)
-    hinge = isinstance(problem.loss, Hinge)
+    kinked, straight = problem.kinked, hasattr(problem.smooth(width), "secant")
     newton = NewtonSteps(problem.panel, alpha)
-    n_steps, secant, last = 0, hinge, MAX_STEPS_PER_WIDTH
+    n_steps, secant, last = 0, straight, MAX_STEPS_PER_WIDTH
     while True:
         loss = problem.smooth(width)
         G = problem.panel.tdot(problem.residuals(loss, F), b) + alpha * V
         primal = problem.losses(loss, F) + 0.5 * alpha * np.square(V).sum(axis=0)
         gap = np.square(G).sum(axis=0) / (2.0 * alpha)
-        now = Refit(V, F, primal, gap, width, n_steps, smoothed=hinge)
-        if hinge and exact:
+        now = Refit(V, F, primal, gap, width, n_steps, smoothed=kinked)
+        if kinked and exact and b == 0:  # nothing to fit
+            return replace(own_bounds(problem, now), gap=np.zeros_like(gap))
+        if kinked and exact:
             now = own_bounds(problem, now)
             excess = now.gap - gap
             if gap.sum() <= 0.2 * excess.sum() and now.relative_gap > tol and width > MIN_HINGE_WIDTH:
@@ -168,9 +178,9 @@ def refit(
         step = newton.step(problem.curvatures(loss, F, secant), G, open_columns)
         V_new, F_new, rate = _line_search(problem, loss, now, primal, G, step)
         n_steps += 1
-        if rate == 0.0 and not (hinge and not secant):
+        if rate == 0.0 and not (straight and not secant):
             return now
-        secant = hinge and rate < 0.25 and not (secant and rate == 0.0)
+        secant = straight and rate < 0.25 and not (secant and rate == 0.0)
         V, F = V_new, F_new
 
 
@@ -198,16 +208,16 @@ def _compiled_refit(problem: ReducedProblem, V: np.ndarray, F: np.ndarray, tol: 
 def _narrowed(
     problem: ReducedProblem, newton: NewtonSteps, now: Refit, width: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """A start for a narrower hinge: its optimum, if every row stays on its piece of the loss.
+    """A start for a narrower parabola: the optimum, if every row stays on its piece of the loss.
 
     At a smoothed optimum it is the slopes that are nearly right, so margins on the parabola must come closer
-    to 1 as the width shrinks. Columns in which the guess is no better do not move.
+    to the kink as the width shrinks. Columns in which the guess is no better do not move.
     """
-    wide, narrow = SmoothedHinge(now.width), SmoothedHinge(width)
-    m = problem.targets * now.F
+    wide, narrow = problem.smooth(now.width), problem.smooth(width)
+    m = problem.argument.of(problem.targets, now.F)
     D = problem.curvatures(wide, now.F) * (now.width / width)
-    slope = np.where(wide.curvature(m) > 0.0, (m - 1.0) / width, wide.slope(m))
-    R = problem.cost * problem.targets * slope
+    slope = np.where(wide.curvature(m) > 0.0, (m - wide.kink) / width, wide.slope(m))  # type: ignore[attr-defined]
+    R = problem.argument.per_output(problem.cost, problem.targets) * slope
     G = problem.panel.tdot(R, len(now.V)) + problem.alpha * now.V
     step = newton.step(D, G, np.arange(D.shape[1]))
     V, F = now.V + step, now.F + problem.panel.dot(step)

@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Self
+from typing import Self, TypeVar
 
 import numpy as np
 
@@ -29,6 +29,8 @@ from ...solving import FLOAT_EPS, SolverResult
 from ..kernel_svm import BoxProblem
 
 __all__ = ["RegressionLoss", "RegressionProblem", "Targets"]
+
+Result = TypeVar("Result", bound=SolverResult)
 
 LARGEST_TARGET = 1e140
 LARGEST_EXPONENT = 460  # of the unit of the targets, whose square is still a number
@@ -82,8 +84,8 @@ class Targets:
     unit: float
 
     @classmethod
-    def of(cls, y: np.ndarray, weight: np.ndarray) -> Targets:
-        """The centre is the weighted median, the unit the weighted mean distance to it."""
+    def of(cls, y: np.ndarray, weight: np.ndarray, share: float | None = 0.5) -> Targets:
+        """The centre is the weighted quantile ``share`` or mean (None), the unit the mean distance to it."""
         largest = float(np.abs(y).max())
         if not largest <= LARGEST_TARGET:
             raise ValueError(
@@ -91,14 +93,16 @@ class Targets:
                 "by a constant."
             )
         order = np.argsort(y, kind="stable")
-        share = np.cumsum(weight[order])
-        centre = float(y[order[np.searchsorted(share, 0.5 * share[-1])]])
+        total = np.cumsum(weight[order])
+        centre = float(y[order[np.searchsorted(total, (0.5 if share is None else share) * total[-1])]])
+        if share is None:
+            centre += float(np.average(y - centre, weights=weight))
         spread = float(np.average(np.abs(y - centre), weights=weight))
         exponent = round(math.log2(spread)) if spread > 0.0 else 0
         unit = 2.0 ** max(-LARGEST_EXPONENT, min(LARGEST_EXPONENT, exponent))
         return cls((y - centre) / unit, centre, unit)
 
-    def as_given(self, found: SolverResult) -> SolverResult:
+    def as_given(self, found: Result) -> Result:
         """A solution in units of the targets as given."""
         unit, centre = self.unit, self.centre
         return replace(found, coef=found.coef * unit, intercept=found.intercept * unit + centre)
