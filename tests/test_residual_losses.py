@@ -6,9 +6,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from maxmargin.residual_losses import ERROR, MARGIN, Huber, Pinball, SmoothedPinball, SquaredError
+from maxmargin.residual_losses import (
+    ERROR,
+    MARGIN,
+    Huber,
+    NarrowHuber,
+    Pinball,
+    SmoothedPinball,
+    SquaredError,
+)
 
-SMOOTH = [SquaredError(), Huber(0.7), Huber(1e-3), SmoothedPinball(0.3, 0.2), SmoothedPinball(0.9, 1e-3)]
+SMOOTH = [
+    SquaredError(),
+    Huber(0.7, 0.7),
+    Huber(0.2, 1.0),
+    Huber(1e-3, 1e-3),
+    SmoothedPinball(0.3, 0.2),
+    SmoothedPinball(0.9, 1e-3),
+]
 every_loss = pytest.mark.parametrize("loss", [*SMOOTH, Pinball(0.3), Pinball(0.95)], ids=str)
 errors = st.floats(-1e4, 1e4).map(np.array)
 
@@ -42,7 +57,9 @@ def test_the_smoothed_pinball_loss_lies_below_by_what_is_stated(m, q, width):
     assert -1e-12 * (1 + abs(m)) <= lost <= 0.5 * width * max(q, 1 - q) ** 2 + 1e-12 * (1 + abs(m))
 
 
-@pytest.mark.parametrize("loss", [Huber(0.7), SmoothedPinball(0.3, 0.2), SmoothedPinball(0.9, 0.5)], ids=str)
+@pytest.mark.parametrize(
+    "loss", [Huber(0.7, 0.7), Huber(0.01, 1.0), SmoothedPinball(0.3, 0.2), SmoothedPinball(0.9, 0.5)], ids=str
+)
 @given(m=st.floats(-50, 50).map(np.array))
 def test_a_secant_is_the_curvature_of_a_parabola_above_the_loss(loss, m):
     steps = np.linspace(-150.0, 150.0, 3001)
@@ -51,6 +68,13 @@ def test_a_secant_is_the_curvature_of_a_parabola_above_the_loss(loss, m):
     assert (above + 0.5 * curvature * steps**2 >= -1e-9).all()
     if abs(m) > 1.0:  # and no flatter one would do
         assert (above + 0.49 * curvature * steps**2 < 0.0).any()
+
+
+def test_the_wider_twin_of_a_huber_loss_is_its_envelope():
+    n, loss, width = np.linspace(-4.0, 4.0, 80_001), NarrowHuber(0.03, 0.8), 0.4
+    for m in (-2.0, -0.3, 0.0, 0.2, 0.34, 1.5):
+        envelope = (loss.value(n) + (m - n) ** 2 / (2.0 * width)).min()
+        assert_allclose(loss.smoothed(width).value(np.array(m)), envelope, atol=1e-7)
 
 
 def test_arguments():

@@ -11,7 +11,16 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ERROR", "MARGIN", "Argument", "Huber", "Pinball", "SmoothedPinball", "SquaredError"]
+__all__ = [
+    "ERROR",
+    "MARGIN",
+    "Argument",
+    "Huber",
+    "NarrowHuber",
+    "Pinball",
+    "SmoothedPinball",
+    "SquaredError",
+]
 
 FloatArray = NDArray[np.float64]
 
@@ -78,33 +87,48 @@ class SquaredError:
 
 @dataclass(frozen=True)
 class Huber:
-    """``m^2 / 2``, from ``delta`` on ``delta (|m| - delta / 2)``."""
+    """``m^2 / 2``, from ``delta`` on ``delta (|m| - delta / 2)``, all times ``steepest / delta``.
+
+    So ``steepest`` is its largest slope; with ``steepest = delta`` it is the Huber loss itself.
+    """
 
     delta: float
+    steepest: float
     name: str = "huber"
 
     def value(self, m: FloatArray) -> FloatArray:
-        """``near (|m| - near / 2)`` with ``near = min(|m|, delta)``."""
+        """``steepest near (|m| - near delta / 2)`` with ``near = min(|m| / delta, 1)``."""
         size = np.abs(m)
-        near = np.minimum(size, self.delta)
-        return near * (size - 0.5 * near)
+        near = np.minimum(size / self.delta, 1.0)
+        return self.steepest * near * (size - 0.5 * near * self.delta)
 
     def slope(self, m: FloatArray) -> FloatArray:
-        """``m``, within ``[-delta, delta]``."""
-        return np.clip(m, -self.delta, self.delta)
+        """``steepest m / delta``, within ``[-steepest, steepest]``."""
+        return self.steepest * np.clip(m / self.delta, -1.0, 1.0)
 
     @np.errstate(over="ignore")
     def conjugate(self, u: FloatArray) -> FloatArray:
-        """``u^2 / 2`` on ``|u| <= delta``."""
-        return np.where(np.abs(u) <= self.delta, 0.5 * u * u, np.inf)
+        """``u^2 delta / (2 steepest)`` on ``|u| <= steepest``."""
+        return np.where(np.abs(u) <= self.steepest, 0.5 * u * (u * self.delta / self.steepest), np.inf)
 
     def curvature(self, m: FloatArray) -> FloatArray:
-        """``1`` on the parabola, 0 elsewhere."""
-        return np.where(np.abs(m) < self.delta, 1.0, 0.0)
+        """``steepest / delta`` on the parabola, 0 elsewhere."""
+        return np.where(np.abs(m) < self.delta, self.steepest / self.delta, 0.0)
 
     def secant(self, m: FloatArray, cost: FloatArray) -> FloatArray:
         """``cost`` times the curvature of the flattest parabola that touches the loss at m from above."""
-        return cost / np.maximum(1.0, np.abs(m) / self.delta)
+        return cost * (self.steepest / np.maximum(self.delta, np.abs(m)))
+
+
+@dataclass(frozen=True)
+class NarrowHuber(Huber):
+    """A Huber loss whose parabola is too narrow for Newton's method to find: it has wider twins."""
+
+    kink: ClassVar[float] = 0.0
+
+    def smoothed(self, width: float) -> NarrowHuber:
+        """The envelope ``min over n of loss(n) + (m - n)^2 / (2 width)``, which is a Huber loss too."""
+        return NarrowHuber(self.delta + width * self.steepest, self.steepest)
 
 
 @dataclass(frozen=True)

@@ -79,7 +79,7 @@ def test_objective_matches_other_solvers(loss, data):
         loss=loss,
         gamma=0.5,
         alpha=alpha,
-        delta=unit * data.draw(st.sampled_from([0.05, 0.5, 100.0])),
+        delta=unit * data.draw(st.sampled_from([1e-3, 0.05, 0.5, 100.0])),
         quantile=data.draw(st.sampled_from([0.05, 0.5, 0.9])),
         tol=1e-7,
         random_state=0,
@@ -236,3 +236,23 @@ def test_a_fit_cut_by_the_clock_keeps_its_budget():
         model = SparseKernelRegressor(100, max_seconds=0.05, random_state=0).fit(X, y)
     assert model.n_support_ <= 100
     assert np.isfinite(model.predict(X)).all()
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_no_fit_is_worse_than_the_constant(loss):
+    """Within the tolerance of a smoothed loss the constant may be better: then it is the model."""
+    y = np.arange(30.0)
+    model = SparseKernelRegressor(5, loss=loss, gamma=1.0, random_state=0).fit(np.ones((30, 1)), y)
+    assert model.status_ == "no_loss_left"
+    assert model.objective_ <= np.mean(loss_values(y - model.intercept_[0], model)) * (1.0 + 1e-12)
+    assert model.dual_gap_ <= model.tol
+
+
+def test_a_huber_loss_with_a_small_delta_is_the_median_s():
+    """The parabola is a thousandth of the noise wide: support vectors are found all the same."""
+    X, y = make_friedman1(600, 5, noise=1.0, random_state=0)
+    huber = SparseKernelRegressor(30, loss="huber", delta=1e-3, random_state=0).fit(X, y)
+    median = SparseKernelRegressor(30, loss="pinball", random_state=0).fit(X, y)
+    assert huber.status_ == median.status_ == "budget_full"
+    assert huber.dual_gap_ <= huber.tol
+    assert huber.score(X, y) == pytest.approx(median.score(X, y), abs=0.03)

@@ -226,7 +226,8 @@ def _last_refit(
     if ramp:
         return by_convex_steps(lambda step, V: _last_refit(step, V, tol, cache_bytes), problem, V)
     panel = problem.panel
-    fitted, decides = rounding_decides(problem, refit(problem, V, panel.dot(V), tol, exact=True), tol)
+    found = _no_worse_than_zeros(problem, refit(problem, V, panel.dot(V), tol, exact=True))
+    fitted, decides = rounding_decides(problem, found, tol)
     if not decides:
         return _in_double(problem, fitted)
     kernel: Any = DoubleBlocks(panel.kernel)
@@ -236,7 +237,22 @@ def _last_refit(
         wide, tol = StreamedPanel(kernel, panel, 0, ROWS_PER_KERNEL_CALL), np.inf
     there = replace(problem, panel=wide)
     last = refit(there, fitted.V, wide.dot(fitted.V), tol, width=fitted.width, exact=True)
-    return _in_double(problem, last)
+    return _in_double(problem, _no_worse_than_zeros(problem, last))
+
+
+def _no_worse_than_zeros(problem: ReducedProblem, fitted: Refit) -> Refit:
+    """Zero coefficients in columns where they are better, which lie within the gap of a smoothed loss."""
+    zeros = problem.losses(problem.loss, np.zeros_like(fitted.F))
+    better = zeros < fitted.primal
+    if not (problem.kinked and better.any()):
+        return fitted
+    return replace(
+        fitted,
+        V=np.where(better, 0.0, fitted.V),
+        F=np.where(better, 0.0, fitted.F),
+        primal=np.where(better, zeros, fitted.primal),
+        gap=np.where(better, np.maximum(fitted.gap - (fitted.primal - zeros), 0.0), fitted.gap),
+    )
 
 
 def _in_double(problem: ReducedProblem, fitted: Refit) -> Refit:

@@ -172,9 +172,9 @@ def refit(
                 V, F = _narrowed(problem, newton, now, HINGE_WIDTH_FACTOR * width)
                 width, secant, last = HINGE_WIDTH_FACTOR * width, False, n_steps + MAX_STEPS_PER_WIDTH
                 continue
-        if now.relative_gap <= tol or n_steps >= last or b == 0:
-            return now
         open_columns = np.flatnonzero(gap > 0.01 * tol * np.maximum(primal, 1e-300))
+        if now.relative_gap <= tol or n_steps >= last or len(open_columns) * b == 0:
+            return now
         step = newton.step(problem.curvatures(loss, F, secant), G, open_columns)
         V_new, F_new, rate = _line_search(problem, loss, now, primal, G, step)
         n_steps += 1

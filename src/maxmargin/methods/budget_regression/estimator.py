@@ -13,7 +13,7 @@ from ...base import ConformalIntervals, KernelMachine, forget, linear_weights
 from ...data import WeightedRows, check_choice, check_number
 from ...kernels import KernelData, points_of
 from ...losses import Loss
-from ...residual_losses import ERROR, Huber, Pinball, SquaredError
+from ...residual_losses import ERROR, Huber, NarrowHuber, Pinball, SquaredError
 from ...solving import Callback, SolverResult, Stop
 from ..budget import ALPHA_SEARCH, BudgetProblem, BudgetResult, GreedyOptions, greedy
 from ..kernel_svr import Targets
@@ -28,21 +28,25 @@ BUDGET_LOSSES = {
 }
 
 
+MIN_DELTA = 0.05  # of a Huber loss, in units of the targets' size, that needs no wider twin
+
+
 @dataclass(frozen=True)
 class ScaledLoss:
-    """A loss for targets divided by ``unit``, and what the objective and alpha are in the units given."""
+    """A loss of targets divided by ``unit``, whose slopes are of the size 1, and what it is worth.
+
+    The problem as given is ``height`` times that of the scaled targets with ``alpha unit^2 / height``.
+    """
 
     loss: Loss
     share: float | None  # of the weight below the best constant: its quantile; None for the mean
-    grows_linearly: bool
+    unit: float
+    height: float
 
-    def alpha_unit(self, unit: float) -> float:
+    @property
+    def per_alpha(self) -> float:
         """The alpha given, times this, is that of the scaled problem."""
-        return unit if self.grows_linearly else 1.0
-
-    def objective_unit(self, unit: float) -> float:
-        """The value of one unit of the scaled objective."""
-        return unit if self.grows_linearly else unit * unit
+        return self.unit * self.unit / self.height
 
 
 class SparseKernelRegressor(ConformalIntervals, RegressorMixin, KernelMachine):  # type: ignore[misc]
@@ -214,10 +218,12 @@ class SparseKernelRegressor(ConformalIntervals, RegressorMixin, KernelMachine): 
     def _scaled_loss(self, unit: float) -> ScaledLoss:
         loss = BUDGET_LOSSES[self.loss]
         if loss == "squared":
-            return ScaledLoss(SquaredError(), None, grows_linearly=False)
-        if loss == "huber":
-            return ScaledLoss(Huber(self.delta / unit), 0.5, grows_linearly=False)
-        return ScaledLoss(Pinball(self.quantile), self.quantile, grows_linearly=True)
+            return ScaledLoss(SquaredError(), None, unit, unit * unit)
+        if loss == "pinball":
+            return ScaledLoss(Pinball(self.quantile), self.quantile, unit, unit)
+        delta = self.delta / unit
+        kind, scale = NarrowHuber if delta < MIN_DELTA else Huber, min(1.0, delta)
+        return ScaledLoss(kind(delta, delta / scale), 0.5, unit, unit * scale * unit)
 
     def _solve_all(
         self, kernel: KernelData, data: WeightedRows, stop: Stop, callback: Callback | None
@@ -225,15 +231,14 @@ class SparseKernelRegressor(ConformalIntervals, RegressorMixin, KernelMachine): 
         forget(self, "calibration_scores_")
         targets = Targets.of(data.labels, data.weight, self._scaled_loss(1.0).share)
         scaled = self._scaled_loss(targets.unit)
-        per_alpha, unit = scaled.alpha_unit(targets.unit), scaled.objective_unit(targets.unit)
         problem = BudgetProblem(
             kernel,
             targets.values[:, None],
             data.weight,
             scaled.loss,
-            1.0 if self.alpha == "auto" else float(self.alpha) * per_alpha,
+            1.0 if self.alpha == "auto" else float(self.alpha) * scaled.per_alpha,
             argument=ERROR,
-            unit=unit,
+            unit=scaled.height,
         )
         options = GreedyOptions(
             self.budget,
@@ -244,8 +249,9 @@ class SparseKernelRegressor(ConformalIntervals, RegressorMixin, KernelMachine): 
             calibrate=False,
         )
         found, _ = greedy(problem, options, stop=stop, seed=self._seed, callback=callback)
-        table = found.alpha_search * np.array([1.0, 1.0 / per_alpha, unit, unit, 1.0])
-        return [replace(targets.as_given(found), alpha=found.alpha / per_alpha, alpha_search=table)]
+        given, height = found.alpha / scaled.per_alpha, scaled.height
+        table = found.alpha_search * np.array([1.0, 1.0 / scaled.per_alpha, height, height, 1.0])
+        return [replace(targets.as_given(found), alpha=given, alpha_search=table)]
 
     def _store(self, results: Sequence[SolverResult], data: WeightedRows) -> None:
         found = cast(BudgetResult, results[0])
