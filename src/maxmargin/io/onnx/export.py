@@ -31,7 +31,7 @@ def to_onnx(model: Any, path: str | os.PathLike[str] | None = None, *, dtype: st
 
     The graph has the input ``X`` (n_samples, n_features) and the outputs ``label``, ``scores`` (as
     ``decision_function``) and, if the model has them in closed form, ``probabilities``. A ``KernelEigenMap``
-    has the output ``features``, a ``KernelSVR`` the output ``prediction``. The graph computes in double
+    has the output ``features``, a regressor the output ``prediction``. The graph computes in double
     precision; scores agree with the model's to the precision of the training.
 
     Parameters
