@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 import maxmargin
 from maxmargin import kernels
 
-from .certificate_rows import Case, powers
+from .certificate_rows import powers
 
 TOLERANCES = st.sampled_from([1e-3, 1e-4, 1e-6])
 COSTS = powers(-5, 5)
