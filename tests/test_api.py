@@ -23,6 +23,7 @@ ESTIMATORS = [
     "LeastSquaresClassifier",
     "LinearProgramSVC",
     "LinearSVC",
+    "LinearSVR",
     "OneClassSVM",
     "OutputCodeClassifier",
     "PathCV",

@@ -20,11 +20,11 @@ from support.certificate_cases import (
     WITHOUT_A_PROBLEM,
     public_estimators,
 )
-from support.certificate_referee import excess, judgements
+from support.certificate_referee import judgements
 from support.certificate_rows import cases
 from support.certificates_found import FOUND
 from support.extended_qp import many_digits
-from support.judgement import Judgement, expansion
+from support.judgement import Judgement, excess, expansion
 from support.properties import examples
 
 import maxmargin

@@ -35,6 +35,7 @@ ORDER = [
     "methods.kernel_svm",
     "methods.kernel_svr",
     "methods.one_class",
+    "methods.linear_svr",
     "methods.budget",
     "methods.budget_regression",
     "methods.top_k",

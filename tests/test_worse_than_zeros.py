@@ -8,12 +8,13 @@ import pytest
 from hypothesis import given, reject
 from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
-from support.certificate_cases import ALPHAS, CERTIFIED, KERNELS
+from support.certificate_cases import CERTIFIED
 from support.certificate_rows import Case, cases
 from support.certificates_found import FOUND
+from support.estimator_strategies import ALPHAS, KERNELS
 from support.judgement import Data, dense
 from support.properties import examples
-from support.regression_problems import loss_values, median
+from support.regression_problems import at_zeros, loss_values
 
 import maxmargin
 from maxmargin import kernels
@@ -43,8 +44,8 @@ PURSUED = {
 def objective_at_zeros(model, X, y, weight):
     """What zero coefficients and intercepts cost, in the units of ``objective_``."""
     name, data = type(model).__name__, Data(model, X, y, weight)
-    if name == "KernelSVR":
-        residuals = data.labels - median(data.labels, data.weight)
+    if name in ("KernelSVR", "LinearSVR"):
+        residuals = data.labels - at_zeros(model, data.labels, data.weight)
         return model.C * float(data.weight @ loss_values(residuals, model))
     if name == "SparseKernelRegressor":
         return float(np.average(loss_values(data.labels - model.intercept_[0], model), weights=data.weight))

@@ -148,19 +148,20 @@ void bind_linear(nb::module_& m) {
     bind_lasso(m);
     m.def(
         "dual_cd_epochs",
-        [](const Matrix& X, Index index, In<double, 1> y, In<double, 1> upper, In<double, 1> ridge,
-           In<double, 1> sqnorm, double bias_weight, Out<double, 1> a, Out<double, 1> w, Out<double, 1> bias,
-           Out<std::int64_t, 1> order, Out<std::int64_t, 1> n_active, Out<double, 1> violation,
-           std::uint64_t seed, std::uint64_t epoch, std::uint64_t n_epochs, double enough, Cancel cancel) {
+        [](const Matrix& X, Index index, In<double, 1> y, In<double, 1> wanted, In<double, 1> upper,
+           In<double, 1> ridge, In<double, 1> sqnorm, double bias_weight, Out<double, 1> a, Out<double, 1> w,
+           Out<double, 1> bias, Out<std::int64_t, 1> order, Out<std::int64_t, 1> n_active,
+           Out<double, 1> violation, std::uint64_t seed, std::uint64_t epoch, std::uint64_t n_epochs,
+           double enough, Cancel cancel) {
             const std::size_t n = index.shape(0);
             need_rows(X, index);
-            need(y.shape(0) == n && upper.shape(0) == n && ridge.shape(0) == n && sqnorm.shape(0) == n &&
-                     a.shape(0) == n && order.shape(0) == n && w.shape(0) == X.n_cols() &&
-                     bias.shape(0) == 1 && n_active.shape(0) == 1 && violation.shape(0) == 2 &&
-                     std::size_t(*n_active.data()) <= n,
+            need(y.shape(0) == n && wanted.shape(0) == n && upper.shape(0) == n && ridge.shape(0) == n &&
+                     sqnorm.shape(0) == n && a.shape(0) == n && order.shape(0) == n &&
+                     w.shape(0) == X.n_cols() && bias.shape(0) == 1 && n_active.shape(0) == 1 &&
+                     violation.shape(0) == 2 && std::size_t(*n_active.data()) <= n,
                  "one number per sample and one weight per column of X are needed");
             need_below(order.data(), n, n, "order");
-            const DualProblem problem{index.data(), y.data(),      upper.data(),
+            const DualProblem problem{index.data(), y.data(),      wanted.data(), upper.data(),
                                       ridge.data(), sqnorm.data(), bias_weight};
             const DualIterate iterate{a.data(),     w.data(),        bias.data(),
                                       order.data(), n_active.data(), violation.data()};
@@ -171,8 +172,8 @@ void bind_linear(nb::module_& m) {
             });
             return std::make_pair(done.n_epochs, done.gap);
         },
-        "X"_a, "index"_a.noconvert(), "y"_a.noconvert(), "upper"_a.noconvert(), "ridge"_a.noconvert(),
-        "sqnorm"_a.noconvert(), "bias_weight"_a, "a"_a.noconvert(), "w"_a.noconvert(), "bias"_a.noconvert(),
-        "order"_a.noconvert(), "n_active"_a.noconvert(), "violation"_a.noconvert(), "seed"_a, "epoch"_a,
-        "n_epochs"_a, "enough"_a, "cancel"_a.noconvert());
+        "X"_a, "index"_a.noconvert(), "y"_a.noconvert(), "wanted"_a.noconvert(), "upper"_a.noconvert(),
+        "ridge"_a.noconvert(), "sqnorm"_a.noconvert(), "bias_weight"_a, "a"_a.noconvert(), "w"_a.noconvert(),
+        "bias"_a.noconvert(), "order"_a.noconvert(), "n_active"_a.noconvert(), "violation"_a.noconvert(),
+        "seed"_a, "epoch"_a, "n_epochs"_a, "enough"_a, "cancel"_a.noconvert());
 }

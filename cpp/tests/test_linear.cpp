@@ -91,15 +91,16 @@ static void test_fingerprints() {
 static void test_descent() {
     const Both data(400, 9);
     const std::size_t n = data.n;
-    std::vector<double> y(n), upper(n, 2.0), ridge(n, 0.0), sqnorm(n), a(n), w(data.d), bias(1),
-        violation{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
+    std::vector<double> y(n), wanted(n, 1.0), upper(n, 2.0), ridge(n, 0.0), sqnorm(n), a(n), w(data.d),
+        bias(1), violation{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
     std::vector<std::int64_t> order(n), n_active{std::int64_t(n)};
     for (std::size_t i = 0; i < n; ++i) {
         order[i] = std::int64_t(i);
         y[i] = data.dense[std::size_t(data.index[i]) * data.d] + 0.3 > 0 ? 1.0 : -1.0;
     }
     rows_sqnorm(data.as_csr(), data.index.data(), n, sqnorm.data(), 2, {});
-    const DualProblem problem{data.index.data(), y.data(), upper.data(), ridge.data(), sqnorm.data(), 1.0};
+    const DualProblem problem{data.index.data(), y.data(), wanted.data(), upper.data(), ridge.data(),
+                              sqnorm.data(),     1.0};
     for (std::uint64_t epoch = 0; epoch < 3000; ++epoch) {
         if (epoch % 20 == 0) {  // everybody again
             for (std::size_t i = 0; i < n; ++i) order[i] = std::int64_t(i);

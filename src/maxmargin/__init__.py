@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from .methods.least_squares import LeastSquaresClassifier
     from .methods.linear import LinearSVC
     from .methods.linear_program import LinearProgramSVC
+    from .methods.linear_svr import LinearSVR
     from .methods.one_class import OneClassSVM
     from .methods.output_code import OutputCodeClassifier
     from .methods.top_k import TopKSVC
@@ -68,6 +69,7 @@ __all__ = [
     "LeastSquaresClassifier",
     "LinearProgramSVC",
     "LinearSVC",
+    "LinearSVR",
     "OneClassSVM",
     "OutputCodeClassifier",
     "PathCV",
@@ -135,6 +137,7 @@ __getattr__ = lazy(
         "methods.least_squares": ["LeastSquaresClassifier"],
         "methods.linear": ["LinearSVC"],
         "methods.linear_program": ["LinearProgramSVC"],
+        "methods.linear_svr": ["LinearSVR"],
         "methods.one_class": ["OneClassSVM"],
         "methods.output_code": ["OutputCodeClassifier"],
         "methods.top_k": ["TopKSVC"],

@@ -95,8 +95,15 @@ def calls():
         | {"kept": np.array([0, 3]), **rule},
         "compressed_fault": {"indices": indices, "indptr": indptr, "n_values": N * D, "n_minor": D},
         "csv_first_row": {"text": np.frombuffer(b"a,b\n1,2\n", np.uint8), "at_end": True, "delimiter": ","},
-        "dual_cd_epochs": {"X": matrix(), "index": EVERY, "y": Y, "upper": ones, "ridge": zeros}
-        | {"sqnorm": ones, "bias_weight": 1.0, "a": zeros.copy(), "w": np.zeros(D), "bias": np.zeros(1)}
+        "dual_cd_epochs": {"X": matrix(), "index": EVERY, "y": Y, "wanted": ones, "upper": ones}
+        | {
+            "ridge": zeros,
+            "sqnorm": ones,
+            "bias_weight": 1.0,
+            "a": zeros.copy(),
+            "w": np.zeros(D),
+            "bias": np.zeros(1),
+        }
         | {"order": EVERY.copy(), "n_active": np.array([N]), "violation": np.zeros(2)}
         | {"seed": 0, "epoch": 0, "n_epochs": 2, "enough": 0.0, "cancel": cancel},
         "exp": {"x": X, "out": np.empty_like(X)},

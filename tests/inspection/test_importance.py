@@ -51,6 +51,7 @@ MODELS = {
     "KernelPegasos": lambda: mm.KernelPegasos(random_state=0),
     "KernelMatchingPursuit": lambda: mm.KernelMatchingPursuit(10, random_state=0),
     "LinearSVC": lambda: mm.LinearSVC(),
+    "LinearSVR": lambda: mm.LinearSVR(),
     "LeastSquaresClassifier": lambda: mm.LeastSquaresClassifier(),
 }
 

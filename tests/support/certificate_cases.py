@@ -3,31 +3,8 @@
 from hypothesis import strategies as st
 
 import maxmargin
-from maxmargin import kernels
 
-from .certificate_rows import powers
-
-TOLERANCES = st.sampled_from([1e-3, 1e-4, 1e-6])
-COSTS = powers(-5, 5)
-ALPHAS = powers(-7, 2)
-KERNELS = st.sampled_from([
-    "linear",
-    "rbf",
-    "laplacian",
-    "exponential",
-    kernels.Polynomial(degree=2, coef0=1.0),
-    kernels.Polynomial(degree=3),
-    kernels.Linear() + kernels.RBF(),
-    kernels.Laplacian() * kernels.Polynomial(degree=2, coef0=0.5),
-    1e-3 * kernels.RBF(),
-    "sigmoid",
-])  # fmt: skip
-FLAGS = st.booleans()
-
-
-def estimators(name, **parameters):
-    return st.builds(getattr(maxmargin, name), tol=TOLERANCES, random_state=st.just(0), **parameters)
-
+from .estimator_strategies import ALPHAS, COSTS, FLAGS, KERNELS, estimators
 
 CERTIFIED = {
     "AllPairsSVC": estimators("AllPairsSVC", C=COSTS, kernel=KERNELS, max_iter=st.just(50)),
@@ -88,6 +65,27 @@ CERTIFIED = {
                 "hinge": ["newton", "dual-cd"],
                 "squared-hinge": ["newton", "dual-cd", "truncated-newton"],
                 "log": ["newton", "truncated-newton"],
+            }.items()
+        )
+    ),
+    "LinearSVR": st.one_of(
+        *(
+            estimators(
+                "LinearSVR",
+                C=COSTS,
+                loss=st.just(loss),
+                solver=st.sampled_from(solvers),
+                epsilon=st.sampled_from([0.0, 0.1, 0.6]),
+                quantile=st.sampled_from([0.1, 0.5]),
+                delta=st.sampled_from([0.1, 1.0]),
+                fit_intercept=FLAGS,
+                penalize_intercept=st.sampled_from([False, False, True]),
+            )
+            for loss, solvers in {
+                "epsilon-insensitive": ["newton", "dual-cd"],
+                "pinball": ["newton", "dual-cd"],
+                "squared-epsilon-insensitive": ["newton", "dual-cd", "truncated-newton"],
+                "huber": ["newton", "truncated-newton"],
             }.items()
         )
     ),

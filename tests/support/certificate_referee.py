@@ -23,7 +23,7 @@ from .judgement import (
     linear_errors,
 )
 from .machine_bounds import one_class_bound, residual_bound
-from .regression_problems import dual_form, loss_range, loss_values, median
+from .regression_problems import at_zeros, dual_form, loss_range, loss_values
 
 
 def _loss(model):
@@ -253,17 +253,31 @@ def budgeted_regression(model, data):
 
 
 def regression(model, data):
-    X, y, cost = data.X, data.labels, model.C * data.weight
-    a, b = model.dual_coef_[0], model.intercept_[0]
+    X, a, b = data.X, model.dual_coef_[0], model.intercept_[0]
     f, norm = expansion(model, X, a, b)
-    low, high, ridge, kink = dual_form(model, cost)
     Phi, K = features(model, X, free=True)
+    yield _regression(model, data, f, norm, expansion_errors(model, X, a, b), (Phi, K))
+
+
+def linear_svr(model, data):
+    X, w, b = data.X, model.coef_, model.intercept_[0]
+    free = model.fit_intercept and not model.penalize_intercept
+    Phi, norm = problems.shifted(X) if free else array(X), array(w) @ array(w)
+    if model.fit_intercept and model.penalize_intercept:
+        Phi, norm = np.hstack([Phi, array(np.ones((len(X), 1)))]), norm + number(b) ** 2
+    f = problems.linear_outputs(X, w, b)
+    yield _regression(model, data, f, norm, linear_errors(X, w, b), (Phi, None), free)
+
+
+def _regression(model, data, f, norm, errors, features, free=True):
+    y, cost, (Phi, K) = data.labels, model.C * data.weight, features
+    low, high, ridge, kink = dual_form(model, cost)
     form = low, high, bool(ridge.any()), kink
-    bound = None if Phi is None else residual_bound(Phi, y, cost, form, K)
+    bound = None if Phi is None else residual_bound(Phi, y, cost, form, K, free)
     r = array(y) - f
     loss = lambda e: array(cost) @ loss_range(r, e, model, number)  # noqa: E731
-    tiny = float(cost @ loss_values(y - median(y, data.weight), model)) * np.finfo(float).eps
-    yield judgement(norm / 2, loss, expansion_errors(model, X, a, b), bound, tiny)
+    at_zero = loss_values(y - at_zeros(model, y, data.weight), model)
+    return judgement(norm / 2, loss, errors, bound, float(cost @ at_zero) * np.finfo(float).eps)
 
 
 def one_class(model, data):
@@ -286,6 +300,7 @@ REFEREES = {
     "LeastSquaresClassifier": least_squares,
     "LinearProgramSVC": linear_program,
     "LinearSVC": linear_svc,
+    "LinearSVR": linear_svr,
     "OneClassSVM": one_class,
     "SparseKernelClassifier": budgeted,
     "SparseKernelRegressor": budgeted_regression,
@@ -296,11 +311,3 @@ REFEREES = {
 def judgements(model, X, y, weight):
     """That of each problem; a bound of None is not known: the kernel is indefinite."""
     return list(REFEREES[type(model).__name__](model, Data(model, X, y, weight)))
-
-
-def excess(found):
-    """The objective's excess over its bound, as a share of it, like ``dual_gap_``; 0 if there is no bound."""
-    if found.bound is None:
-        return 0.0
-    scale = max(abs(found.primal), abs(found.bound), type(found.primal)(found.tiny))
-    return float((found.primal - found.bound) / scale) if scale > 0 else 0.0

@@ -27,6 +27,8 @@ CASES: dict[str, Any] = {
     "quantiles": lambda: mm.KernelSVR(loss="pinball", quantiles=(0.2, 0.8), tol=1e-9, cache_mb=0.2),
     "tube": lambda: mm.KernelSVR(C=10.0, nu=0.4, tol=1e-6, cache_mb=0.2),
     "small-tube": lambda: mm.KernelSVR(C=10.0, nu=0.4, tol=1e-6),
+    "linear-regression": lambda: mm.LinearSVR(C=10.0, epsilon=0.05, tol=1e-9),
+    "linear-regression-dual-cd": lambda: mm.LinearSVR(solver="dual-cd", tol=1e-4, random_state=0),
     "novelty": lambda: mm.OneClassSVM(0.2, tol=1e-9, cache_mb=0.2),
     "budget-regression": lambda: mm.SparseKernelRegressor(budget=10),
     "budget-quantile": lambda: mm.SparseKernelRegressor(budget=10, loss="pinball", quantile=0.8),

@@ -44,7 +44,7 @@ ESTIMATORS = [
     maxmargin.OutputCodeClassifier(maxmargin.KernelSVC(tol=1e-8)),
 ]
 
-# Kernel machines without classes: regression and novelty.
+# Machines without classes: regression and novelty.
 MACHINES = [
     maxmargin.KernelSVR(tol=1e-8),
     maxmargin.KernelSVR(loss="squared-epsilon-insensitive", kernel="polynomial", degree=2, tol=1e-8),
@@ -54,6 +54,12 @@ MACHINES = [
     maxmargin.SparseKernelRegressor(20, alpha=1e-3, tol=1e-8, random_state=0),
     maxmargin.SparseKernelRegressor(15, loss="huber", delta=0.3, tol=1e-6, random_state=0),
     maxmargin.SparseKernelRegressor(15, loss="pinball", quantile=0.8, tol=1e-6, random_state=0),
+    maxmargin.LinearSVR(tol=1e-8),
+    maxmargin.LinearSVR(loss="squared-epsilon-insensitive", solver="truncated-newton", tol=1e-8),
+    maxmargin.LinearSVR(
+        loss="pinball", quantile=0.8, solver="dual-cd", tol=1e-8, max_iter=20_000, random_state=0
+    ),
+    maxmargin.LinearSVR(loss="huber", delta=0.2, penalize_intercept=True, tol=1e-8),
     maxmargin.OneClassSVM(0.2, tol=1e-8),
 ]
 

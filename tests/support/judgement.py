@@ -137,3 +137,11 @@ def eigen_errors(model, X, w, b):
     )
     unit = ERRORS_OF_OUTPUTS * number(np.finfo(np.float64).eps)
     return unit * (size @ np.abs(w) + abs(number(b)) + 1), number(0)
+
+
+def excess(found):
+    """The objective's excess over its bound, as a share of it, like ``dual_gap_``; 0 if there is no bound."""
+    if found.bound is None:
+        return 0.0
+    scale = max(abs(found.primal), abs(found.bound), type(found.primal)(found.tiny))
+    return float((found.primal - found.bound) / scale) if scale > 0 else 0.0

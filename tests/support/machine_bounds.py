@@ -28,6 +28,7 @@ def residual_bound(Phi, y, cost, form, K=None, *, free=True):
         P[ends[1] :, ends[1] :] = np.diag(np.concatenate([cost, cost]) / most)
     G, h = zeros(4 * n, ends[-1]), zeros(4 * n)
     G[:n, :d], G[:n, d], h[:n] = -turned / size, zeros(n) - (1 if free else 0), kink - y
+    P[d, d] = number(0 if free else 1)
     if n_free:
         G[:n, ends[0] : ends[1]] = -eye(n)
     G[n : 2 * n, : ends[1]], h[n : 2 * n] = -G[:n, : ends[1]], kink + y

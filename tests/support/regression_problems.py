@@ -38,6 +38,12 @@ def median(y, weight):
     return y[order[np.searchsorted(share, 0.5 * share[-1])]]
 
 
+def at_zeros(model, y, weight):
+    """What zero coefficients predict: the median, or 0 where the intercept is not free."""
+    free = getattr(model, "fit_intercept", True) and not getattr(model, "penalize_intercept", False)
+    return median(y, weight) if free else 0.0
+
+
 def dual_form(model, cost):
     """Bounds, the ridge's diagonal and the kink of the dual."""
     squared = model.loss in ("squared", "squared-epsilon-insensitive", "huber")
@@ -76,26 +82,31 @@ def bounds(model, K, y, cost):
     return primal, centred @ a - kink * size - 0.5 * norm - 0.5 * ridge @ a**2
 
 
-def optimum(model, K, y, cost):
-    """The largest dual value that a general solver finds, with a as a difference of two positive parts."""
+def optimum(model, K, y, cost, free=True):
+    """The largest dual value that a general solver finds, with a as a difference of two positive parts.
+
+    Without a ``free`` intercept the coefficients need not sum to 0.
+    """
     low, high, ridge, kink = dual_form(model, cost)
-    n, y = len(y), y - np.median(y)
+    n, y = len(y), y - np.median(y) if free else y
     M = K + np.diag(ridge)
     P = np.block([[M, -M], [-M, M]])
     c, most = np.concatenate([kink - y, kink + y]), np.concatenate([high, -low])
-    equal = np.concatenate([np.ones(n), -np.ones(n)])[None, :]
+    equal = np.concatenate([np.ones(n), -np.ones(n)])[None, :] if free else None
+    total = np.zeros(1) if free else None
     best, size = 0.0, np.abs(y).mean() + kink or 1.0
     reach = {size / np.abs(M).max(), cost.max(), size * cost.max(), 1.0}  # where coefficients may be
     for unit, eps in itertools.product(reach, (1e-11, 1e-9)):  # the solver likes numbers near 1
         try:
             x = unit * solve_qp(
-                P * unit / size, c / size, equal, np.zeros(1), np.zeros(2 * n), most / unit, eps=eps
+                P * unit / size, c / size, equal, total, np.zeros(2 * n), most / unit, eps=eps
             )
         except AssertionError:
             continue
         a = np.clip(x[:n] - x[n:], low, high)
         up, down = a[a > 0.0].sum(), -a[a < 0.0].sum()
-        a = np.where(a > 0.0, a * min(1.0, down / max(up, 1e-300)), a * min(1.0, up / max(down, 1e-300)))
+        if free:
+            a = np.where(a > 0.0, a * min(1.0, down / max(up, 1e-300)), a * min(1.0, up / max(down, 1e-300)))
         best = max(best, a @ y - kink * np.abs(a).sum() - 0.5 * a @ M @ a)
     return best
 

@@ -69,6 +69,7 @@ EVERY: dict[str, Callable[[], Any]] = {  # one of each public estimator, with it
     "LeastSquaresClassifier": lambda: mm.LeastSquaresClassifier(),
     "LinearProgramSVC": lambda: mm.LinearProgramSVC(),
     "LinearSVC": lambda: mm.LinearSVC(),
+    "LinearSVR": lambda: mm.LinearSVR(),
     "OneClassSVM": lambda: mm.OneClassSVM(),
     "OutputCodeClassifier": lambda: mm.OutputCodeClassifier(mm.LinearSVC(), code="one-vs-one"),
     "PathCV": lambda: mm.PathCV(mm.LinearSVC(), Cs=[0.1, 1.0], cv=3),
@@ -100,6 +101,7 @@ def special() -> dict[str, Callable[[], Any]]:
         "budget regression": lambda: (
             mm.SparseKernelRegressor(8, loss="huber", random_state=0).fit(X, y).calibrate(X, y)
         ),
+        "linear quantile": lambda: mm.LinearSVR(loss="pinball", quantile=0.7).fit(X, y).calibrate(X, y),
         "scaled regression": lambda: make_pipeline(StandardScaler(), mm.KernelSVR(loss="huber")).fit(X, y),
         "ramp budget": lambda: mm.SparseKernelClassifier(6, loss="ramp", random_state=0).fit(X, y),
         "precomputed": lambda: svc(kernel="precomputed").fit(X @ X.T, y),

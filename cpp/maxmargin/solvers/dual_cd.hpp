@@ -17,7 +17,7 @@ namespace maxmargin {
 // What an epoch reads (the problem) and what it changes (the iterate).
 struct DualProblem {
     const std::int64_t* index;  // sample i is row index[i] of X
-    const double *y, *upper, *ridge, *sqnorm;
+    const double *y, *wanted, *upper, *ridge, *sqnorm;
     double bias_weight;  // rho below: 0 without an intercept
 };
 
@@ -48,11 +48,13 @@ inline double gap_of_sample(double gradient, double a, double upper, double ridg
 
 // One epoch over the active samples of
 //
-//   min_a  1/2 ||w||^2 + rho/2 (sum_i a_i y_i)^2 + centre sum_i a_i y_i + 1/2 sum_i ridge_i a_i^2 - sum_i a_i
+//   min_a  1/2 ||w||^2 + rho/2 (sum_i a_i y_i)^2 + centre sum_i a_i y_i + 1/2 sum_i ridge_i a_i^2
+//         - sum_i wanted_i a_i
 //   s.t.   0 <= a_i <= upper_i,   w = sum_i a_i y_i x_i
 //
 // which is the SVM dual with its intercept's equality constraint held by an augmented Lagrangian (the centre
-// is the multiplier, moved by the caller), or with a penalised intercept when the centre stays 0.
+// is the multiplier, moved by the caller), or with a penalised intercept when the centre stays 0. The
+// margin that ends a loss is wanted_i: 1 in classification.
 //
 // In:   y in {-1, +1}; a feasible; w and bias as above
 // Out:  a, w, bias, updated in place; order shrunk; violation of this epoch. Blocks of neighbouring samples
@@ -71,7 +73,8 @@ double dual_cd_epoch(const Rows& X, const DualProblem& problem, DualIterate it, 
         const std::int64_t i = entry;
         const std::size_t row = std::size_t(problem.index[i]);
         const double y = problem.y[i], old = it.a[i], upper = problem.upper[i];
-        const double gradient = y * (X.dot(row, it.w) + *it.bias) - 1.0 + problem.ridge[i] * old;
+        const double gradient =
+            y * (X.dot(row, it.w) + *it.bias) - problem.wanted[i] + problem.ridge[i] * old;
         if ((old == 0.0 && gradient > most) || (old == upper && gradient < least)) {
             entry = ~i;
             return;
@@ -126,7 +129,8 @@ DualProgress dual_cd_epochs(const Rows& X, const DualProblem& problem, DualItera
     while (progress.n_epochs < n_epochs && !(progress.gap <= enough)) {
         const double gap = dual_cd_epoch(X, problem, it, Rng(seed, first + progress.n_epochs++), poll);
         double dual = 0.0;
-        for (std::size_t i = 0; i < n; ++i) dual += it.a[i] * (1.0 - 0.5 * problem.ridge[i] * it.a[i]);
+        for (std::size_t i = 0; i < n; ++i)
+            dual += it.a[i] * (problem.wanted[i] - 0.5 * problem.ridge[i] * it.a[i]);
         dual -= 0.5 * simd().f64.sqnorm(it.w, X.n_cols);
         progress.gap = dual > 0.0 ? gap / (dual + gap) : 1.0;
     }

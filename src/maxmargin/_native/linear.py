@@ -129,6 +129,7 @@ def dual_cd_epochs(
         as_matrix(problem.rows.X),
         problem.rows.index,
         problem.y,
+        problem.wanted,
         descent.upper,
         descent.ridge,
         descent.sqnorm,

@@ -21,11 +21,13 @@ from .kernel_rows import (
 )
 from .labels import labelled
 from .linear_weights import linear_weights
+from .machine import CertifiedMachine
 from .streaming import learn_batch
 
 __all__ = [
     "SHARE_BEFORE_FOLDS",
     "SUCCESS",
+    "CertifiedMachine",
     "CodedClassifier",
     "ConformalIntervals",
     "DecodedClassifier",

@@ -78,7 +78,7 @@ def _is_expansion(model: Any) -> bool:
 
 def _coefficients(model: Any) -> np.ndarray:
     """Of the support vectors or the columns of X, (n, n_outputs)."""
-    coef: np.ndarray = (model.dual_coef_ if _is_expansion(model) else model.coef_).T
+    coef: np.ndarray = np.atleast_2d(model.dual_coef_ if _is_expansion(model) else model.coef_).T
     if (
         hasattr(model, "code_") and coef.shape[1] > model.code_.n_columns
     ):  # a joint program of two classes: the difference counts

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 from scipy import sparse
-from support.certificate_referee import excess, judgements
+from support.certificate_referee import judgements
 from support.extended_qp import many_digits
+from support.judgement import excess
 
 from maxmargin import LeastSquaresClassifier
 from maxmargin.data import Rows

@@ -101,9 +101,12 @@ def linear_or_kernel_classifier(fitted: Any, optional: Any, *checks: Any) -> Sto
     )
 
 
-MACHINE: Fields = {  # every kernel expansion without classes
+CERTIFIED: Fields = {  # every fit without classes
     **{name: CODED[name] for name in ("_seed", "n_features_in_", "history_", "n_iter_")},
     **{name: CODED[name] for name in ("objective_", "dual_gap_", "status_")},
+}
+MACHINE: Fields = {  # every kernel expansion without classes
+    **CERTIFIED,
     **{name: what for name, what in KERNEL.items() if not name.startswith("_")},
     "cache_mb_": Real(above=0.0),
 }
@@ -143,6 +146,16 @@ ESTIMATORS: dict[str, StoredClass] = {
             "calibration_scores_": Floats(("calibration rows",)),
         },
         checks=(check_points,),
+    ),
+    "LinearSVR": StoredClass(
+        fitted={
+            **CERTIFIED,
+            "coef_": Floats(("features",)),
+            "intercept_": Floats(("outputs",)),
+            "solver_": Word(),
+            "n_support_": Whole(),
+        },
+        optional={**NAMES, "calibration_scores_": Floats(("calibration rows",))},
     ),
     "OneClassSVM": StoredClass(
         fitted={**MACHINE, "offset_": Floats(("outputs",))},

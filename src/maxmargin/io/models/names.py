@@ -42,7 +42,13 @@ CLASSES: dict[str, str] = {
         "PathCV",
     ),
     **_in(
-        "maxmargin", "SparseKernelClassifier", "TopKSVC", "KernelSVR", "OneClassSVM", "SparseKernelRegressor"
+        "maxmargin",
+        "SparseKernelClassifier",
+        "TopKSVC",
+        "KernelSVR",
+        "LinearSVR",
+        "OneClassSVM",
+        "SparseKernelRegressor",
     ),
     **_in("maxmargin.auto", "ColumnScaling"),
     **_in("maxmargin.methods.output_code", "ClonedColumns", "SharedColumns"),
@@ -94,6 +100,7 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
     "LeastSquaresClassifier": {**_CODED, "_last_classes": "_last_classes"},
     "LinearProgramSVC": _EXPANSION,
     "LinearSVC": _CODED,
+    "LinearSVR": _SEED,
     "OneClassSVM": _SEED,
     "OutputCodeClassifier": {**_CODED, "_columns": "_columns"},
     "SparseKernelClassifier": {

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ...archive import whole_file
 from ...auto import AutoSVC
-from ...base import CodedClassifier, KernelMachine
+from ...base import CertifiedMachine, CodedClassifier
 from ...calibration import CalibratedScores
 from ...decoders import Coupling, Probabilistic
 from ...methods.eigen_map import KernelEigenMap
@@ -98,7 +98,7 @@ def _answers(graph: Graph, model: Any, X: str) -> list[Answer]:
     real = np.dtype(np.float64)
     if isinstance(model, KernelEigenMap):
         return [("features", transformed(graph, model, X), real, ["n", model.n_components_])]
-    if isinstance(model, KernelMachine):
+    if isinstance(model, CertifiedMachine):
         return _machine(graph, model, column_outputs(graph, model, X))
     if isinstance(model, AutoSVC):
         X = prepared(graph, model, X)

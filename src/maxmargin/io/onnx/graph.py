@@ -90,7 +90,7 @@ def column_outputs(graph: Graph, model: Any, X: str) -> str:
     if hasattr(model, "support_vectors_") and getattr(model, "space_", "kernel") != "linear":
         outputs = expansion(graph, model.kernel_, X, model.support_vectors_, model.dual_coef_.T)
     else:
-        outputs = graph.add("MatMul", X, graph.constant(model.coef_.T))
+        outputs = graph.add("MatMul", X, graph.constant(np.atleast_2d(model.coef_).T))
     outputs = graph.add("Add", outputs, model.intercept_)
     if (
         hasattr(model, "code_") and len(model.intercept_) > model.code_.n_columns

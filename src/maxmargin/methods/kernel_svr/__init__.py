@@ -4,7 +4,7 @@ A loss is nothing but bounds, a kink and a ridge of the dual. Targets are scaled
 coefficients, intercepts and certificates are those of the problem as given.
 """
 
-from .estimator import KernelSVR
+from .estimator import REGRESSION_LOSSES, KernelSVR
 from .problem import RegressionLoss, RegressionProblem, Targets
 
-__all__ = ["KernelSVR", "RegressionLoss", "RegressionProblem", "Targets"]
+__all__ = ["REGRESSION_LOSSES", "KernelSVR", "RegressionLoss", "RegressionProblem", "Targets"]

@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Self, TypeVar
+from typing import Self, TypeVar, cast
 
 import numpy as np
 
@@ -75,6 +75,14 @@ class RegressionProblem(BoxProblem):
         return FLOAT_EPS * float(self.terms(slice(None), np.zeros(len(self.y)), self.y).sum())
 
 
+def _centre(y: np.ndarray, weight: np.ndarray, share: float | None) -> float:
+    """The weighted quantile of the targets, or their weighted mean where the share is None."""
+    order = np.argsort(y, kind="stable")
+    total = np.cumsum(weight[order])
+    centre = float(y[order[np.searchsorted(total, (0.5 if share is None else share) * total[-1])]])
+    return centre if share is not None else centre + float(np.average(y - centre, weights=weight))
+
+
 @dataclass(frozen=True)
 class Targets:
     """``y = centre + unit * values``, with values of the size 1 and a unit that is a power of 2."""
@@ -83,20 +91,29 @@ class Targets:
     centre: float
     unit: float
 
+    def given(self, b: float) -> float:
+        """An intercept of the scaled targets as that of the targets as given, rounded."""
+        return b * self.unit + self.centre
+
+    def scaled(self, b: float) -> float:
+        """The inverse of ``given``."""
+        return (b - self.centre) / self.unit
+
     @classmethod
-    def of(cls, y: np.ndarray, weight: np.ndarray, share: float | None = 0.5) -> Targets:
-        """The centre is the weighted quantile ``share`` or mean (None), the unit the mean distance to it."""
+    def of(
+        cls, y: np.ndarray, weight: np.ndarray, share: float | None = 0.5, centred: bool = True
+    ) -> Targets:
+        """The unit is the weighted mean distance to the centre.
+
+        That is the weighted quantile ``share`` or the mean (None), or 0 unless ``centred``.
+        """
         largest = float(np.abs(y).max())
         if not largest <= LARGEST_TARGET:
             raise ValueError(
                 f"targets must be at most {LARGEST_TARGET:g} in magnitude; got one of {largest:g}. Divide y "
                 "by a constant."
             )
-        order = np.argsort(y, kind="stable")
-        total = np.cumsum(weight[order])
-        centre = float(y[order[np.searchsorted(total, (0.5 if share is None else share) * total[-1])]])
-        if share is None:
-            centre += float(np.average(y - centre, weights=weight))
+        centre = _centre(y, weight, share) if centred else 0.0
         spread = float(np.average(np.abs(y - centre), weights=weight))
         exponent = round(math.log2(spread)) if spread > 0.0 else 0
         unit = 2.0 ** max(-LARGEST_EXPONENT, min(LARGEST_EXPONENT, exponent))
@@ -119,13 +136,16 @@ class RegressionLoss:
 
     def problem(
         self,
-        kernel: KernelData,
+        kernel: KernelData | None,
         targets: Targets,
         C: float,
         weight: np.ndarray,
         quantile: float | None = None,
     ) -> RegressionProblem:
-        """The problem for scaled targets: a loss that grows linearly costs 1 / unit as much there."""
+        """The problem for scaled targets: a loss that grows linearly costs 1 / unit as much there.
+
+        Without a kernel it is the loss of linear regression, which asks for no kernel values.
+        """
         squared, unit = self.name in ("squared-epsilon-insensitive", "huber"), targets.unit
         scaled = C if squared else C / unit
         check_costs(scaled, weight)
@@ -137,7 +157,7 @@ class RegressionLoss:
         if self.name == "huber":
             above = below = self.delta / unit
         problem = RegressionProblem(
-            kernel,
+            cast(KernelData, kernel),
             targets.values,
             scaled * weight,
             squared,

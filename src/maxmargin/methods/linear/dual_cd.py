@@ -135,7 +135,9 @@ class DualDescent:
         """Bounds at the current iterate, from freshly computed margins."""
         state, problem = self.state, self.problem
         state.certified_epoch = state.epoch
-        scores = problem.rows.dot(state.w) if state.epoch else np.zeros_like(problem.y)
+        scores = (
+            problem.scores(state.w) if state.epoch or problem.offset is not None else np.zeros_like(problem.y)
+        )
         self.margins = problem.y * (scores + state.bias[0])
         shares = np.minimum(state.a / problem.cost, 1.0) if self.ridge[0] == 0.0 else state.a / problem.cost
         best_dual = state.get("best_dual", -np.inf)

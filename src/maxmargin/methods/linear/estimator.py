@@ -10,7 +10,6 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from ..._native import is_sparse
 from ...base import CodedClassifier
 from ...calibration import log_odds_to_probabilities
 from ...data import (
@@ -26,6 +25,7 @@ from ...decoders import gives_probabilities, scores_are_outputs
 from ...losses import loss_from_name
 from ...solving import Callback, SolverResult, Stop
 from ..blocks import LinearPlan, fit_blocks
+from .choice import fastest_solver
 from .dual_cd import dual_cd
 from .log_newton import log_newton
 from .newton import newton
@@ -48,10 +48,6 @@ def has_probabilities(model: Any) -> bool:
 
 
 SOLVERS = ("auto", "newton", "dual-cd", "truncated-newton")
-MAX_NEWTON_ORDER = 2000  # order of the largest Newton system that solver="auto" accepts
-MAX_WIDE_NEWTON_ROWS = 500  # the same limit for wide data with the squared hinge
-MIN_COUPLED_CURVATURE = 10.0  # mean of cost times squared norm above which coordinate descent is slow
-SECOND_ORDER_TOL = 1e-5  # tol below which coordinate descent takes too many epochs
 
 
 class LinearSVC(CodedClassifier):
@@ -190,22 +186,8 @@ class LinearSVC(CodedClassifier):
     def _prepare(self, data: WeightedRows) -> None:
         check_costs(self.C, data.weight)
         check_scale(data.rows.X, data.rows.sqnorms(), self.C * float(data.weight.sum()))
-        self.solver_ = self._chosen(data) if self.solver == "auto" else self.solver
-
-    def _chosen(self, data: WeightedRows) -> str:
-        """The fastest solver for such data; docs/theory/linear-svm.md has the measurements."""
-        n, d = len(data.rows), data.rows.n_features
-        if self.loss == "hinge":
-            return "newton" if min(n, d) <= MAX_NEWTON_ORDER else "dual-cd"
-        if self._is_log():
-            return "newton" if min(n, d) <= MAX_NEWTON_ORDER else "truncated-newton"
-        if d <= min(n, MAX_NEWTON_ORDER) or n <= MAX_WIDE_NEWTON_ROWS:
-            return "newton"
-        hard = (
-            self.tol <= SECOND_ORDER_TOL
-            or self.C * float(data.weight @ data.rows.sqnorms()) >= MIN_COUPLED_CURVATURE * n
-        )
-        return "truncated-newton" if hard and n >= d and is_sparse(data.rows.X) else "dual-cd"
+        best = fastest_solver(data, self.C, loss_from_name(self.loss).name, self.tol)
+        self.solver_ = best if self.solver == "auto" else self.solver
 
     def _solve_all(
         self, data: WeightedRows, stop: Stop, callback: Callback | None, n_threads: int

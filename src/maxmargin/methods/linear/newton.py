@@ -8,7 +8,8 @@ proximal point method (Rockafellar 1976): with the shares v of the previous roun
     z_i = 1 - y_i f(x_i),
 
 is again piecewise quadratic; its maximisers t_i = clip(v_i + s z_i, 0, 1) become the next v, and s grows.
-For a quadratic program a finite number of rounds is exact. A free intercept is minimised exactly after each
+For a quadratic program a finite number of rounds is exact. A smoothed hinge of some width is one such round,
+with v = 0 and s = 1 / width. A free intercept is minimised exactly after each
 step, a one-dimensional monotone equation, so that the dual's equality constraint holds throughout.
 """
 
@@ -21,6 +22,7 @@ import numpy as np
 
 from ... import _native
 from ..._native import one_blas_thread
+from ...losses import SmoothedHinge
 from ...solving import (
     FLOAT_EPS,
     Callback,
@@ -80,12 +82,13 @@ def newton(
 def start_at(problem: MarginProblem, w: np.ndarray, b: float) -> State:
     """The state of a solver that starts at a primal point."""
     n = len(problem.y)
+    sharpness = 1.0 / problem.loss.width if isinstance(problem.loss, SmoothedHinge) else FIRST_SHARPNESS
     return State(
         w=np.array(w, dtype=np.float64),
         b=np.array([b], dtype=np.float64),
         anchor=np.zeros(n),
         dual_share=np.zeros(n),
-        sharpness=FIRST_SHARPNESS,
+        sharpness=sharpness,
         n_iter=0,
         seconds=0.0,
     )
@@ -104,10 +107,12 @@ def _start(problem: MarginProblem, stop: Stop, direction: Direction, iterate: ty
         with until_cut(stop.deadline):
             iteration = iterate(sample, started, direction)
             drive(iteration.state, iteration.step, lambda: iteration.certify(rough.tol), rough)
-        state.w[:], state.b[:], state.sharpness = started.w, started.b, SHARPNESS_AFTER_SAMPLE
+        state.w[:], state.b[:] = started.w, started.b
+        if not isinstance(problem.loss, SmoothedHinge):
+            state.sharpness = SHARPNESS_AFTER_SAMPLE
         state.n_iter, state.seconds = started.n_iter, started.seconds
         if problem.loss.name == "hinge" and not stop.deadline.has_cut:
-            margins = problem.y * (problem.rows.dot(state.w) + state.b[0])
+            margins = problem.y * (problem.scores(state.w) + state.b[0])
             state.anchor[:] = np.clip(state.sharpness * (1.0 - margins), 0.0, 1.0)
     return state
 
@@ -122,7 +127,8 @@ class NewtonIteration:
 
     def __init__(self, problem: MarginProblem, state: State, direction: Direction) -> None:
         self.problem, self.state, self.direction = problem, state, direction
-        self.hinge = problem.loss.name == "hinge"
+        self.in_rounds = problem.loss.name == "hinge"
+        self.hinge = self.in_rounds or isinstance(problem.loss, SmoothedHinge)  # which has but one round
         if "scores" in state:
             self._evaluate()
         else:
@@ -130,7 +136,7 @@ class NewtonIteration:
 
     def refresh(self) -> None:
         """Scores, intercept, shares and gradient from w and the round's anchor."""
-        self.state.scores = self.problem.rows.dot(self.state.w)
+        self.state.scores = self.problem.scores(self.state.w)
         self.state.fresh = self.state.n_iter
         self._settle(middle=True)
 
@@ -214,7 +220,7 @@ class NewtonIteration:
 
     def step(self) -> bool:
         """One Newton step, in the next round if the current one is solved."""
-        if self.hinge and self._round_is_solved():
+        if self.in_rounds and self._round_is_solved():
             if self.state.sharpness >= MAX_SHARPNESS:
                 return True
             self.state.anchor[:] = self.shares
@@ -234,7 +240,7 @@ class NewtonIteration:
         state.scores += t * (along - p_b)
         before = self.gradient
         self._settle()
-        return not self.hinge and t < FLOAT_EPS and np.array_equal(before, self.gradient)
+        return not self.in_rounds and t < FLOAT_EPS and np.array_equal(before, self.gradient)
 
     def _step_length(self, along: np.ndarray, linear: float, quadratic: float) -> float:
         """The best t where outputs change by ``t along``, the penalty by ``linear t + quadratic t^2/2``."""

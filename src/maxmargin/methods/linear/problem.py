@@ -7,7 +7,9 @@ with p = 0 (a free intercept), p = 1 (a penalised one) or b = 0 (none). Its dual
     max_v  - sum_i c_i loss*(-v_i) - 1/2 ||w(v)||^2 - p/2 s(v)^2,   w(v) = sum_i c_i v_i y_i x_i,
                                                                     s(v) = sum_i c_i v_i y_i,
 
-requires s(v) = 0 if the intercept is free.
+requires s(v) = 0 if the intercept is free. With an offset o_i for each row the loss is that of
+y_i (<w, x_i> + b + o_i), and the dual has the further term -sum_i c_i v_i y_i o_i. Regression is such a
+problem (``linear_svr``).
 
 Rows that have been moved to the origin (`data/origin.py`) are certified for the intercept that the estimator
 stores, which is rounded on the rows as given. What rounding can do to the bounds is subtracted from the dual.
@@ -15,7 +17,7 @@ stores, which is rounded on the rows as given. What rounding can do to the bound
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
@@ -35,13 +37,14 @@ Intercept = Literal["free", "penalised", "none"]
 
 @dataclass(frozen=True)
 class MarginProblem:
-    """Rows, targets in {-1, +1}, costs ``c_i > 0``, a loss and the role of the intercept."""
+    """Rows, targets in {-1, +1}, costs ``c_i > 0``, a loss, the role of the intercept, and any offsets."""
 
     rows: Rows
     y: np.ndarray
     cost: np.ndarray
     loss: Loss
     intercept: Intercept = "free"
+    offset: np.ndarray | None = None
 
     @property
     def intercept_penalty(self) -> float:
@@ -53,15 +56,37 @@ class MarginProblem:
         """The largest norm of a row."""
         return float(np.sqrt(self.rows.sqnorms().max(initial=0.0)))
 
+    @cached_property
+    def wanted(self) -> np.ndarray:
+        """The ``y_i (<w, x_i> + b)`` at which each margin is 1."""
+        return np.ones_like(self.y) if self.offset is None else 1.0 - self.y * self.offset
+
+    @cached_property
+    def largest_offset(self) -> float:
+        """The largest magnitude of an offset."""
+        return 0.0 if self.offset is None else float(np.abs(self.offset).max())
+
+    def scores(self, w: np.ndarray) -> np.ndarray:
+        """``<w, x_i>``, with the offset of each row."""
+        scores = self.rows.dot(w)
+        return scores if self.offset is None else scores + self.offset
+
+    def given_intercept(self, w: np.ndarray, b: float) -> float:
+        """The intercept on the rows as given that the estimator stores."""
+        return self.rows.given_intercept(w, b)
+
     @property
     def tiny(self) -> float:
         """The size below which objective values are zero: the objective at w = 0 times the unit roundoff."""
+        if self.offset is not None:
+            return float(self.cost @ self.loss.value(self.y * self.offset)) * FLOAT_EPS
         return float(self.cost.sum() * self.loss.value(np.zeros(1))[0] * FLOAT_EPS)
 
     def first(self, n: int) -> MarginProblem:
         """The problem of the first ``n`` samples, with costs scaled up so that they represent all."""
         cost = self.cost[:n] * (self.cost.sum() / self.cost[:n].sum())
-        return MarginProblem(self.rows.take(slice(n)), self.y[:n], cost, self.loss, self.intercept)
+        offset = None if self.offset is None else self.offset[:n]
+        return replace(self, rows=self.rows.take(slice(n)), y=self.y[:n], cost=cost, offset=offset)
 
     def primal(self, w: np.ndarray, b: float, margins: np.ndarray) -> float:
         """The objective at (w, b), whose margins are given."""
@@ -91,7 +116,10 @@ class MarginProblem:
     def _dual_of_feasible(self, shares: np.ndarray, w: np.ndarray | None) -> float:
         w = self.combine(shares) if w is None else w
         spread = self.intercept_penalty * float((self.cost * shares) @ self.y) ** 2
-        return float(-(self.cost @ self.loss.conjugate(-shares)) - 0.5 * (w @ w + spread))
+        if self.offset is None:
+            return float(-(self.cost @ self.loss.conjugate(-shares)) - 0.5 * (w @ w + spread))
+        bend = self.cost @ (self.loss.conjugate(-shares) + shares)
+        return float((self.cost * shares) @ self.wanted - bend - 0.5 * (w @ w + spread))
 
     def certificate(
         self,
@@ -106,11 +134,11 @@ class MarginProblem:
 
         ``best_dual`` is that of earlier points: if it is the better one, rounding counts in the gap to it.
         """
-        given = self.rows.given_intercept(w, b)
+        given = self.given_intercept(w, b)
         stored = self.rows.own_intercept(w, given)
         margins = margins if stored == b else margins + self.y * (stored - b)
         feasible = self.balanced(shares)
-        size = linear_size(self.largest_norm, w, b)
+        size = linear_size(self.largest_norm, w, b) + self.largest_offset
         dual = self._dual_of_feasible(feasible, dual_w if feasible is shares else None)
         nearest = max(dual, best_dual)
         primal, rounding = self._rounded_primal(w, given, margins, LINEAR_ROUNDING * size, nearest)
@@ -146,21 +174,24 @@ class MarginProblem:
     def _exact_shortfall(self, which: np.ndarray, w: np.ndarray, given: float) -> np.ndarray:
         """``1 - margin`` of some rows, for the rows and the intercept as given, rounded once."""
         X, y, by = self.rows.X[self.rows.index[which]], self.y[which], self.rows.moved_by
-        common, own = np.ones(1), np.array([given])
-        if by is not None:
-            common, own = np.append(by, 1.0), np.append(w, given)
+        ends = self._exact_ends(which, given)
+        common, own = (np.zeros(0), np.zeros(0)) if by is None else (by, w)
         if not is_sparse(X):
             both = np.concatenate([w, own])
             rows = (np.concatenate([x, common]) for x in X)
-            return np.array([sum_of_products(-sign * row, both, 1.0) for sign, row in zip(y, rows)])
-        ends = zip(X.indptr[:-1], X.indptr[1:])
-        stored = [(X.indices[i:j], X.data[i:j].astype(np.float64)) for i, j in ends]
+            return np.array([sum_of_products(-sign * x, both, *end) for sign, x, end in zip(y, rows, ends)])
+        spans = zip(X.indptr[:-1], X.indptr[1:])
+        stored = [(X.indices[i:j], X.data[i:j].astype(np.float64)) for i, j in spans]
         return np.array(
             [
-                sum_of_products(-sign * np.append(x, common), np.append(w[k], own), 1.0)
-                for sign, (k, x) in zip(y, stored)
+                sum_of_products(-sign * np.append(x, common), np.append(w[k], own), *end)
+                for sign, (k, x), end in zip(y, stored, ends)
             ]
         )
+
+    def _exact_ends(self, which: np.ndarray, given: float) -> np.ndarray:
+        """Numbers whose exact sum is ``wanted`` minus y times the intercept, for some rows."""
+        return np.stack([self.wanted[which], -self.y[which] * given], axis=1)
 
     def _dual_rounding(self, shares: np.ndarray, size: float) -> float:
         """What errors of w(v), and of the balance of feasible shares, can change the dual value by."""

@@ -31,8 +31,8 @@ ROWS_PER_BLOCK = 4096
 def truncated_newton(
     problem: MarginProblem, *, stop: Stop, state: State | None = None, callback: Callback | None = None
 ) -> SolverResult:
-    """Minimise a ``MarginProblem`` with the squared hinge or the log loss to ``stop.tol``."""
-    if problem.loss.name not in ("squared-hinge", "log"):
+    """Minimise a ``MarginProblem`` with the squared hinge, a smoothed one or the log loss to ``stop.tol``."""
+    if problem.loss.name not in ("squared-hinge", "smoothed-hinge", "log"):
         raise ValueError(
             "solver 'truncated-newton' needs a loss with a curvature, 'squared-hinge' or 'log'; got "
             f"{problem.loss.name!r}. Use solver='newton' or 'dual-cd'."
