@@ -1,8 +1,8 @@
 """KernelSVR, LinearSVR and OneClassSVM beside scikit-learn's estimators: the same problems, in turn.
 
 A fit counts only if its objective is at most 1e-3 above the peer's; LIBLINEAR ends after 1,000 epochs.
-SparseKernelRegressor stands beside ridge regression on as many Nystroem features, with a search over gamma and
-alpha: its error must be no higher.
+SparseKernelRegressor stands beside ridge regression on as many Nystroem features, with a search over gamma
+and alpha: its error must be no higher.
 """
 
 import warnings

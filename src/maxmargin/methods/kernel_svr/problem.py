@@ -101,7 +101,7 @@ class Targets:
 
     @classmethod
     def of(
-        cls, y: np.ndarray, weight: np.ndarray, share: float | None = 0.5, centred: bool = True
+        cls, y: np.ndarray, weight: np.ndarray, share: float | None = 0.5, *, centred: bool = True
     ) -> Targets:
         """The unit is the weighted mean distance to the centre.
 
@@ -121,8 +121,7 @@ class Targets:
 
     def as_given(self, found: Result) -> Result:
         """A solution in units of the targets as given."""
-        unit, centre = self.unit, self.centre
-        return replace(found, coef=found.coef * unit, intercept=found.intercept * unit + centre)
+        return replace(found, coef=found.coef * self.unit, intercept=self.given(found.intercept))
 
 
 @dataclass(frozen=True)
