@@ -273,7 +273,7 @@ def _regression(model, data, f, norm, errors, features, free=True):
     y, cost, (Phi, K) = data.labels, model.C * data.weight, features
     low, high, ridge, kink = dual_form(model, cost)
     form = low, high, bool(ridge.any()), kink
-    bound = None if Phi is None else residual_bound(Phi, y, cost, form, K, free)
+    bound = None if Phi is None else residual_bound(Phi, y, cost, form, K, free=free)
     r = array(y) - f
     loss = lambda e: array(cost) @ loss_range(r, e, model, number)  # noqa: E731
     at_zero = loss_values(y - at_zeros(model, y, data.weight), model)

@@ -251,4 +251,9 @@ FOUND = [
         {"C": 100.0, "loss": "log", "penalize_intercept": True, "solver": "newton", "tol": 1e-3},
         Case(159, 7, 3, 2, 0.1, 1e9, "float32", "dense", 0.0, False),
     ),
+    (
+        "KernelSVR",
+        {"C": 10.0, "epsilon": 0.0, "kernel": kernels.Polynomial(degree=2, coef0=1.0), "max_iter": 500},
+        Case(0, 11, 3, 2, 1.0, 1e9, "float32", "dense", 0.0, False),
+    ),
 ]

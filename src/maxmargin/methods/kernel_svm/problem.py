@@ -94,11 +94,11 @@ def refuted_by(
 
 
 def best_finite_point(kernel: KernelData, result: SolverResult) -> SolverResult:
-    """The result; zero coefficients, where it began, if it diverged so far that outputs may overflow.
+    """The result; zero coefficients, where it began, if it did not converge and outputs may overflow.
 
     ``kernel`` has the precision of the rows, in which outputs are computed.
     """
-    if result.status is not Status.DIVERGED or not np.isfinite(result.coef).all():
+    if result.status is Status.CONVERGED or not np.isfinite(result.coef).all():
         return result
     lengths = kernel.lengths(np.arange(len(kernel)))
     with np.errstate(over="ignore"):
