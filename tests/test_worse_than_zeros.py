@@ -125,6 +125,11 @@ def test_fits_whose_certificates_were_false_are_not_worse_than_zero_coefficients
     check_against_zeros(getattr(maxmargin, name)(random_state=0, **parameters), *case.data())
 
 
+def test_a_negative_penalty_makes_up_for_no_loss():
+    case = Case(138679534, 8, 1, 2, 1.0, 0.0, "float64", "sparse", 0.0, True)
+    check_against_zeros(maxmargin.KernelPegasos(alpha=1.0, kernel="sigmoid", random_state=0), *case.data())
+
+
 def test_a_fit_whose_outputs_are_rounding_may_be_off_by_it():
     """Its outputs on its own rows add up to less while it is fitted."""
     case = Case(71, 6, 3, 2, 100.0, 1e7, "float32", "sparse", 1.0, True)

@@ -56,7 +56,8 @@ class OwnRows:
         """By how much the objective is above that of zero coefficients; infinite if outputs are not finite.
 
         Squares of outputs must be finite too. The perceptron loss is 0 for zero coefficients, which nothing
-        improves on, so it counts as no excess; so does what chance in a sample or rounding explains.
+        improves on, so it counts as no excess; so does what chance in a sample or rounding explains. A
+        penalty below 0, of an indefinite kernel, makes up for no loss.
         """
         limit = np.sqrt(np.finfo(outputs.dtype).max)
         if not (np.abs(outputs) <= limit).all():  # false for NaN
@@ -70,7 +71,7 @@ class OwnRows:
         each = (cost * self.loss.value(m) - at_zero).sum(axis=1)
         chance = N_STANDARD_ERRORS * np.sqrt(len(each)) * float(np.std(each)) if self.sampled else 0.0
         rounding = N_ROUNDOFFS * float(np.finfo(outputs.dtype).eps * at_zero.sum())
-        return counted_excess(float(each.sum()) + penalty - chance, rounding)
+        return counted_excess(float(each.sum()) + max(penalty, 0.0) - chance, rounding)
 
 
 def best_point(
