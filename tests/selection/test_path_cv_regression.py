@@ -21,6 +21,7 @@ def data(n=150, seed=0):
     return make_friedman1(n, 6, noise=1.0, random_state=seed)
 
 
+@pytest.mark.usefixtures("array_api")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # some checks use unscaled data
 @parametrize_with_checks([PathCV(KernelSVR(), Cs=[0.1, 10], epsilons=[0.01, 0.1], cv=2)])
 def test_scikit_learn_checks(estimator, check):

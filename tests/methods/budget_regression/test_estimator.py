@@ -23,6 +23,7 @@ from maxmargin.kernels import RBF
 LOSSES = ["squared", "huber", "pinball"]
 
 
+@pytest.mark.usefixtures("array_api")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # some checks use unscaled data
 @parametrize_with_checks([SparseKernelRegressor(8, loss=loss, random_state=0) for loss in LOSSES])
 def test_scikit_learn_checks(estimator, check):
