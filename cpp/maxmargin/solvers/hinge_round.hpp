@@ -74,7 +74,8 @@ inline double step_length(const HingeRound& round, const double* scores, const d
     };
     const double enough = 0.1 * std::abs(derivative(0.0).value);
     double low = 0.0, high = std::numeric_limits<double>::infinity(), t = 1.0;
-    for (int trial = 0; trial < 60; ++trial) {
+    // A direction that is far too long needs more halvings: without any move the next step would be the same.
+    for (int trial = 0; trial < 60 || (low == 0.0 && trial < 400); ++trial) {
         const ShareSums sums = derivative(t);
         const double value = sums.value, slope = sums.slope;
         if (std::abs(value) <= enough || !std::isfinite(value)) return t;

@@ -169,6 +169,17 @@ def test_wide_rows(loss, solver, intercept):
     assert objective(model, X, y) == pytest.approx(best, rel=2e-6)
 
 
+@pytest.mark.parametrize("seed", [197, 628])
+def test_large_features_and_costs(seed):
+    """A Newton direction of the first rounds is 1e10 times too long."""
+    rng = np.random.default_rng(seed)
+    n, d, size = int(rng.integers(10, 80)), int(rng.integers(2, 8)), 10.0 ** rng.integers(1, 5)
+    X = size * rng.normal(size=(n, d))
+    y = X[:, 0] / size + rng.normal(size=n)
+    model = LinearSVR(C=10.0 ** rng.integers(2, 6), epsilon=1.0, max_iter=300).fit(X, y)
+    assert model.status_ == "converged"
+
+
 def test_weights_of_0_and_outliers():
     X, y = noisy_plane(100)
     y[:3] = [1e8, -1e9, 1e8]
