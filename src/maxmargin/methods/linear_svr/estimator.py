@@ -21,7 +21,17 @@ from ...data import (
 )
 from ...solving import Callback, Check, SolverResult, State, Stop
 from ..kernel_svr import REGRESSION_LOSSES, RegressionLoss, Targets
-from ..linear import SOLVERS, Intercept, dual_cd, fastest_solver, linear_outputs, newton, truncated_newton
+from ..linear import (
+    MAX_WIDE_NEWTON_ROWS,
+    SECOND_ORDER_TOL,
+    SOLVERS,
+    Intercept,
+    dual_cd,
+    fastest_solver,
+    linear_outputs,
+    newton,
+    truncated_newton,
+)
 from .problem import SidesProblem, in_given_units, sides_of, without_losses
 
 __all__ = ["LinearSVR"]
@@ -32,6 +42,7 @@ LIKE_CLASSIFICATION = {  # the loss of which the two sides of a residual are
     "pinball": "hinge",
     "huber": "smoothed-hinge",
 }
+MAX_COUPLING = 5.0  # to which a few hundred epochs suffice, even where all rows are alike
 
 
 class LinearSVR(ConformalIntervals, RegressorMixin, CertifiedMachine):  # type: ignore[misc]
@@ -71,8 +82,8 @@ class LinearSVR(ConformalIntervals, RegressorMixin, CertifiedMachine):  # type: 
     solver : {"auto", "newton", "dual-cd", "truncated-newton"}, default="auto"
         "newton" takes few steps, each with a factorisation of order min(n_samples, n_features). "dual-cd"
         takes many cheap epochs; it has no Huber loss. "truncated-newton", for the squared and the Huber loss,
-        needs nothing but products with the rows. "auto" chooses as :class:`LinearSVC` does. ``solver_`` is
-        the one that was used.
+        needs nothing but products with the rows. "auto" chooses as :class:`LinearSVC` does, and takes
+        "dual-cd" for more features than rows where C is small. ``solver_`` is the one that was used.
     tol : float, default=1e-4
         Bound on the relative duality gap.
     max_iter : int, default=1000
@@ -191,9 +202,6 @@ class LinearSVR(ConformalIntervals, RegressorMixin, CertifiedMachine):  # type: 
         forget(self, "calibration_scores_")
         check_costs(self.C, data.weight)
         check_scale(data.rows.X, data.rows.sqnorms(), self.C * float(data.weight.sum()))
-        kind = LIKE_CLASSIFICATION[REGRESSION_LOSSES[self.loss]]
-        best = fastest_solver(data, self.C, kind, self.tol)
-        self.solver_ = best if self.solver == "auto" else self.solver
 
     def _results(self, data: WeightedRows, stop: Stop, callback: Callback | None) -> Sequence[SolverResult]:
         intercept: Intercept = "penalised" if self.penalize_intercept else "free"
@@ -204,6 +212,7 @@ class LinearSVR(ConformalIntervals, RegressorMixin, CertifiedMachine):  # type: 
         of_targets = loss.problem(None, targets, self.C, data.weight)
         problem = sides_of(rows, data.labels, of_targets, targets, intercept)
         unit = targets.unit**2
+        self.solver_ = self._fastest(problem, data) if self.solver == "auto" else self.solver
 
         def tell(check: Check, state: State) -> bool:
             return callback is not None and bool(callback(in_given_units(check, unit), state))
@@ -217,6 +226,14 @@ class LinearSVR(ConformalIntervals, RegressorMixin, CertifiedMachine):  # type: 
                 history=tuple(in_given_units(check, unit) for check in found.history),
             )
         ]
+
+    def _fastest(self, problem: SidesProblem, data: WeightedRows) -> str:
+        """The choice of ``LinearSVC``, but coordinate descent for wide rows that hardly share a residual."""
+        kind, tol = LIKE_CLASSIFICATION[REGRESSION_LOSSES[self.loss]], self.tol
+        wide = MAX_WIDE_NEWTON_ROWS < len(data.rows) < data.rows.n_features
+        if kind == "hinge" and wide and tol > SECOND_ORDER_TOL and problem.coupling <= MAX_COUPLING:
+            return "dual-cd"
+        return fastest_solver(data, self.C, kind, tol)
 
     def _solved(self, problem: SidesProblem, stop: Stop, callback: Callback | None) -> SolverResult:
         """The solution in units of the scaled targets."""

@@ -81,6 +81,11 @@ class SidesProblem(MarginProblem):
         """The ``y_i (<w, x_i> + b)`` at which a side costs nothing any more."""
         return np.asarray(self.ends.sum(axis=1))
 
+    @property
+    def coupling(self) -> float:
+        """The mean of a side's cost times its squared norm: how strongly rows act on one another."""
+        return float(self.cost @ self.rows.sqnorms()) / len(self.cost)
+
     def first(self, n: int) -> SidesProblem:
         """The problem of the first ``n`` sides."""
         return replace(cast(SidesProblem, super().first(n)), ends=self.ends[:n])
