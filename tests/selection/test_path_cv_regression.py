@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import is_regressor
 from sklearn.datasets import make_friedman1
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.pipeline import make_pipeline
@@ -143,3 +144,15 @@ def test_epsilons_without_effect_are_refused(search, match):
 def test_a_path_of_several_problems_is_refused():
     with pytest.raises(ValueError, match="path needs one problem for each C"):
         KernelSVR(nu=0.5).path(*data(40), Cs=[1.0])
+
+
+def test_what_cannot_be_scored_is_said():
+    X = np.arange(8.0)[:, None]
+    with pytest.raises(ValueError, match="y must be numbers; got 'low'"):
+        PathCV(KernelSVR(), Cs=[1.0]).fit(X, np.array(["low", "high"] * 4, dtype=object))
+    search = PathCV(KernelSVR(gamma=1.0), Cs=[1.0], cv=8)
+    with (
+        pytest.warns(UndefinedMetricWarning),
+        pytest.raises(ValueError, match="R\\^2 needs at least two rows"),
+    ):
+        search.fit(X, X[:, 0])

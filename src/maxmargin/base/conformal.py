@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from ..data import check_number
+from ..data import check_number, numeric_targets
 
 __all__ = ["ConformalIntervals"]
 
@@ -43,7 +43,7 @@ class ConformalIntervals:
         self
         """
         low, high = self._ends(X)
-        y = np.asarray(column_or_1d(y), dtype=np.float64)
+        y = np.asarray(column_or_1d(numeric_targets(y)), dtype=np.float64)
         check_consistent_length(low, y)
         if not np.isfinite(y).all():
             raise ValueError("y must be finite; it contains NaN or infinity.")

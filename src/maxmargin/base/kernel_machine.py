@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_consistent_length
 
-from ..data import WeightedRows, validate_rows
+from ..data import WeightedRows, numeric_targets, validate_rows
 from ..kernels import Kernel, KernelData, Precomputed, kernel_from_name, points_of
 from ..solving import Callback, SolverResult, Stop, without_bound_words
 from . import certified
@@ -66,7 +66,7 @@ class KernelMachine(CertifiedMachine):
         kernel = self._kernel_parameter()
         if takes_objects(kernel, X) and (y is not None or not self.__sklearn_tags__().target_tags.required):
             X = object_array(X)
-            targets = np.zeros(len(X)) if y is None else np.asarray(y, dtype=np.float64)
+            targets = np.zeros(len(X)) if y is None else np.asarray(numeric_targets(y), dtype=np.float64)
             if targets.ndim != 1 or not np.isfinite(targets).all():
                 raise ValueError(f"y must be a 1d array of finite numbers; got shape {targets.shape}.")
             check_consistent_length(X, targets)

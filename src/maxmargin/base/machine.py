@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from .. import checkpoints
 from .._native import effective_n_threads
 from ..checkpoints import Checkpoint, FitRecord, data_identity, fit_record, parameter_identity
-from ..data import WeightedRows, canonical, check_sample_weight, check_weights, validate_rows
+from ..data import WeightedRows, canonical, check_sample_weight, check_weights, numeric_targets, validate_rows
 from ..solving import Callback, Deadline, SolverResult, Status, Stop, summary_of
 from . import certified
 from .callbacks import CallbackSupportMixin, fit_callback, with_callbacks
@@ -125,7 +125,7 @@ class CertifiedMachine(BaseEstimator, CallbackSupportMixin):  # type: ignore[mis
             X = validate_rows(self, X, ensure_min_samples=1)
             targets = np.zeros(X.shape[0])
         else:
-            X, targets = validate_rows(self, X, y=y, y_numeric=True)
+            X, targets = validate_rows(self, X, y=numeric_targets(y), y_numeric=True)
         return X, np.asarray(targets, dtype=np.float64)
 
     def _canonical(self, X: Any, targets: np.ndarray, weight: np.ndarray, n_threads: int) -> WeightedRows:

@@ -16,6 +16,7 @@ from .checks import (
     check_weights,
     class_weights,
     label_numbers,
+    numeric_targets,
 )
 from .exact_sums import precise_product, sum_of_products
 from .folds import apart_by_folds, check_folds, given_folds, is_number, stratified_folds
@@ -60,6 +61,7 @@ __all__ = [
     "machine_bytes",
     "mixed",
     "near_origin",
+    "numeric_targets",
     "precise_product",
     "python_argument",
     "stratified_folds",

@@ -53,6 +53,26 @@ def check_grid(name: str, values: Any, *, zero: bool = False) -> np.ndarray:
     return grid
 
 
+def numeric_targets(y: Any) -> Any:
+    """``y`` itself or, of objects and text, their numbers; a target that is not a number raises."""
+    given = None if y is None else np.asarray(y)
+    if given is None or given.ndim == 0 or given.dtype.kind not in "OUS":
+        return y
+    try:
+        return given.astype(np.float64)
+    except (TypeError, ValueError):
+        wrong = next((target for target in given.ravel().tolist() if not _is_real(target)), None)
+    raise ValueError(f"y must be numbers; got {wrong!r}. For classes, use a classifier, such as KernelSVC.")
+
+
+def _is_real(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return value is None  # a missing number
+    return True
+
+
 def check_sample_weight(sample_weight: Any, n_samples: int) -> np.ndarray:
     """Weights as a float64 array, one per row: finite, non-negative, not all zero; ones for None."""
     if sample_weight is None:

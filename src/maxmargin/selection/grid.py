@@ -168,7 +168,10 @@ def chosen_point(grid: Grid, scores: np.ndarray, rule: str) -> int:
     """
     means = scores.mean(axis=1)
     if not np.isfinite(means).any():
-        raise ValueError("no point of the grid has a finite score on every fold.")
+        raise ValueError(
+            "no point of the grid has a finite score on every fold. A score such as R^2 needs at least two "
+            "rows in each: take fewer folds, or another score."
+        )
     best = int(np.nanargmax(means))
     if rule == "best" or scores.shape[1] < 2:
         return best

@@ -24,6 +24,7 @@ from ..data import (
     check_number,
     check_sample_weight,
     checked_input,
+    numeric_targets,
 )
 from ..methods.kernel_svm import KernelSVC
 from ..solving import Deadline, too_late
@@ -278,7 +279,9 @@ class PathCV(BaseEstimator):  # type: ignore[misc]
         if y is None:
             raise ValueError("PathCV requires y to be passed, but the target y is None.")
         regression = not is_classifier(self)
-        if not regression:
+        if regression:
+            y = numeric_targets(y)
+        else:
             check_label_types(y)
         y = _check_y(y, y_numeric=regression, estimator=self)
         check_consistent_length(X, y)

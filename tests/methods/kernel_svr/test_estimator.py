@@ -210,7 +210,11 @@ def test_wrong_targets_are_named():
             KernelSVR(kernel=kernel).fit(X[:, [0]] * X[:, 0], None)
     with pytest.raises(ValueError, match=r"targets must be at most 1e\+140"):
         KernelSVR().fit(X, 1e150 * y)
-    with pytest.raises(ValueError, match="NaN"):
-        KernelSVR().fit(X, np.where(y > 0, np.nan, y))
+    for missing in (np.nan, None):
+        with pytest.raises(ValueError, match="NaN"):
+            KernelSVR().fit(X, np.where(y > 0, missing, y))
+    for kind in (str, object):
+        with pytest.raises(ValueError, match="y must be numbers; got 'low'"):
+            KernelSVR().fit(X, np.where(y > 0, "low", "high").astype(kind)[np.argsort(-y)])
     with pytest.raises(ValueError, match="C times the weights"):
         KernelSVR(C=1e200).fit(X, y)

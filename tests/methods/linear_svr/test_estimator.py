@@ -288,7 +288,13 @@ def test_wrong_targets_are_named():
         LinearSVR().fit(X, None)
     with pytest.raises(ValueError, match=r"targets must be at most 1e\+140"):
         LinearSVR().fit(X, 1e150 * y)
-    with pytest.raises(ValueError, match="NaN"):
-        LinearSVR().fit(X, np.where(y > 0, np.nan, y))
+    for missing in (np.nan, None):
+        with pytest.raises(ValueError, match="NaN"):
+            LinearSVR().fit(X, np.where(y > 0, missing, y))
+    for kind in (str, object):
+        with pytest.raises(ValueError, match="y must be numbers; got 'low'"):
+            LinearSVR().fit(X, np.where(y > 0, "low", "high").astype(kind)[np.argsort(-y)])
+    with pytest.raises(ValueError, match="y must be numbers; got 'low'"):
+        LinearSVR().fit(X, y).calibrate(X, ["low"] * 10)
     with pytest.raises(ValueError, match="C times the weights"):
         LinearSVR(C=1e200).fit(X, y)
