@@ -51,13 +51,15 @@ def validate_rows(estimator: Any, X: Any, **options: Any) -> Any:
 
 def _is_plain(X: Any, options: dict[str, Any]) -> bool:
     """Whether scikit-learn would return these very numbers: finite floats, and labels of integers or
-    strings."""
-    y = options.get("y")
-    if set(options) != {"y"} and options != {"reset": False}:
-        return False
-    if y is not None and not (type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "iubU"):
-        return False
-    if "y" in options and y is None:
+    strings, or finite targets."""
+    if "y" in options:
+        y, numeric = options["y"], options.get("y_numeric", False)
+        kinds = "iubf" if numeric else "iubU"
+        if set(options) - {"y", "y_numeric"} or type(y) is not np.ndarray or y.ndim != 1:
+            return False
+        if y.dtype.kind not in kinds or (numeric and not np.isfinite(y).all()):
+            return False
+    elif options != {"reset": False}:
         return False
     if is_sparse(X) and X.format == "csr" and X.dtype in (np.float64, np.float32) and min(X.shape) > 0:
         check_structure(X)
