@@ -62,6 +62,7 @@ def test_gap_certifies_the_solution(solver, loss, intercept):
 )
 @example(seed=0, n=2, d=3, C=5.0, scale=0.0, loss="hinge", intercept="penalised")  # divided by zero
 @example(seed=0, n=2, d=1, C=6.0, scale=0.0, loss="hinge", intercept="free")  # rounding of 3e-10 decided
+@example(seed=242, n=7, d=7, C=5.96875, scale=0.0, loss="hinge", intercept="penalised")  # of 5e-10
 def test_newton_equals_the_referee(seed, n, d, C, scale, loss, intercept):
     X, y, weight = noisy(seed, n, d)
     cost, scale = weight * 10.0**C, 10.0**scale
@@ -69,7 +70,10 @@ def test_newton_equals_the_referee(seed, n, d, C, scale, loss, intercept):
     if intercept != "penalised":  # rows s x and costs c / s^2 divide w by s and the objective by s^2
         X, cost, best = X * scale, cost / scale**2, best / scale**2
     result = newton(problem_of(X, y, cost, loss, intercept), stop=Stop(tol=1e-10, max_iter=2000))
-    assert result.status is Status.CONVERGED
+    if result.status is not Status.CONVERGED:  # where rounding of margins alone exceeds tol
+        terms = 1.0 + (np.abs(X) @ np.abs(result.coef)).max() + abs(result.intercept)
+        assert result.status is Status.STALLED
+        assert result.history[-1].gap <= 8 * np.finfo(float).eps * terms * cost.sum() / best
     assert result.objective <= best * (1 + 1e-6)
     assert result.history[-1].dual <= best * (1 + 1e-9)
 
