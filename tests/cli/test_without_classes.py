@@ -132,10 +132,26 @@ def test_an_interval_is_not_for_classes_and_needs_rows(run, numbers, tmp_path):
         run("train", new, "--target", "kind", "--drop", "nr", "--model", "linear", "--out", "k.mm").code == 0
     )
     assert "--interval is not for a classifier" in run("predict", "k.mm", new, "--interval", "0.9").err
-    said = run("predict", model, new, "--interval", "0.99")
+    said = run("predict", model, new, "--interval", "0.999")
+    assert said.code == 1
+    assert "needs a calibration on at least 999 rows; got 200" in said.err
+    assert said.out == ""
+    asked = ("train", new, "--target", "price", "--id", "nr", "--task", "regression", *QUICK)
+    assert run(*asked, "--no-refit", "--out", "once.mm").code == 0
+    said = run("predict", "once.mm", new, "--interval", "0.99")
     assert said.code == 1
     assert "needs a calibration on at least 99 rows; got 40" in said.err
     assert said.out == ""
+
+
+def test_several_quantiles_are_written_side_by_side(run, tmp_path):
+    old, quantiles = write_prices(tmp_path / "old.csv"), ("--set", "quantiles=0.1,0.5,0.9")
+    asked = ("train", old, "--target", "price", "--drop", "nr,kind", "--task", "regression")
+    fixed = ("--set", "loss=pinball", "--set", "C=10", "--set", "kernel=linear")
+    assert run(*asked, *fixed, *quantiles).code == 0
+    rows = list(csv.reader(io.StringIO(run("predict", "old.mm", old).out)))
+    assert rows[0] == ["quantile 0.1", "quantile 0.5", "quantile 0.9"]
+    assert all(float(low) <= float(middle) <= float(high) for low, middle, high in rows[1:])
 
 
 def test_novelty_without_a_target_and_with_labels_to_evaluate(run, tmp_path):

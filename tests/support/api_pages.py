@@ -113,6 +113,7 @@ INTERNAL = {
         "mixed",
         "named_estimator",
         "number_scores",
+        "one_prediction",
         "parameters_from_text",
         "plain",
         "task_of",

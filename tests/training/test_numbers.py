@@ -56,7 +56,7 @@ def test_given_parameters_are_kept_and_not_searched():
     some = train(
         line(), target="y", task="regression", parameters={"loss": "pinball", "quantile": 0.9, "n_jobs": 1}
     )
-    assert "pinball loss" in some.record["chosen"]
+    assert "held-out pinball losses, " in some.record["chosen"]
     assert "epsilon" not in some.record["candidates"][0]
 
 
@@ -94,14 +94,72 @@ def test_a_resumed_training_is_bit_identical(tmp_path):
     assert train(frame, **given, **kept, resume=True).record["fingerprint"] == whole
 
 
-def test_intervals_cover_new_rows(tmp_path):
-    trained = train(line(800, noise=1.0), target="y", task="regression", parameters=QUICK)
+@pytest.mark.parametrize(
+    ("refit", "n_rows", "deviation"),  # of the share of new rows inside: sqrt(0.09 / n_rows)
+    [(False, 160, 0.024), (True, 800, 0.0106)],
+)
+def test_intervals_cover_new_rows(tmp_path, refit, n_rows, deviation):
+    trained = train(line(800, noise=1.0), target="y", task="regression", parameters=QUICK, refit=refit)
     save(trained.model, tmp_path / "model.mm", record=trained.record)
     model, new = load(tmp_path / "model.mm"), line(2000, noise=1.0, seed=2)
-    assert len(model[-1].calibration_scores_) == 160
+    assert len(model[-1].calibration_scores_) == n_rows
     ends = model[-1].predict_interval(model[:-1].transform(new.drop(columns="y")), 0.9)
     inside = ((ends[:, 0] <= new["y"]) & (new["y"] <= ends[:, 1])).mean()
-    assert 0.84 <= inside <= 0.96  # 160 rows of calibration: a standard deviation of 0.024
+    assert abs(inside - 0.9) <= 2.5 * np.hypot(deviation, np.sqrt(0.09 / 2000))
+
+
+@pytest.mark.parametrize(("refit", "learnt"), [(False, 48), (True, 60)])
+def test_the_model_is_fitted_to_all_rows_and_its_intervals_to_rows_that_a_fit_did_not_use(refit, learnt):
+    frame, given = line(60, noise=1.0), QUICK | {"C": 1e5, "gamma": 4.0}  # it interpolates its rows
+    trained = train(frame, target="y", task="regression", parameters=given, refit=refit)
+    error = np.abs(frame["y"] - trained.model.predict(frame.drop(columns="y")))
+    assert (error <= 0.1 + 1e-2).sum() == learnt
+    assert np.median(trained.model[-1].calibration_scores_) > 0.5
+    said = "all rows; intervals from 5 fits" if refit else "all rows but those held out"
+    assert trained.record["fitted_on"].startswith(said)
+    assert trained.record["validation"]["n_rows"] == 12
+
+
+def test_intervals_cover_over_many_small_sets():
+    inside = []
+    for seed in range(60):
+        old, new = line(40, noise=1.0, seed=seed), line(400, noise=1.0, seed=1000 + seed)
+        model = train(old, target="y", task="regression", parameters=QUICK).model
+        ends = model[-1].predict_interval(model[:-1].transform(new.drop(columns="y")), 0.8)
+        inside.append(((ends[:, 0] <= new["y"]) & (new["y"] <= ends[:, 1])).mean())
+    assert np.mean(inside) >= 0.8 - 2.5 * np.std(inside) / np.sqrt(len(inside))
+    assert np.mean(inside) <= 0.9
+
+
+def test_rows_held_out_by_group_are_the_only_ones_that_intervals_are_made_of():
+    frame = line(400, noise=0.1).assign(site=np.arange(400) % 8)
+    trained = train(frame, target="y", task="regression", parameters=QUICK, group="site")
+    assert len(trained.model[-1].calibration_scores_) == 100
+    assert "intervals from the rows held out" in trained.record["fitted_on"]
+
+
+def test_a_resumed_second_fit_is_bit_identical(tmp_path):
+    frame, given = line(2000, noise=1.0), QUICK | {"C": 30.0, "gamma": 1.0, "tol": 1e-6}
+    whole = train(frame, target="y", task="regression", parameters=given).record["fingerprint"]
+
+    def stop(event):
+        if event.phase == "refit":
+            raise KeyboardInterrupt
+
+    kept = {"checkpoint": tmp_path / "cp", "checkpoint_seconds": 0, "task": "regression", "target": "y"}
+    with pytest.raises(KeyboardInterrupt):
+        train(frame, parameters=given, **kept, callback=stop)
+    assert train(frame, parameters=given, **kept, resume=True).record["fingerprint"] == whole
+
+
+def test_several_quantiles():
+    given = {"loss": "pinball", "quantiles": (0.1, 0.5, 0.9), "n_jobs": 1}
+    trained = train(line(noise=0.5), target="y", task="regression", parameters=given)
+    assert "held-out pinball losses, " in trained.record["chosen"]
+    assert trained.record["validation"]["r2"] > 0.9
+    new = line(1000, noise=0.5, seed=1)
+    below = (new["y"].to_numpy()[:, None] <= trained.model.predict(new.drop(columns="y"))).mean(axis=0)
+    np.testing.assert_allclose(below, [0.1, 0.5, 0.9], atol=0.08)
 
 
 def test_without_held_out_rows_there_are_no_intervals():

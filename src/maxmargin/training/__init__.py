@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .held_out import HeldOut, mixed
     from .models import DEFAULT_MODEL, MODELS, OTHER_MODELS, TASK_NAMES, named_estimator, parameters_from_text
     from .record import digest_of, is_training_file, plain
-    from .regression import IgnoredTarget, NumberScores, NumberTarget, number_scores
+    from .regression import IgnoredTarget, NumberScores, NumberTarget, number_scores, one_prediction
     from .tasks import task_of
 
 __all__ = [
@@ -34,6 +34,7 @@ __all__ = [
     "mixed",
     "named_estimator",
     "number_scores",
+    "one_prediction",
     "parameters_from_text",
     "plain",
     "task_of",
@@ -54,7 +55,7 @@ __getattr__ = lazy(
             "parameters_from_text",
         ],
         "record": ["digest_of", "is_training_file", "plain"],
-        "regression": ["IgnoredTarget", "NumberScores", "NumberTarget", "number_scores"],
+        "regression": ["IgnoredTarget", "NumberScores", "NumberTarget", "number_scores", "one_prediction"],
         "tasks": ["task_of"],
         "from_file": ["train"],
     },

@@ -90,8 +90,9 @@ def train(
     same way. If the rows do not fit in memory, a model that has ``fit_blocks`` is fitted to all of them in
     passes over the file; others, and all with ``sample``, are fitted to a uniform sample of the rows.
 
-    Targets are classes, numbers, or not needed: see ``task``. A model of numbers is fitted once, to the rows
-    that are not held out; the others validate it and calibrate its intervals.
+    Targets are classes, numbers, or not needed: see ``task``. The intervals of a model of numbers are made of
+    residuals of rows that a fit did not use: with ``refit`` of five folds, the held-out rows being one of
+    them, else of the held-out rows alone.
 
     With ``stream`` no rows are kept: a first pass over the file computes the statistics of its columns, then
     the model is trained on one block after the other by ``partial_fit``, then it is evaluated on the held-out
@@ -116,7 +117,7 @@ def train(
         Share of the rows that is held out; 0 for no validation.
     refit : bool, default=True
         Whether the model returned is trained on all rows, or is the one that was validated, as a model of
-        numbers always is.
+        numbers is in any case if it has so many rows that there is no time for six fits.
     seed : int, default=0
         Decides which rows are held out, and the model's own draws.
     memory_mb : float, optional

@@ -47,9 +47,13 @@ def test_coverage_counts_rows_inside(model):
 
 
 def test_intervals_that_have_too_few_rows_are_left_out():
-    few = train(waves(60, 0), target="y", task="regression", parameters=QUICK).model  # 12 rows of calibration
+    given = {"target": "y", "task": "regression", "parameters": QUICK}
+    few = train(waves(60, 0), **given, refit=False).model  # 12 rows of calibration
     found = evaluate_numbers(few, FrameSource(waves(50, 1), "y"))
     assert [each.asked for each in found.coverages] == [0.5, 0.8, 0.9]
+    more = train(waves(60, 0), **given).model  # 60 residuals
+    found = evaluate_numbers(more, FrameSource(waves(50, 1), "y"))
+    assert [each.asked for each in found.coverages] == [0.5, 0.8, 0.9, 0.95]
     none = train(waves(60, 0), target="y", task="regression", parameters=QUICK, validate=0).model
     assert evaluate_numbers(none, FrameSource(waves(50, 1), "y")).coverages == []
 

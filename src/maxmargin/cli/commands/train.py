@@ -65,6 +65,9 @@ class ModelOptions:
         ),
     ] = field(default_factory=list)
     validate: Annotated[float, Parameter(help="Share of the rows held out for validation; 0: none.")] = 0.2
+    no_refit: Annotated[
+        bool, Parameter(help="Keep the model that was validated, instead of fitting again to all rows.")
+    ] = False
     seed: Annotated[int, Parameter(help="Random seed.")] = 0
     group: Annotated[
         str | None, Parameter(help="Hold out whole groups: rows with the same value in this column.")
@@ -217,6 +220,7 @@ def _trained(
                 model=options.model,
                 parameters=parameters,
                 validate=options.validate,
+                refit=not options.no_refit,
                 seed=options.seed,
                 memory_mb=resources.memory,
                 sample=resources.sample,
@@ -231,7 +235,7 @@ def _trained(
                 text=listed(options.text or ""),
                 client=client,
                 persist=persist,
-                callback=TrainingProgress(line, validate=options.validate),
+                callback=TrainingProgress(line, validate=0.0 if options.no_refit else options.validate),
             )
     except KeyboardInterrupt:
         if not (left := _unfinished(checkpoint)):

@@ -13,7 +13,7 @@ import numpy as np
 from ...data import ParameterError
 from ...io.readers import Source
 from ...metrics import Interval, share_interval
-from ...training import NumberScores, NumberTarget, number_scores, plain
+from ...training import NumberScores, NumberTarget, number_scores, one_prediction, plain
 from .rows import PreparedRows, classifier_of
 
 __all__ = ["Coverage", "NumberEvaluation", "NumberRow", "evaluate_numbers"]
@@ -169,7 +169,7 @@ def evaluate_numbers(
     for block, X in prepared:
         y = np.asarray(block.target)
         true.append(y)
-        predicted.append(_middle(last, X))
+        predicted.append(one_prediction(last, X))
         within.append([_inside(last.predict_interval(X, each), y) for each in tested])
         n_rows += block.n_rows
         if progress is not None:
@@ -197,14 +197,6 @@ def _possible(model: Any, coverages: Sequence[float]) -> list[float]:
     """Those that the model has enough calibration rows for."""
     n = len(getattr(model, "calibration_scores_", ()))
     return [each for each in coverages if math.ceil((n + 1) * each - 1e-9) <= n]
-
-
-def _middle(model: Any, X: Any) -> np.ndarray:
-    found = np.asarray(model.predict(X))
-    if found.ndim == 1:
-        return found
-    quantiles = np.asarray(model.quantiles, dtype=np.float64)
-    return np.asarray(found[:, int(np.argmin(np.abs(quantiles - 0.5)))])
 
 
 def _inside(ends: np.ndarray, y: np.ndarray) -> tuple[int, float]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.stats import t
 
 from ...metrics import CONFIDENCE, Interval
 
-__all__ = ["NumberScores", "number_scores", "t_interval"]
+__all__ = ["NumberScores", "number_scores", "one_prediction", "t_interval"]
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,15 @@ class NumberScores:
     median_error: float
     bias: float
     spread: float
+
+
+def one_prediction(model: Any, X: Any) -> np.ndarray:
+    """The predictions of a regressor; of several quantiles the one nearest to the median."""
+    found = np.asarray(model.predict(X))
+    if found.ndim == 1:
+        return found
+    quantiles = np.asarray(model.quantiles, dtype=np.float64)
+    return np.asarray(found[:, int(np.argmin(np.abs(quantiles - 0.5)))])
 
 
 def number_scores(y: np.ndarray, f: np.ndarray) -> NumberScores:

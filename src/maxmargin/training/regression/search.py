@@ -149,28 +149,31 @@ class RegressionSearch:
                     model.fit(X[fitted], y[fitted])
                 except TimeoutError:
                     return {"loss": float("inf"), "error": float("nan")}
-            losses.append(self._losses(y[held] - model.predict(X[held])))
+            losses.append(self._losses(y[held], np.asarray(model.predict(X[held]))))
         every = np.concatenate(losses)
         return {"loss": float(every.mean()), "error": float(every.std() / np.sqrt(len(every)))}
 
-    def _losses(self, r: np.ndarray) -> np.ndarray:
+    def _losses(self, y: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+        """That of each row; of several quantiles their mean."""
+        r = y[:, None] - predicted.reshape(len(y), -1)
         if self._loss == "pinball":
-            q = float(self.given.get("quantile", 0.5))
-            return np.asarray(np.maximum(q * r, (q - 1.0) * r))
-        return np.asarray(r**2 if self._loss.startswith("squared") else np.abs(r))
+            given = self.given.get("quantiles")
+            q = np.asarray(self.given.get("quantile", 0.5) if given is None else given, dtype=np.float64)
+            return np.asarray(np.maximum(q * r, (q - 1.0) * r).mean(axis=1))
+        return np.asarray((r**2 if self._loss.startswith("squared") else np.abs(r)).mean(axis=1))
 
     def _text(self, best: Mapping[str, Any]) -> str:
         """What was chosen, over how many others."""
         words = _words(best)
         if not self.candidates:
             return f"{words}: too few rows to compare candidates"
-        name = {"pinball": "pinball loss"}.get(self._loss, "absolute error")
-        name = "squared error" if self._loss.startswith("squared") else name
+        names = {"pinball": "pinball losses"}.get(self._loss, "absolute errors")
+        names = "squared errors" if self._loss.startswith("squared") else names
         found = min(self.candidates, key=lambda each: each["loss"])
         n = len(self.candidates)
         cut = "" if n >= self.total else f" (of {self.total}, for lack of time; raise max_seconds)"
         return (
-            f"{words}: the smallest of {n} held-out {name}s{cut}, {found['loss']:.4g} "
+            f"{words}: the smallest of {n} held-out {names}{cut}, {found['loss']:.4g} "
             f"(standard error {found['error']:.2g}), {self.how}"
         )
 
