@@ -276,6 +276,18 @@ def test_bad_parameters_are_refused_before_the_file_is_read():
         train(Unread(), model="liner")
 
 
+def test_parameters_of_other_tasks_are_named_with_the_task():
+    with pytest.raises(
+        ValueError, match=r"no parameter 'nu'.*For 'kernel-regression' \(task 'regression'\) or"
+    ):
+        train(source(), parameters={"nu": 0.1})
+
+
+def test_several_numbers_in_a_text_are_a_tuple():
+    found = parameters_from_text(["quantiles=0.1, 0.5,0.9", "a=1,x", "b=1,"])
+    assert found == {"quantiles": (0.1, 0.5, 0.9), "a": "1,x", "b": "1,"}
+
+
 def test_the_default_chooses_and_reports_what_over_what():
     trained = train(source(), parameters={"n_jobs": 1})
     assert trained.record["model"] == "auto"

@@ -9,6 +9,8 @@ from importlib import import_module
 from inspect import signature
 from typing import Any
 
+from ..data import ParameterError
+
 __all__ = ["PEERS", "named_estimator"]
 
 HIDDEN = ("estimator", "warm_start", "random_state", "merge_duplicates")  # not for the command line
@@ -66,9 +68,14 @@ class ModelKind:
             return
         near = get_close_matches(name, self.accepted(), 1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise ValueError(
+        problem = (
             f"the model {self.name!r} has no parameter {name!r}; it has {', '.join(self.accepted())}.{hint}"
         )
+        others = [kind for kind in _OTHER_KINDS if name in kind.accepted()]
+        if self.name == AUTO_MODEL and others and not near:
+            some = " or ".join(f"{kind.name!r} (task {kind.task!r})" for kind in others)
+            raise ParameterError(problem, f"For {some} give {{task}}.", task=others[0].task)
+        raise ValueError(problem)
 
 
 _KINDS = (
@@ -128,7 +135,7 @@ def kind_name(estimator: Any) -> str:
 
 
 def parameters_from_text(texts: Iterable[str]) -> dict[str, Any]:
-    """Parameters written as ``name=value``: numbers, true, false, none, or words.
+    """Parameters written as ``name=value``: a number, several after commas, true, false, none, or words.
 
     Parameters
     ----------
@@ -159,6 +166,10 @@ def _value(text: str) -> Any:
             return kind(text)
         except ValueError:
             continue
+    if "," in text:
+        values = tuple(_value(part.strip()) for part in text.split(","))
+        if all(isinstance(value, int | float) for value in values):
+            return values
     return text
 
 
