@@ -120,6 +120,23 @@ def test_the_model_is_fitted_to_all_rows_and_its_intervals_to_rows_that_a_fit_di
     assert trained.record["validation"]["n_rows"] == 12
 
 
+def test_a_second_fit_that_diverges_is_not_taken():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(200, 2)), columns=["a", "b"])
+    frame["y"] = frame["a"] + 0.1 * rng.normal(size=200)
+    frame.loc[:4, "b"] = 1.0  # one of these five rows is held out
+    found = {}
+    for row in range(5):
+        changed = frame.copy()
+        changed.loc[row, "b"] = 1e12
+        given = {"kernel": "linear", "C": 100.0, "epsilon": 0.001}
+        trained = train(changed, target="y", task="regression", parameters=given)
+        found[trained.record["fitted_on"]] = trained
+    kept = next(found[said] for said in found if said.startswith("all rows but those held out"))
+    assert kept.model[-1].status_ == "converged"
+    assert np.abs(kept.model.predict(frame[["a", "b"]]) - frame["y"]).mean() < 0.2
+
+
 def test_intervals_cover_over_many_small_sets():
     inside = []
     for seed in range(60):

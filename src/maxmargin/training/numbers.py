@@ -77,12 +77,11 @@ class NumberTraining(Training):
         validation, fitted_on = None, self._fitted_on(found, len(data.rows), rows, rest)
         if held_out.any():
             validation = self._validated(estimator, data.take(np.flatnonzero(held_out)))
-            if self._fits_again(data, fit_seconds):
-                try:
-                    estimator = self._refitted(estimator, data, held_out, chosen)
-                    rows, fitted_on = data, self._refitted_on(found, data, held_out)
-                except TimeoutError:  # the model that was validated is complete
-                    pass
+            again = self._fits_again(data, fit_seconds)
+            refitted = self._refitted(estimator, data, held_out, chosen) if again else None
+            if refitted is not None:
+                estimator, rows = refitted, data
+                fitted_on = self._refitted_on(found, data, held_out)
         outcome = self._outcome(estimator, rows, fitted_on, validation)
         outcome.record = {
             "chosen": search.text or None,
@@ -106,17 +105,33 @@ class NumberTraining(Training):
     def _refitted(
         self, validated: Any, data: LabelledRows, held_out: np.ndarray, chosen: Mapping[str, Any]
     ) -> Any:
-        """A fit to all rows, calibrated by the residuals of fits to other rows than those in question."""
+        """A fit to all rows, calibrated by the residuals of fits to other rows than those in question.
+
+        None if a fit takes too long, or if the one to all rows diverges and the first did not: a held-out row
+        may be far from all others, and the model that was validated is complete.
+        """
         scores = [validated.calibration_scores_]
-        with self.reporter.clock("validation"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            for fold in self._folds(data, held_out):
-                other = data.take(np.setdiff1d(np.arange(len(data.rows)), fold))
-                fitted = self._make(self._fit_parameters(chosen)).fit(other.X, other.y)
-                scores.append(fitted.calibrate(data.X[fold], data.y[fold]).calibration_scores_)
-        estimator = self._fit_chosen(data, chosen, "refit")
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            try:
+                with self.reporter.clock("validation"):
+                    scores += [self._scores_of(fold, data, chosen) for fold in self._folds(data, held_out)]
+                warned.clear()
+                estimator = self._fit_chosen(data, chosen, "refit")
+            except TimeoutError:
+                return None
+        if estimator.status_ == "diverged" != validated.status_:
+            return None
+        for each in warned:
+            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
         estimator.calibration_scores_ = np.sort(np.concatenate(scores))
         return estimator
+
+    def _scores_of(self, fold: np.ndarray, data: LabelledRows, chosen: Mapping[str, Any]) -> np.ndarray:
+        """The residuals of a fit to all rows outside a fold."""
+        other = data.take(np.setdiff1d(np.arange(len(data.rows)), fold))
+        fitted = self._make(self._fit_parameters(chosen)).fit(other.X, other.y)
+        return np.asarray(fitted.calibrate(data.X[fold], data.y[fold]).calibration_scores_)
 
     def _folds(self, data: LabelledRows, held_out: np.ndarray) -> list[np.ndarray]:
         """Parts of the rows that are not held out; none where rows are held out by group or by time."""
