@@ -6,9 +6,11 @@ import pytest
 from support.rings import rings
 from support.table_sources import TableSource
 
+from maxmargin import KernelSVR
 from maxmargin.io import load, open_source, save
 from maxmargin.training import task_of, train
 from maxmargin.training.numbers import exact_rows
+from maxmargin.training.regression import RegressionSearch
 
 QUICK = {"C": 10.0, "gamma": 0.1, "kernel": "rbf", "epsilon": 0.1, "n_jobs": 1}
 
@@ -47,6 +49,20 @@ def test_the_choice_is_the_candidate_with_the_smallest_error():
     best = record["candidates"][int(np.argmin(losses))]
     assert record["parameters"]["C"] == best["C"]
     assert record["parameters"]["epsilon"] == best["epsilon"]
+
+
+def test_candidates_of_a_small_table_are_fitted_in_doubles():
+    seen = set()
+
+    class Recording(KernelSVR):
+        def fit(self, X, y, sample_weight=None):
+            seen.add(X.dtype.name)
+            return super().fit(X, y, sample_weight)
+
+    X = line()[["a", "b"]].to_numpy().astype(np.float32)
+    search = RegressionSearch(lambda given: Recording(**given), {"kernel": "linear"}, 0, 10.0)
+    search.run(X, X[:, 0].astype(np.float64))
+    assert seen == {"float64"}
 
 
 def test_given_parameters_are_kept_and_not_searched():
