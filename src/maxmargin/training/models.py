@@ -9,8 +9,6 @@ from importlib import import_module
 from inspect import signature
 from typing import Any
 
-from ..data import ParameterError
-
 __all__ = ["PEERS", "named_estimator"]
 
 HIDDEN = ("estimator", "warm_start", "random_state", "merge_duplicates")  # not for the command line
@@ -73,6 +71,8 @@ class ModelKind:
         )
         others = [kind for kind in _OTHER_KINDS if name in kind.accepted()]
         if self.name == AUTO_MODEL and others and not near:
+            from ..data import ParameterError  # imports NumPy, which the help of a command does without
+
             some = " or ".join(f"{kind.name!r} (task {kind.task!r})" for kind in others)
             raise ParameterError(problem, f"For {some} give {{task}}.", task=others[0].task)
         raise ValueError(problem)

@@ -251,3 +251,13 @@ def test_the_linear_kernel_engine_gives_the_same_scores():
     np.testing.assert_allclose(
         Linear()(X, model.coef_) + model.intercept_, model.decision_function(X), atol=1e-12
     )
+
+
+@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array])
+def test_wide_float32_rows_converge(layout):
+    """Inner products of long rows need double precision: rounded to float32, Newton's steps do not end."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 20_000)).astype(np.float32)
+    model = LinearSVC(max_iter=50).fit(layout(X), rng.integers(0, 2, size=40))
+    assert model.solver_ == "newton"
+    assert model.status_ == "converged"
