@@ -22,6 +22,7 @@ from .kernel_rows import (
 from .labels import labelled
 from .linear_weights import linear_weights
 from .machine import CertifiedMachine
+from .r_squared import r_squared
 from .streaming import learn_batch
 
 __all__ = [
@@ -48,6 +49,7 @@ __all__ = [
     "learn_batch",
     "linear_weights",
     "object_array",
+    "r_squared",
     "resolved_kernel",
     "set_kernel",
     "squared_gradients",

@@ -9,7 +9,7 @@ from typing import Any, Self, cast
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from ...base import ConformalIntervals, KernelMachine, forget, linear_weights
+from ...base import ConformalIntervals, KernelMachine, forget, linear_weights, r_squared
 from ...data import WeightedRows, check_choice, check_number
 from ...kernels import KernelData, points_of
 from ...losses import Loss
@@ -280,4 +280,5 @@ class SparseKernelRegressor(ConformalIntervals, RegressorMixin, KernelMachine): 
         found = self.predict(X)
         return found, found
 
+    score = r_squared
     coef_ = property(linear_weights)

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from ...base import CertifiedMachine, ConformalIntervals, forget
+from ...base import CertifiedMachine, ConformalIntervals, forget, r_squared
 from ...data import (
     WeightedRows,
     check_choice,
@@ -270,3 +270,5 @@ class LinearSVR(ConformalIntervals, RegressorMixin, CertifiedMachine):  # type: 
     def _ends(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         found = self.predict(X)
         return found, found
+
+    score = r_squared
