@@ -256,4 +256,15 @@ FOUND = [
         {"C": 10.0, "epsilon": 0.0, "kernel": kernels.Polynomial(degree=2, coef0=1.0), "max_iter": 500},
         Case(0, 11, 3, 2, 1.0, 1e9, "float32", "dense", 0.0, False),
     ),
+    (  # columns that are parallel up to rounding: the optimum has coefficients a million times as large
+        "LinearProgramSVC",
+        {
+            "C": 1e-4,
+            "kernel": kernels.Polynomial(degree=3),
+            "fit_intercept": False,
+            "n_components": 1,
+            "tol": 1e-3,
+        },
+        Case(12, 6, 2, 2, 1.0, 1e3, "float64", "dense", 0.0, False),
+    ),
 ]

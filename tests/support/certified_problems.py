@@ -1,7 +1,8 @@
 """What a certified problem is, written naively in extended precision: its objective, and a lower bound.
 
 A bound is the dual value of a feasible point, which needs no proof of how it was found: an interior-point
-method in extended precision finds it. Linear functions are evaluated exactly, in fractions.
+method in extended precision finds it, or, of a linear program, the simplex method in integers. Linear
+functions are evaluated exactly, in fractions.
 """
 
 from fractions import Fraction
@@ -11,6 +12,7 @@ import numpy as np
 
 from maxmargin import kernels
 
+from .exact_program import largest_sum
 from .extended_qp import (
     array,
     cholesky,
@@ -302,6 +304,13 @@ def hinge_program_bound(Phi, labels, cost, n_classes=None, intercept=True):
         else:
             signs[k, labels[i]], signs[k, g] = 1, -1
     own, m = np.array([i for i, _ in pairs]), len(pairs)
+    if has_many_digits():
+        prices = [signs[:, t] * Phi[own, j] for t in range(outputs) for j in range(d)]
+        balances = list(signs.T) if intercept else []
+        rows = [sign * row for row in [*prices, *balances] for sign in (1, -1)]
+        limits = [1] * (2 * len(prices)) + [0] * (2 * len(balances))
+        total = number(largest_sum(rows, limits, cost[own]))
+        return total / (1 + price_rounding(Phi, total))
     size = column_sizes(Phi)
     rows = np.hstack([signs[:, [t]] * Phi[own] / size for t in range(outputs)])
     n_w = outputs * d
@@ -317,8 +326,7 @@ def hinge_program_bound(Phi, labels, cost, n_classes=None, intercept=True):
     P[2 * n_w : 2 * n_w + outputs, 2 * n_w : 2 * n_w + outputs] = number(1 if outputs > 1 else 0)
     h = np.concatenate([zeros(m) - 1, zeros(2 * n_w + m)])
     best = number(0)
-    points = list(minimise(P, c / unit, G, h))
-    for x, z in points:
+    for _, z in minimise(P, c / unit, G, h):
         a = np.minimum(unit * z[:m], cost[own])
         A = zeros(n, outputs)
         np.add.at(A, own, a[:, None] * signs)
@@ -326,14 +334,16 @@ def hinge_program_bound(Phi, labels, cost, n_classes=None, intercept=True):
             up, down = A[A > 0].sum(), -A[A < 0].sum()
             factor = np.where(signs[:, 0] > 0, min(1, down / up), min(1, up / down))
             a, A = a * factor, A * factor[own, None]
-        charge = imbalance_charge(A, points, slice(2 * n_w, 2 * n_w + outputs)) if intercept else number(0)
-        prices = np.abs(Phi.T @ A) / size[:, None]  # of features of one size
-        excess = np.maximum(0, prices - 1 / size[:, None])
-        reach = REACH * (1 + np.abs(x[: 2 * n_w]).max())
-        scaled = (a.sum() - charge) / max(number(1), (prices * size[:, None]).max())
-        rounded = not has_many_digits() and excess.sum() <= number(1e-9) * a.sum()
-        best = max(best, scaled, a.sum() - charge - reach * excess.sum() if rounded else scaled)
+        reach = outputs * (1 + np.abs(Phi).max() * cost[own].sum())  # of outputs that are better than 0
+        charge = np.abs(A.sum(axis=0)).sum() * reach if intercept else number(0)
+        price = np.abs(Phi.T @ A).max() + price_rounding(Phi, a.sum())
+        best = max(best, (a.sum() - charge) / max(number(1), price))
     return best
+
+
+def price_rounding(Phi, total):
+    """What rounding of features can do to a price at multipliers of that sum."""
+    return 8 * eps() * np.abs(Phi).max() * total
 
 
 def log_bound(X, y, cost, intercept):

@@ -1,13 +1,16 @@
 """The solver of the L1 SVM against HiGHS on the textbook program: whole, generated, joint, with kernels."""
 
 import itertools
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
+from scipy.optimize import linprog
 from sklearn.datasets import load_wine
+from support.exact_program import largest_sum
 from support.hinge_programs import SETTINGS, check_against_referee, problems
 from support.linear_programs import made, raw, standardised
 
@@ -122,3 +125,20 @@ def test_balanced_multipliers_are_a_circulation_and_never_larger(seed, n_classes
     assert np.abs(pairs.spread(balanced).sum(axis=0)).max() <= 1e-12 * pi.sum()
     if near:
         assert balanced.sum() >= pi.sum() * (1 - 1e-10)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_programs_in_integers_have_the_optimum_of_highs(seed):
+    """The referee of certificates where rounding matters; with limits of 0, which make it degenerate."""
+    rng = np.random.default_rng(seed)
+    A, costs, balance = rng.normal(size=(6, 9)), rng.random(9), rng.choice([-1, 1], 9)
+    rows, limits = np.vstack([A, -A, balance, -balance]), [1.0] * 12 + [0.0] * 2
+    found = linprog(-np.ones(9), rows, limits, bounds=[(0.0, cost) for cost in costs])
+    assert float(largest_sum(rows, limits, costs)) == pytest.approx(-found.fun, rel=1e-9, abs=1e-12)
+
+
+def test_programs_in_integers_see_the_last_digits():
+    """max x + y with |x - (1 + t) y| <= t / 2 and x, y <= 1, t = 2^-200: below 2, which it is in double."""
+    tiny = Fraction(1, 2**200)
+    rows = [[1, -1 - tiny], [-1, 1 + tiny]]
+    assert largest_sum(rows, [tiny / 2, tiny / 2], [1.0, 1.0]) == Fraction(2) - (tiny / 2) / (1 + tiny)

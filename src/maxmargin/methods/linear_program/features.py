@@ -68,21 +68,9 @@ def _power_of_two(largest: np.ndarray) -> np.ndarray:
     return np.where(largest > 0.0, np.exp2(np.round(np.log2(np.where(largest > 0.0, largest, 1.0)))), 1.0)
 
 
-class ExactFeatures:
-    """Features without errors of their own."""
-
-    def output_error(self, W: np.ndarray) -> float:
-        """None."""
-        return 0.0
-
-    def price_error(self, A: np.ndarray) -> float:
-        """None."""
-        return 0.0
-
-
 @dataclass(frozen=True)
-class RawFeatures(ExactFeatures):
-    """The columns of X."""
+class RawFeatures:
+    """The columns of X, which are exact."""
 
     rows: Rows
     by_sample: bool = field(default=False, init=False)
@@ -144,6 +132,14 @@ class RawFeatures(ExactFeatures):
         pairs = zip(W.T, b, strict=True)
         return np.array([sum_of_products(by, np.concatenate([w, first]), float(t), start) for w, t in pairs])
 
+    def output_error(self, W: np.ndarray) -> float:
+        """None."""
+        return 0.0
+
+    def price_error(self, A: np.ndarray) -> float:
+        """None."""
+        return 0.0
+
 
 @dataclass(frozen=True)
 class EigenColumns(RawFeatures):
@@ -174,7 +170,7 @@ class EigenColumns(RawFeatures):
 
 
 @dataclass(frozen=True)
-class KernelColumns(ExactFeatures):
+class KernelColumns:
     """``Phi[i, j] = k(x_i, x_j)``: one feature for each sample.
 
     Kernel values are summed in double, and a fit also computes them in double, so that a gap of 1e-6 means
@@ -197,10 +193,13 @@ class KernelColumns(ExactFeatures):
     def scale(self) -> np.ndarray:
         """From sqrt(k(x, x)), which bounds a column of a positive kernel up to one common factor."""
         with np.errstate(over="ignore", invalid="ignore"):
-            lengths = self.kernel.lengths(np.arange(len(self)))
-            bounds = lengths * lengths.max()
+            bounds = self._lengths * self._lengths.max()
         check_kernel_sums(self.kernel.dtype, bounds)
         return _power_of_two(bounds)
+
+    @cached_property
+    def _lengths(self) -> np.ndarray:
+        return self.kernel.lengths(np.arange(len(self)))
 
     def first(self, n: int) -> KernelColumns:
         """The first ``n`` samples, and the features that they are."""
@@ -239,3 +238,13 @@ class KernelColumns(ExactFeatures):
     def own_intercepts(self, W: np.ndarray, b: np.ndarray) -> np.ndarray:
         """Kernel functions are never moved."""
         return b
+
+    def output_error(self, W: np.ndarray) -> float:
+        """None: the certificate is that of the kernel values as computed in double."""
+        return 0.0
+
+    def price_error(self, A: np.ndarray) -> float:
+        """From the sizes of the terms, for the longest row."""
+        lengths = self._lengths
+        longest = lengths.max(initial=0.0, keepdims=True)
+        return max(float(kernel_errors(a, lengths, longest)[0]) for a in A.T)

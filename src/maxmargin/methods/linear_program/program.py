@@ -22,7 +22,6 @@ MARGIN_ROUNDING = 1e-6  # margins this little below 1 are rounding if all of the
 KINK_ERRORS = 4.0  # a margin of so many errors from 1 may be 1
 BOUND_RADIUS = 10.0  # a bound that allows for rounding covers coefficients this many times as large
 PRICE_ROUNDING = 1e-9  # error of prices on features of one scale, as a share of all multipliers
-MAX_UNSEEN_PRICE = 1.0  # error of prices, whose bound is 1, at which excess is no longer charged
 MAX_BALANCING_SWEEPS = 200  # over the flows between classes
 BALANCE_TOLERANCE = 1e-13  # imbalance left, relative to all multipliers
 
@@ -102,21 +101,19 @@ class HingeProgram:
 
         With a penalty they are scaled until no price exceeds 1. Where the excess is rounding, as it always is
         without a penalty, it is charged to coefficients up to ``BOUND_RADIUS`` times those of ``W`` instead:
-        the larger of both bounds counts. Prices that are off by errors of the features can be above 1.
+        the larger of both bounds counts.
 
-        Columns of kernel values can be parallel up to rounding. Where they are so large that rounding moves
-        prices by more than 1, as values of 1e30, coefficients far beyond ``W`` may be better: only the first
-        bound holds.
+        Features with errors, as kernel values have, may be parallel but for them. Coefficients far beyond
+        ``W`` may then be better, and with a penalty only the first bound holds, for prices that are off.
         """
-        error = self.features.price_error(self.pairs.spread(pi))
-        return self._dual(pi, prices, W) - error * float(pi.sum())
-
-    def _dual(self, pi: np.ndarray, prices: np.ndarray, W: np.ndarray) -> float:
-        total, scale = float(pi.sum()), self.features.scale[:, None]
+        total, error = float(pi.sum()), self.features.price_error(self.pairs.spread(pi))
         largest = float(np.abs(prices).max(initial=0.0))
-        unseen = FLOAT_EPS * total * float(scale.max(initial=0.0))
-        if self.penalised and self.features.by_sample and unseen > MAX_UNSEEN_PRICE:
-            return total / max(1.0, largest + unseen)
+        if self.penalised and error > 0.0:
+            return total / max(1.0, largest + error)
+        return self._charged(total, largest, prices, W) - error * total
+
+    def _charged(self, total: float, largest: float, prices: np.ndarray, W: np.ndarray) -> float:
+        scale = self.features.scale[:, None]
         scaled = total / max(1.0, largest) if self.penalised else 0.0
         excess = np.maximum(0.0, np.abs(prices / scale) - (1.0 / scale if self.penalised else 0.0))
         if largest == 0.0 or float(excess.max(initial=0.0)) > PRICE_ROUNDING * total:
