@@ -161,3 +161,25 @@ def test_indefinite_kernels_have_no_bound(machine):
         model = machine.fit(X, y)
     assert model.dual_gap_ == np.inf
     assert np.isfinite(outputs(model, X)).all()
+
+
+ODD_TARGETS = {
+    "records": (
+        np.array([(1, 2)] * 150, dtype="i4,i4"),
+        r"y must be numbers; got \(1, 2\)\. For classes, use a",
+    ),
+    "huge numbers": (
+        np.full(150, 1e300),
+        "targets must be at most 1e.140 in magnitude; got one of 1e.300. Divide",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ODD_TARGETS)
+def test_odd_targets_are_refused_with_what_to_do(machine, name):
+    y, sentence = ODD_TARGETS[name]
+    if hasattr(machine, "score_samples"):  # novelty detection has no targets
+        machine.fit(real_targets()[0], y)
+        return
+    with pytest.raises(ValueError, match=sentence):
+        machine.fit(real_targets()[0], y)

@@ -12,6 +12,10 @@ SHARED = (
     "table",
     "features",
     "isotonic",
+    "OneClassSVM",
+    "quantiles",
+    "budget regression",
+    "linear quantile",
 )
 
 
@@ -23,6 +27,9 @@ def test_a_shared_model_answers_every_thread_alike(name):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("name", ["LinearSVC", "KernelSVC", "SparseKernelClassifier", "LaSVM"])
+@pytest.mark.parametrize(
+    "name",
+    ["LinearSVC", "KernelSVC", "SparseKernelClassifier", "LaSVM", "KernelSVR", "OneClassSVM", "LinearSVR"],
+)
 def test_a_clock_that_goes_backwards_changes_no_fit(name):
     assert clock_backwards.run([name]).total() == 3

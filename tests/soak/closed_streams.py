@@ -33,7 +33,12 @@ COMMANDS = {
     "train --json": "train {data} --target flower --budget 5 --out {out}/m.mm --json",
     "train --model auto": "train {data} --target flower --model auto --set max_seconds=600 --out {out}/m.mm",
     "train --stream": "train {data} --target flower --budget 5 --stream --block-rows 30 --out {out}/m.mm",
+    "train, numbers": "train {data} --target length --task regression --max-seconds 600 --out {out}/m.mm",
+    "train, novelty": "train {data} --task novelty --drop flower --out {out}/m.mm",
     "predict": "predict {model} {data}",
+    "predict --interval": "predict {numbers} {data} --interval 0.8",
+    "evaluate, numbers": "evaluate {numbers} {data}",
+    "report, numbers": "report {numbers} {data} --out {out}/r.html",
     "predict --out": "predict {model} {data} --out {out}/p.csv",
     "predict --json": "predict {model} {data} --json",
     "evaluate": "evaluate {model} {data}",
@@ -44,6 +49,7 @@ COMMANDS = {
     "reproduce": "reproduce",
     "demo": "demo --folder {out}/demo",
 }
+MODELS = {"model": "train", "numbers": "train, numbers"}  # and the commands that make them
 
 
 @dataclass(frozen=True)
@@ -96,7 +102,8 @@ class Ran:
 def run(command: str, condition: Condition, place: Path) -> Ran:
     """The command in an empty folder for its files."""
     out = Path(tempfile.mkdtemp(dir=place))
-    names = {"data": place / "naïve — ü.csv", "model": place / "model.mm", "out": out}
+    names = {name: place / f"{name}.mm" for name in MODELS}
+    names |= {"data": place / "naïve — ü.csv", "out": out}
     words = [word.format(**names) for word in command.split()]
     env = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MPLCONFIGDIR": str(place)}
     env = {name: value for name, value in (env | condition.env).items() if value}
@@ -147,8 +154,9 @@ def soak(commands: list[str], conditions: list[str]) -> Counter[str]:
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
         write_flowers(place / "naïve — ü.csv")
-        made = run(COMMANDS["train"].replace("{out}/m.mm", "{model}"), Condition(), place)
-        assert made.code == 0, made.err
+        for name, command in MODELS.items():
+            made = run(COMMANDS[command].replace("{out}/m.mm", f"{{{name}}}"), Condition(), place)
+            assert made.code == 0, made.err
         for command in commands:
             expected = run(COMMANDS[command], Condition(), place)
             assert expected.code == 0, expected.err

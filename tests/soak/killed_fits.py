@@ -30,6 +30,11 @@ MODELS = {
     "budget": lambda: mm.SparseKernelClassifier(budget=150, random_state=0),
     "published": lambda: mm.SparseKernelClassifier.as_published(budget=100, random_state=0),
     "calibrated": lambda: mm.CalibratedSVC(mm.KernelSVC(C=10.0, tol=1e-8, random_state=0), n_jobs=2),
+    "regression": lambda: mm.KernelSVR(C=10.0, tol=1e-8),
+    "quantiles": lambda: mm.KernelSVR(loss="pinball", quantiles=(0.1, 0.5, 0.9), n_jobs=2),
+    "linear regression": lambda: mm.LinearSVR(solver="dual-cd", tol=1e-6, random_state=0),
+    "budget regression": lambda: mm.SparseKernelRegressor(150, random_state=0),
+    "novelty": lambda: mm.OneClassSVM(0.3, tol=1e-8),
 }
 
 

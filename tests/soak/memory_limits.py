@@ -47,6 +47,9 @@ OTHERS: dict[str, Callable[[], Any]] = {
     "LagrangianSVC, rbf": lambda: mm.LagrangianSVC(kernel="rbf"),
     "LinearProgramSVC, rbf": lambda: mm.LinearProgramSVC(kernel="rbf"),
     "LeastSquaresClassifier, lasso": lambda: mm.LeastSquaresClassifier(penalty="lasso"),
+    "KernelSVR, quantiles": lambda: mm.KernelSVR(loss="pinball", quantiles=(0.1, 0.5, 0.9)),
+    "LinearSVR, dual-cd": lambda: mm.LinearSVR(solver="dual-cd"),
+    "SparseKernelRegressor, pinball": lambda: mm.SparseKernelRegressor(100, loss="pinball"),
     "TopKSVC, rbf": lambda: mm.TopKSVC(k=1, kernel="rbf"),
     "search over kernels": lambda: mm.PathCV(mm.KernelSVC(), Cs=[1.0, 10.0], gammas=[0.1, 0.2], cv=2),
 }

@@ -3,7 +3,7 @@
     python tests/soak/odd_inputs.py
 
 An exception other than ``ValueError``, ``TypeError`` and ``MemoryError``, one without a word, a model whose
-predictions are not its classes, or whose scores are not finite, are wrong.
+predictions are not its classes, or whose scores or predicted numbers are not finite, are wrong.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from scipy import sparse
+from sklearn.base import is_outlier_detector, is_regressor
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -87,6 +88,9 @@ def labels() -> dict[str, Any]:
         "halves": y + 0.5,
         "64 bits": y.astype("u8") + np.uint64(2**64 - 3),
         "negative": -y,
+        "huge": y * 1e307,
+        "tiny": y * 1e-300,
+        "numbers as words": y.astype(str),
         "booleans": y == 1,
         "bytes": WORDS[y].astype("S"),
         "words": WORDS[y],
@@ -122,14 +126,17 @@ def outcome(name: str, X: Any, y: Any) -> str:
         if not hasattr(model, "predict"):
             return "fitted" if np.isfinite(model.transform(X)).all() else "wrong: features are not finite"
         predicted = model.predict(X)
-        scores = model.decision_function(X)
+        scores = model.decision_function(X) if hasattr(model, "decision_function") else predicted
     except REFUSALS as error:
         return "refused" if str(error).strip() else f"wrong: {type(error).__name__} without a word"
     except Exception as error:
         return f"wrong: {type(error).__name__}: {error}"
     if not np.isfinite(scores).all():
         return "wrong: scores are not finite"
-    return "fitted" if np.isin(predicted, model.classes_).all() else "wrong: predictions are not classes"
+    if is_regressor(model):
+        return "fitted"
+    classes = [-1, 1] if is_outlier_detector(model) else model.classes_
+    return "fitted" if np.isin(predicted, classes).all() else "wrong: predictions are not classes"
 
 
 def run(names: list[str]) -> Counter[str]:

@@ -30,6 +30,8 @@ METHODS = (
     "predict_log_proba",
     "column_outputs",
     "transform",
+    "score_samples",
+    "predict_interval",
 )
 
 
@@ -50,7 +52,8 @@ def questions(model: Any, name: str) -> list[Callable[[], np.ndarray]]:
         layouts = [table()]
     elif "precomputed" in name:
         layouts = [X @ X.T, (X @ X.T)[:3]]
-    methods = [method for method in METHODS if hasattr(model, method)]
+    without = () if hasattr(model, "calibration_scores_") else ("predict_interval",)
+    methods = [method for method in METHODS if hasattr(model, method) and method not in without]
     return [lambda m=m, rows=rows: np.asarray(getattr(model, m)(rows)) for m in methods for rows in layouts]
 
 

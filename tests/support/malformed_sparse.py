@@ -138,6 +138,12 @@ def fitted(name: str) -> Any:
     return quiet(lambda: {**EVERY, **OTHERS}[name]().fit(*rows()))
 
 
+@functools.cache
+def calibrated(name: str) -> Any:
+    """A regressor with intervals."""
+    return quiet(lambda: {**EVERY, **OTHERS}[name]().fit(*rows()).calibrate(*rows()))
+
+
 OTHERS: dict[str, Callable[[], Any]] = {
     "columns of a peer": lambda: mm.OutputCodeClassifier(OtherLinearSVC(), code="one-vs-rest"),
     "search over a pipeline": lambda: mm.PathCV(
@@ -146,7 +152,10 @@ OTHERS: dict[str, Callable[[], Any]] = {
     "kernel function": lambda: mm.KernelSVC(kernel=lambda X, Z: (X @ Z.T).toarray()),
     "sum of kernels": lambda: mm.KernelSVC(kernel=kernels.RBF(0.5) * kernels.Linear()),
     "TablePreparation": lambda: mm.table.TablePreparation(),
+    "search over a regressor": lambda: mm.PathCV(mm.LinearSVR(), Cs=[0.1, 1.0], cv=3),
+    "quantiles": lambda: mm.KernelSVR(loss="pinball", quantiles=(0.1, 0.9)),
 }
+CONFORMAL = ("KernelSVR", "LinearSVR", "SparseKernelRegressor", "quantiles")
 STREAMED = ("KernelPerceptron", "KernelPegasos", "BudgetPerceptron", "SparseKernelClassifier")
 KERNELS = {
     "rbf": kernels.RBF(0.5),
@@ -163,6 +172,10 @@ def uses() -> dict[str, Callable[[Any, np.ndarray], Any]]:
         found[f"{name}.fit"] = lambda X, y, make=make: make().fit(X, y)
         answer = "transform" if name in ("KernelEigenMap", "TablePreparation") else "predict"
         found[f"{name}.{answer}"] = lambda X, y, name=name, answer=answer: getattr(fitted(name), answer)(X)
+    for name in CONFORMAL:
+        found[f"{name}.calibrate"] = lambda X, y, name=name: fitted(name).calibrate(X, y)
+        found[f"{name}.predict_interval"] = lambda X, y, name=name: calibrated(name).predict_interval(X)
+        found[f"{name}.score"] = lambda X, y, name=name: fitted(name).score(X, y)
     for name in STREAMED:
         found[f"{name}.partial_fit"] = lambda X, y, name=name: EVERY[name]().partial_fit(
             X, y, classes=[0, 1, 2]
@@ -177,6 +190,11 @@ def uses() -> dict[str, Callable[[Any, np.ndarray], Any]]:
         "landmarks": lambda X, y: mm.KernelEigenMap(3, landmarks=X).fit(Z),
         "median_gamma": lambda X, y: kernels.median_gamma(X),
         "path": lambda X, y: mm.path(mm.LinearSVC(), X, y, Cs=[1.0]),
+        "path of a regressor": lambda X, y: mm.path(mm.KernelSVR(), X, y, Cs=[1.0]),
+        "KernelSVR.path": lambda X, y: mm.KernelSVR().path(X, y, Cs=[1.0]),
+        "outlier scores": lambda X, y: fitted("OneClassSVM").score_samples(X),
+        "outlier decisions": lambda X, y: fitted("OneClassSVM").decision_function(X),
+        "fit_predict": lambda X, y: mm.OneClassSVM().fit_predict(X),
         "evaluate_rows": lambda X, y: evaluate_rows(fitted("LinearSVC"), X, y),
         "rademacher_monte_carlo": lambda X, y: bounds.rademacher_monte_carlo(kernels.RBF(0.5), X),
         "bounds.report": lambda X, y: bounds.report(fitted("KernelSVC"), X, y),

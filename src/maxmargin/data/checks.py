@@ -54,9 +54,9 @@ def check_grid(name: str, values: Any, *, zero: bool = False) -> np.ndarray:
 
 
 def numeric_targets(y: Any) -> Any:
-    """``y`` itself or, of objects and text, their numbers; a target that is not a number raises."""
+    """``y`` itself or, of objects, text and records, their numbers; a target that is not a number raises."""
     given = None if y is None else np.asarray(y)
-    if given is None or given.ndim == 0 or given.dtype.kind not in "OUS":
+    if given is None or given.ndim == 0 or given.dtype.kind not in "OUSV":
         return y
     try:
         return given.astype(np.float64)
