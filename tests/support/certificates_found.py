@@ -267,4 +267,9 @@ FOUND = [
         },
         Case(12, 6, 2, 2, 1.0, 1e3, "float64", "dense", 0.0, False),
     ),
+    (  # a gap above the tolerance that is rounding alone: the fit never went on in double
+        "LaSVM",
+        {"kernel": "linear", "max_iter": 50},
+        Case(6418, 12, 3, 2, 1e4, 1e8, "float32", "sparse", 0.0, True),
+    ),
 ]

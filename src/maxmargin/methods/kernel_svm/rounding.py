@@ -112,12 +112,15 @@ class RoundedPoint:
         return len(self.rows) == len(self.a) or largest <= margin
 
     def judge(self, certificate: Certificate, tol: float, late: Callable[[], bool]) -> Judged:
-        """The certificate with rounding included; terms are computed in double if it could decide the end."""
+        """The certificate with rounding included; terms are computed in double if it could decide the end.
+
+        A gap above the tolerance is no decision where rounding can be all of it.
+        """
         gap, dual_error = certificate.primal - certificate.dual, self.dual_error
         gap_error = self.gap_error
         largest = tol * max(abs(certificate.primal), abs(certificate.dual), certificate.tiny)
         little = MAX_ROUNDING_PER_TOL * largest
-        decided = gap > largest or gap_error + dual_error <= little
+        decided = gap > max(largest, gap_error) or gap_error + dual_error <= little
         if not decided:
             found = self._in_double(little, late)
             if found is not None and found.gap + found.dual_error <= largest:
