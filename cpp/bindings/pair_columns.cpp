@@ -88,8 +88,8 @@ void bind_pair_columns(nb::module_& m) {
         [](const In<double, 2>& K, const In<std::int64_t, 1>& index, const In<std::int64_t, 1>& starts,
            const In<double, 1>& y, const In<double, 1>& cost, const In<double, 1>& factors, bool squared,
            const nb::dict& rules, const Out<double, 2>& coef, const Out<double, 2>& intercept,
-           const Out<double, 2>& gap, const Out<std::int32_t, 2>& n_support, const Out<std::uint8_t, 1>& end,
-           int n_threads, const In<std::uint8_t, 1>& cancel) {
+           const Out<double, 2>& gap, const Out<std::int32_t, 2>& n_support, const Out<double, 2>& seconds,
+           const Out<std::uint8_t, 1>& end, int n_threads, const In<std::uint8_t, 1>& cancel) {
             const std::size_t n = index.shape(0), n_factors = factors.shape(0);
             check_starts(starts, n);
             const std::size_t columns = starts.shape(0) - 1;
@@ -98,21 +98,22 @@ void bind_pair_columns(nb::module_& m) {
             need(y.shape(0) == n && cost.shape(0) == n && cancel.shape(0) == 1 && n_factors > 0,
                  "one target and cost per sample, a factor, and a byte to cancel");
             need(coef.shape(0) == n && coef.shape(1) == n_factors, "a coefficient per sample and factor");
-            for (const auto shape : {intercept.shape(0), gap.shape(0), n_support.shape(0), end.shape(0)})
+            for (const auto shape :
+                 {intercept.shape(0), gap.shape(0), n_support.shape(0), seconds.shape(0), end.shape(0)})
                 need(shape == columns, "one result per column");
-            for (const auto shape : {intercept.shape(1), gap.shape(1), n_support.shape(1)})
+            for (const auto shape : {intercept.shape(1), gap.shape(1), n_support.shape(1), seconds.shape(1)})
                 need(shape == n_factors, "one result per factor");
             const ColumnRules given = rules_of(rules);
             const PathData data{
                 K.data(), K.shape(0),  {index.data(), n},           {starts.data(), columns + 1},
                 y.data(), cost.data(), {factors.data(), n_factors}, squared};
-            const PathResults results{coef.data(), intercept.data(), gap.data(), n_support.data(),
-                                      end.data()};
+            const PathResults results{coef.data(),    intercept.data(), gap.data(),
+                                      seconds.data(), n_support.data(), end.data()};
             nb::gil_scoped_release release;
             solve_paths(data, given, results, cancel.data(), n_threads, python_poll());
         },
         "K"_a.noconvert(), "index"_a.noconvert(), "starts"_a.noconvert(), "y"_a.noconvert(),
         "cost"_a.noconvert(), "factors"_a.noconvert(), "squared"_a, "rules"_a, "coef"_a.noconvert(),
-        "intercept"_a.noconvert(), "gap"_a.noconvert(), "n_support"_a.noconvert(), "end"_a.noconvert(),
-        "n_threads"_a, "cancel"_a.noconvert());
+        "intercept"_a.noconvert(), "gap"_a.noconvert(), "n_support"_a.noconvert(), "seconds"_a.noconvert(),
+        "end"_a.noconvert(), "n_threads"_a, "cancel"_a.noconvert());
 }

@@ -75,28 +75,37 @@ def test_scores_of_other_estimators_equal_separate_fits(estimator):
 
 
 @pytest.mark.parametrize("fold", range(3))
-def test_labels_of_a_fold_do_not_reach_fits_without_it(fold, monkeypatch):
+@pytest.mark.parametrize("tol", [1e-3, 1e-9], ids=["one call", "exact"])
+def test_labels_of_a_fold_do_not_reach_fits_without_it(fold, tol, monkeypatch):
     """Other labels for the rows of a fold leave every bit of what is trained on the others."""
     X, y = data(150)
     splits = list(StratifiedKFold(3).split(X, y))
     poisoned = y.copy()
     poisoned[splits[fold][1]] = np.random.default_rng(0).permutation(1 - y[splits[fold][1]])
     seen = []
-    from maxmargin.selection import shared_kernel as path_kernel
+    from maxmargin.selection import shared_kernel
 
-    def spy(*arguments, **options):
-        seen.append(path(*arguments, **options))
-        return seen[-1]
+    together, path = shared_kernel.solve_stored, shared_kernel.svm_path
 
-    path = path_kernel.svm_path
-    monkeypatch.setattr(path_kernel, "svm_path", spy)
+    def columns(*arguments):
+        found = together(*arguments)
+        seen.extend(zip(found.coef, found.intercept, strict=True))
+        return found
+
+    def column(*arguments, **options):
+        found = path(*arguments, **options)
+        seen.append(([result.coef for result in found], [result.intercept for result in found]))
+        return found
+
+    monkeypatch.setattr(shared_kernel, "solve_stored", columns)
+    monkeypatch.setattr(shared_kernel, "svm_path", column)
     for labels in (y, poisoned):
-        PathCV(KernelSVC(), Cs=CS, gammas=GAMMAS, cv=splits, refit=False, n_jobs=1).fit(X, labels)
+        PathCV(KernelSVC(tol=tol), Cs=CS, gammas=GAMMAS, cv=splits, refit=False, n_jobs=1).fit(X, labels)
+    assert len(seen) == 2 * 3 * len(GAMMAS)  # a column for each fold
     first, second = np.split(np.arange(len(seen)), 2)
     for g in range(len(GAMMAS)):
-        for before, after in zip(seen[first[3 * g + fold]], seen[second[3 * g + fold]]):
-            assert_array_equal(before.coef, after.coef)
-            assert before.intercept == after.intercept
+        for before, after in zip(seen[first[3 * g + fold]], seen[second[3 * g + fold]], strict=True):
+            assert_array_equal(before, after)
 
 
 def test_repeated_rows_do_not_leak_between_folds():

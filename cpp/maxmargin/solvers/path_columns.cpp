@@ -51,11 +51,13 @@ class PathColumn {
         const Gather gather{data_, index, column_.K(), known_.data()};
         for (std::size_t v = 0; v < m; ++v) {
             if (late()) return ColumnEnd::late;
+            const auto begun = Clock::now();
             if (v > 0) column_.move(data_.factors[v] / data_.factors[v - 1]);
             if (const ColumnEnd end = column_.solve(gather); end != ColumnEnd::solved) return end;
             for (std::size_t k = 0; k < n; ++k) to.coef[(first + k) * m + v] = column_.a()[k];
             to.intercept[t * m + v] = column_.seen().b, to.gap[t * m + v] = column_.gap();
             to.n_support[t * m + v] = std::int32_t(column_.n_support());
+            to.seconds[t * m + v] = std::chrono::duration<double>(Clock::now() - begun).count();
         }
         return ColumnEnd::solved;
     }

@@ -24,10 +24,10 @@ struct PathData {
 
 // One entry for each column and factor.
 struct PathResults {
-    double* coef;             // (samples, factors)
-    double *intercept, *gap;  // (columns, factors)
-    std::int32_t* n_support;  // (columns, factors)
-    std::uint8_t* end;        // of each column: `solved` if it is for every factor
+    double* coef;                       // (samples, factors)
+    double *intercept, *gap, *seconds;  // (columns, factors)
+    std::int32_t* n_support;            // (columns, factors)
+    std::uint8_t* end;                  // of each column: `solved` if it is for every factor
 };
 
 void solve_paths(const PathData& data, const ColumnRules& rules, const PathResults& results,

@@ -130,7 +130,6 @@ class StageFits:
                 grid,
                 get_scorer("accuracy"),
                 self.common["n_jobs"],
-                exactly=False,
             )
         runner = self.kernels[key]
         runner.grid = grid

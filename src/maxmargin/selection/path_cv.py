@@ -82,6 +82,8 @@ class PathCV(BaseEstimator):  # type: ignore[misc]
 
     **Precision.** Certificates are those of the fitted estimators, made as their class states: that of the
     chosen one is in ``best_estimator_``, the largest of each point's in ``cv_results_["max_dual_gap"]``.
+    Folds over a shared matrix whose problems have at most 2,048 rows are solved to half of ``tol``, all in
+    one call; with ``tol`` of at most 1e-8 they are solved to rounding, as single fits are.
 
     Parameters
     ----------

@@ -75,11 +75,20 @@ class Fold:
     test: np.ndarray
 
 
+def _columns(fold: Fold, code: Code | None, unit: float) -> list[StoredColumn]:
+    """The columns of a fold's code, none for a fold of one class, with costs in ``unit``."""
+    columns = []
+    for t in range(0 if code is None else code.n_columns):
+        which, targets = code.column(fold.labels, t)
+        columns.append(StoredColumn(fold.train[which], targets, unit * fold.weight[which]))
+    return columns
+
+
 class KernelFolds:
     """Folds of a :class:`KernelSVC` over one kernel matrix; ``search`` calls ``run``.
 
-    With ``exactly=False`` small problems are solved to the tolerance of the estimator in one native call, and
-    not to machine precision.
+    Folds with small columns are solved to the tolerance of the estimator in one native call, and not to
+    rounding, unless the tolerance asks for that.
     """
 
     def __init__(
@@ -92,9 +101,7 @@ class KernelFolds:
         grid: Grid,
         scorer: Any,
         n_jobs: int | None,
-        exactly: bool = True,
     ) -> None:
-        self.exactly = exactly
         self.estimator, self.grid, self.scorer, self.y, self.weight = estimator, grid, scorer, y, weight
         self.n_threads = effective_n_threads(estimator.n_jobs if n_jobs is None else n_jobs)
         estimator._check_parameters()
@@ -161,12 +168,14 @@ class KernelFolds:
             self.held = HeldKernel(self.X, self.index, self.n_threads, room)
         held = self.held.at(self._resolve(g), deadline.flag, several=self.grid.n_gammas > 1)
         n_held = self.held.K.nbytes * (1 if self.held.distances is None else 2)
-        if not self.exactly and can_be_stored(held.X, len(self.index)):
-            return self._answers_at_once(held, folds, self.grid.values[which], deadline)
-        return self._answers_one_by_one(held, folds, which, deadline, max(self.limit - n_held, 0))
+        values, room = self.grid.values[which], max(self.limit - n_held, 0)
+        answers = self._answers_at_once(held, folds, values, deadline, room)
+        left = [k for k, fold in zip(folds, answers, strict=True) if fold is None]
+        others = iter(self._answers_one_by_one(held, left, values, deadline, room)) if left else iter(())
+        return [next(others) if fold is None else fold for fold in answers]
 
     def _answers_one_by_one(
-        self, held: HeldData, folds: list[int], which: np.ndarray, deadline: Deadline, room: int
+        self, held: HeldData, folds: list[int], values: np.ndarray, deadline: Deadline, room: int
     ) -> list[FoldAnswers]:
         """Each fold by a solve of its own, with its share of the memory."""
         share = room // MAX_CONCURRENT_FOLDS
@@ -175,41 +184,32 @@ class KernelFolds:
         def solve(k: int, stop: Stop, n_inner: int) -> FoldAnswers:
             rows = replace(held, n_threads=n_inner, cancel=stop.cancel)
             with pool.borrow() as memory:
-                return self._solve_fold(self.splits[folds[k]], rows, self.grid.values[which], stop, memory)
+                return self._solve_fold(self.splits[folds[k]], rows, values, stop, memory)
 
         with _native.one_blas_thread():
             stop = self.estimator._stop(deadline)
             return solve_columns(solve, len(folds), stop, self.n_threads, MAX_CONCURRENT_FOLDS)
 
     def _answers_at_once(
-        self, held: HeldData, folds: list[int], values: np.ndarray, deadline: Deadline
-    ) -> list[FoldAnswers]:
-        """All folds in one native call; those with a column that it leaves are solved again, one by one."""
+        self, held: HeldData, folds: list[int], values: np.ndarray, deadline: Deadline, room: int
+    ) -> list[FoldAnswers | None]:
+        """Small columns of all folds in one native call; None for folds that it has not solved."""
         problems = [self._fold(self.splits[k]) for k in folds]
         codes = [self._code(problem) if len(problem.classes) > 1 else None for problem in problems]
-        sizes = [0 if code is None else code.n_columns for code in codes]
-        columns, unit = [], float(values[-1])
-        for problem, code in zip(problems, codes):
-            if code is None:
-                continue
-            for t in range(code.n_columns):
-                which, targets = code.column(problem.labels, t)
-                columns.append(StoredColumn(problem.train[which], targets, unit * problem.weight[which]))
-        stop, squared = self.estimator._stop(deadline), self.estimator.loss == "squared-hinge"
+        parts = [_columns(*pair, float(values[-1])) for pair in zip(problems, codes, strict=True)]
+        together, stop = [column for part in parts for column in part], self.estimator._stop(deadline)
+        storable = held.kernel.positive and can_be_stored(held.X, together, len(values), stop.tol, room)
+        if not storable:
+            return [None] * len(folds)
+        squared = self.estimator.loss == "squared-hinge"
         with _native.one_blas_thread():
-            found = (
-                solve_stored(held.X, columns, values / unit, squared, stop, self.n_threads)
-                if columns
-                else None
-            )
-            answers, last = [], 0
-            for k, problem, n_columns, code in zip(folds, problems, sizes, codes):
-                own, last = slice(last, last + n_columns), last + n_columns
-                if found is None or code is None or not found.solved[own].all():
-                    memory = np.empty(2 * len(problem.train) ** 2)
-                    answers.append(self._solve_fold(self.splits[k], held, values, stop, memory))
-                else:
-                    answers.append(self._stored_answers(k, problem, code, held, found, own))
+            found = solve_stored(held.X, together, values / values[-1], squared, stop, self.n_threads)
+            answers: list[FoldAnswers | None] = []
+            last = 0
+            for k, problem, code, columns in zip(folds, problems, codes, parts, strict=True):
+                own, last = slice(last, last + len(columns)), last + len(columns)
+                solved = code is not None and found.solved[own].all()
+                answers.append(self._stored_answers(k, problem, code, held, found, own) if solved else None)
         return answers
 
     def _stored_answers(
@@ -226,7 +226,7 @@ class KernelFolds:
             fold.classes,
             self.splits[k][1],
             [decision_values(outputs[:, :, v], code, decoder) for v in range(n_values)],
-            np.zeros(n_values),
+            found.seconds[own].sum(axis=0),
             found.gap[own].max(axis=0),
             coef.any(axis=1).sum(axis=0),
             [Status.CONVERGED] * n_values,

@@ -78,8 +78,7 @@ def test_folds_at_once_give_what_exact_folds_give(code):
     ]
     grid = Grid("C", np.array([0.1, 1.0, 10.0]), "gamma", np.array([0.2]))
     exact, fast = (
-        KernelFolds(KernelSVC(code=code, tol=1e-6), X, y, None, splits, grid, None, 1, exactly=exactly)
-        for exactly in (True, False)
+        KernelFolds(KernelSVC(code=code, tol=tol), X, y, None, splits, grid, None, 1) for tol in (1e-9, 1e-6)
     )
     for one, other in zip(
         exact.answers(0, [0, 1, 2], np.arange(3)), fast.answers(0, [0, 1, 2], np.arange(3))
@@ -87,3 +86,21 @@ def test_folds_at_once_give_what_exact_folds_give(code):
         np.testing.assert_array_equal(one.test, other.test)
         for mine, its in zip(one.decisions, other.decisions):
             np.testing.assert_allclose(mine, its, atol=0.02)
+        assert (one.dual_gaps <= 1e-9).all()
+        assert (other.dual_gaps <= 1e-6).all()
+        assert (other.seconds > 0.0).all()
+
+
+@pytest.mark.parametrize("cache_mb", [1000.0, 0.4], ids=["one call", "fold by fold"])
+def test_folds_over_a_small_cache_are_solved_all_the_same(cache_mb):
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(140, 3)), rng.integers(0, 2, size=140)
+    splits = [(np.arange(100), np.arange(100, 140)), (np.arange(40, 140), np.arange(40))]
+    grid = Grid("C", np.array([0.1, 10.0]), "gamma", np.array([0.2]))
+    folds = KernelFolds(KernelSVC(cache_mb=cache_mb), X, y, None, splits, grid, None, 1)
+    assert folds.fits
+    for k, found in enumerate(folds.answers(0, [0, 1], np.arange(2))):
+        assert (found.dual_gaps <= 1e-3).all()
+        for C, mine in zip(grid.values, found.decisions):
+            alone = KernelSVC(C=C, gamma=0.2, tol=1e-9).fit(X[splits[k][0]], y[splits[k][0]])
+            np.testing.assert_allclose(mine, alone.decision_function(X[splits[k][1]]), atol=0.2)

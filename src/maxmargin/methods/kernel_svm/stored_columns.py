@@ -14,11 +14,13 @@ import numpy as np
 from ... import _native
 from ...solving import Stop
 from .pairs import SOLVED, column_rules
+from .small_sets import GAP_BEFORE_POLISH
 from .working_set import MAX_SMALL_SAMPLES, PAIR_LIMITS
 
 __all__ = ["StoredColumn", "StoredPaths", "can_be_stored", "solve_stored"]
 
 TARGET_PER_TOL = 0.5  # of the gap to which a column is optimised
+MAX_COUNTED_COLUMNS = 4  # solved at a time, whose kernel rows count as memory, whatever the number of threads
 MAX_STEPS = 64  # of a column at one cost, before it is left to the general method
 
 
@@ -33,7 +35,7 @@ class StoredColumn:
 
 @dataclass(frozen=True)
 class StoredPaths:
-    """For each column and cost: coefficients (n_rows, n_costs), intercept, gap, number of support vectors.
+    """For each column and cost: coefficients (n_rows, n_costs), intercept, gap, support vectors, seconds.
 
     A column that is not ``solved`` for every cost has no results.
     """
@@ -42,12 +44,22 @@ class StoredPaths:
     intercept: np.ndarray
     gap: np.ndarray
     n_support: np.ndarray
+    seconds: np.ndarray
     solved: np.ndarray
 
 
-def can_be_stored(K: np.ndarray, n_rows: int) -> bool:
-    """Whether columns of so many rows of the matrix are small and in double."""
-    return bool(K.dtype == np.float64 and 2 <= n_rows <= MAX_SMALL_SAMPLES)
+def can_be_stored(
+    K: np.ndarray, columns: Sequence[StoredColumn], n_costs: int, tol: float, n_bytes: int
+) -> bool:
+    """Whether the columns are small, in double and fit in so many bytes, and rounds reach the tolerance."""
+    sizes = [len(column.rows) for column in columns] or [0]
+    if (
+        K.dtype != np.float64
+        or tol <= GAP_BEFORE_POLISH
+        or not 2 <= min(sizes) <= max(sizes) <= MAX_SMALL_SAMPLES
+    ):
+        return False
+    return 16 * (MAX_COUNTED_COLUMNS * max(sizes) ** 2 + n_costs * sum(sizes)) <= n_bytes
 
 
 def solve_stored(
@@ -61,7 +73,7 @@ def solve_stored(
     """Solve each column with its costs multiplied by each factor in turn."""
     sizes, shape = [len(column.rows) for column in columns], (len(columns), len(factors))
     coef = np.zeros((sum(sizes), len(factors)))
-    intercept, gap = np.zeros(shape), np.zeros(shape)
+    intercept, gap, seconds = np.zeros(shape), np.zeros(shape), np.zeros(shape)
     n_support, end = np.zeros(shape, dtype=np.int32), np.zeros(len(columns), dtype=np.uint8)
     _native.svm_paths(
         K,
@@ -77,9 +89,10 @@ def solve_stored(
         intercept=intercept,
         gap=gap,
         n_support=n_support,
+        seconds=seconds,
         end=end,
         n_threads=n_threads,
         cancel=stop.cancel,
     )
     parts = np.split(coef, np.cumsum(sizes)[:-1])
-    return StoredPaths(parts, intercept, gap, n_support, end == SOLVED)
+    return StoredPaths(parts, intercept, gap, n_support, seconds, end == SOLVED)
