@@ -67,3 +67,22 @@ def test_order_of_scores():
     first = np.array([[1.0, 1.0, 2.0], [2.0, 1.0, 1.0], [1.0, 1.0, 2.0], [0.0, 1.0, 2.0], [1.0, 1.0, 0.0]])
     second = np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [0.0, 0.0, 0.0], [0.0, 1.0, 9.0]])
     assert _native.are_ordered(scores, first, second).tolist() == [True, True, False, False, False]
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 6, 7, 12])
+def test_order_of_scores_by_definition(n_classes):
+    """Few classes are compared in pairs, more are sorted."""
+    rng = np.random.default_rng(n_classes)
+    first = rng.integers(0, 3, size=(200, n_classes)).astype(float)
+    second = rng.integers(0, 40, size=(200, n_classes)).astype(float)
+    scores = 100.0 * first + second
+    wrong = rng.random(200) < 0.5
+    scores[wrong, -1] = scores[wrong, 0] + rng.integers(-1, 2, size=wrong.sum())
+    expected = []
+    for s, a, b in zip(scores.tolist(), first.tolist(), second.tolist()):
+        keys = list(zip(a, b))
+        order = sorted(range(n_classes), key=lambda k, s=s: s[k])
+        ties = any(s[i] == s[j] for i, j in zip(order, order[1:]))
+        expected.append(not ties and all(keys[i] < keys[j] for i, j in zip(order, order[1:])))
+    assert _native.are_ordered(scores, first, second).tolist() == expected
+    assert len(set(expected)) == 2

@@ -108,19 +108,28 @@ class CodeSums {
     std::vector<Entry> entries_;
 };
 
-// Whether the scores of a row have no ties and are in the order of (first, second). `order` is scratch.
+// Whether the scores of a row have no ties and are in the order of (first, second). `order` is scratch. A few
+// classes are compared in pairs, which takes less than sorting them; a NaN is in no order.
 inline bool is_ordered(const double* scores, const double* first, const double* second,
                        std::vector<std::size_t>& order) {
-    if (std::any_of(scores, scores + order.size(), [](double score) { return std::isnan(score); }))
-        return false;
+    constexpr std::size_t MAX_CLASSES_IN_PAIRS = 6;
+    const std::size_t n = order.size();
+    const auto rises = [&](std::size_t i, std::size_t j) {
+        return scores[j] > scores[i] &&
+               (first[j] > first[i] || (first[j] == first[i] && second[j] > second[i]));
+    };
+    if (std::any_of(scores, scores + n, [](double score) { return std::isnan(score); })) return false;
+    if (n <= MAX_CLASSES_IN_PAIRS) {
+        bool all = true;
+        for (std::size_t j = 1; j < n; ++j)
+            for (std::size_t i = 0; i < j; ++i) all &= rises(i, j) || rises(j, i);
+        return all;
+    }
     std::iota(order.begin(), order.end(), 0);
     std::sort(order.begin(), order.end(),
               [&](std::size_t i, std::size_t j) { return scores[i] < scores[j]; });
-    for (std::size_t k = 1; k < order.size(); ++k) {
-        const std::size_t i = order[k - 1], j = order[k];
-        const bool rises = first[j] > first[i] || (first[j] == first[i] && second[j] > second[i]);
-        if (!(rises && scores[j] > scores[i])) return false;
-    }
+    for (std::size_t k = 1; k < n; ++k)
+        if (!rises(order[k - 1], order[k])) return false;
     return true;
 }
 

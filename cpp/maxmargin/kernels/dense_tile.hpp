@@ -93,14 +93,24 @@ class DenseTile {
     // of an rbf row are mapped already.
     void recompute(std::size_t i, std::size_t z_first, std::size_t count, T* row) {
         const DenseRows<T>*x = X_.dense(), *z = Z_.dense();
-        for (std::size_t j = 0; j < count; ++j) {
-            if (row[j] != T(-1)) continue;
+        for (std::size_t j = next_marked(row, 0, count); j < count; j = next_marked(row, j + 1, count)) {
             const double square =
                 x && z ? simd().of<T>().sqdist(x->row(X_.index(i)), z->row(Z_.index(z_first + j)), d_)
                        : unlike_sqdist(i, z_first + j);
             row[j] = T(kernel_.of_distance() ? std::sqrt(square) : square);
             if (kernel_.kind == KernelKind::rbf) kernel_.map(row + j, 1);
         }
+    }
+
+    // The first marked value from j on. Few are: eight are looked at together.
+    static std::size_t next_marked(const T* row, std::size_t j, std::size_t count) {
+        for (constexpr std::size_t TOGETHER = 8; j + TOGETHER <= count; j += TOGETHER) {
+            int marked = 0;
+            for (std::size_t k = 0; k < TOGETHER; ++k) marked += row[j + k] == T(-1);
+            if (marked > 0) break;
+        }
+        while (j < count && row[j] != T(-1)) ++j;
+        return j;
     }
 
     double unlike_sqdist(std::size_t i, std::size_t j) {
