@@ -1,6 +1,7 @@
 """One-vs-one without a stored matrix is the code that the matrix describes."""
 
 import copy
+import itertools
 import pickle
 
 import numpy as np
@@ -82,7 +83,7 @@ def test_order_of_scores_by_definition(n_classes):
     for s, a, b in zip(scores.tolist(), first.tolist(), second.tolist()):
         keys = list(zip(a, b))
         order = sorted(range(n_classes), key=lambda k, s=s: s[k])
-        ties = any(s[i] == s[j] for i, j in zip(order, order[1:]))
-        expected.append(not ties and all(keys[i] < keys[j] for i, j in zip(order, order[1:])))
+        ties = any(s[i] == s[j] for i, j in itertools.pairwise(order))
+        expected.append(not ties and all(keys[i] < keys[j] for i, j in itertools.pairwise(order)))
     assert _native.are_ordered(scores, first, second).tolist() == expected
     assert len(set(expected)) == 2
