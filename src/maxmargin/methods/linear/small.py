@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -58,8 +59,8 @@ class SmallFit:
         targets, which = self._targets(columns)
         state.dual_coef = self.cost[which] * state.dual_share * targets
         return [
-            self._result(column, _column_state(state, column, starts), reports.of(column), stop)
-            for column in columns
+            self._result(column, _ColumnPart(state, column, slice(*ends)), reports.of(column), stop)
+            for column, ends in zip(columns, pairwise(starts), strict=True)
         ]
 
     def _step_by_step(self, column: int, stop: Stop, callback: Callback | None) -> SolverResult:
@@ -87,14 +88,14 @@ class SmallFit:
             return self._handed_over(column, state, history, stop, callback)
         targets, which = self._targets([column])
         state.dual_coef = self.cost[which] * state.dual_share * targets
-        return self._finished(state, status, history)
+        return self._finished(_ColumnPart(state, 0, slice(None)), status, history)
 
     def _result(
-        self, column: int, state: State, report: tuple[int, list[list[float]]], stop: Stop
+        self, column: int, part: _ColumnPart, report: tuple[int, list[list[float]]], stop: Stop
     ) -> SolverResult:
         """The result of one column of a whole fit."""
         end, rows = report
-        tiny = float(state.numbers[0, TINY])
+        tiny = float(part.state.numbers[part.place, TINY])
         history = tuple(
             [
                 Check(int(n_iter), primal, dual, seconds, int(n_support), tiny=tiny)
@@ -103,19 +104,19 @@ class SmallFit:
         )
         if end == _native.SMALL_CONVERGED:
             failed = history[-1].gap < 0.0
-            return self._finished(state, Status.FAILED if failed else Status.CONVERGED, history)
+            return self._finished(part, Status.FAILED if failed else Status.CONVERGED, history)
         if end == _native.SMALL_STALLED:
-            return self._finished(state, Status.STALLED, history)
+            return self._finished(part, Status.STALLED, history)
         if end == _native.SMALL_OPEN and history[-1].n_iter >= stop.max_iter:
-            return self._finished(state, Status.MAX_ITER, history)
+            return self._finished(part, Status.MAX_ITER, history)
         if end == _native.SMALL_OPEN and stop.deadline.passed():
-            return self._finished(state, Status.TIME_LIMIT, history)
-        return self._handed_over(column, state, history, stop, None)
+            return self._finished(part, Status.TIME_LIMIT, history)
+        return self._handed_over(column, part.alone(), history, stop, None)
 
     @staticmethod
-    def _finished(state: State, status: Status, history: tuple[Check, ...]) -> SolverResult:
-        w, b = state.coef[0, :-1], float(state.coef[0, -1])
-        return SolverResult(w, b, status, history, state.dual_coef)
+    def _finished(part: _ColumnPart, status: Status, history: tuple[Check, ...]) -> SolverResult:
+        coef = part.state.coef[part.place]
+        return SolverResult(coef[:-1], float(coef[-1]), status, history, part.state.dual_coef[part.samples])
 
     def _handed_over(
         self, column: int, state: State, history: tuple[Check, ...], stop: Stop, callback: Callback | None
@@ -165,8 +166,18 @@ class SmallFit:
             return _native.small_columns(self, state, code, self._starts(columns), stop, max_steps, n_threads)
 
 
-def _column_state(state: State, column: int, starts: Sequence[int]) -> State:
-    """The part of a state that belongs to one column."""
-    some, own = slice(starts[column], starts[column + 1]), slice(column, column + 1)
-    arrays = {name: state[name][own] for name in ("coef", "numbers")}
-    return State(**arrays, **{name: state[name][some] for name in ("anchor", "dual_share", "dual_coef")})
+@dataclass(frozen=True)
+class _ColumnPart:
+    """The part of a state that belongs to one column: a place among the columns, and a slice of samples."""
+
+    state: State
+    place: int
+    samples: slice
+
+    def alone(self) -> State:
+        """It as a state of its own."""
+        arrays = {name: self.state[name][self.place, None] for name in ("coef", "numbers")}
+        return State(
+            **arrays,
+            **{name: self.state[name][self.samples] for name in ("anchor", "dual_share", "dual_coef")},
+        )
