@@ -77,8 +77,10 @@ class Fold:
 
 def _columns(fold: Fold, code: Code | None, unit: float) -> list[StoredColumn]:
     """The columns of a fold's code, none for a fold of one class, with costs in ``unit``."""
+    if code is None:
+        return []
     columns = []
-    for t in range(0 if code is None else code.n_columns):
+    for t in range(code.n_columns):
         which, targets = code.column(fold.labels, t)
         columns.append(StoredColumn(fold.train[which], targets, unit * fold.weight[which]))
     return columns
@@ -208,8 +210,10 @@ class KernelFolds:
             last = 0
             for k, problem, code, columns in zip(folds, problems, codes, parts, strict=True):
                 own, last = slice(last, last + len(columns)), last + len(columns)
-                solved = code is not None and found.solved[own].all()
-                answers.append(self._stored_answers(k, problem, code, held, found, own) if solved else None)
+                if code is None or not found.solved[own].all():
+                    answers.append(None)
+                else:
+                    answers.append(self._stored_answers(k, problem, code, held, found, own))
         return answers
 
     def _stored_answers(
