@@ -1,6 +1,8 @@
 // Parsers of text files: every way to cut a text into pieces gives the same rows, and errors are where they
 // are.
 #include <cmath>
+#include <cstdlib>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -70,6 +72,57 @@ static void numbers_as_people_write_them() {
                              "1,2 345", "0.123", "-0.123", "01.234", "001.234", "010.168.001.001"})
         CHECK(value(text, ',') == -1.0);
     CHECK(value("1.5.2", '.') == -1.0 && value("12,34", '.') == -1.0);
+}
+
+// The short way to a number is taken only inside of a text, far from its end: the value must be that of the
+// long way, bit for bit, and what is no number must be refused.
+static void numbers_inside_a_text() {
+    const std::string behind = ",0,0,0,0,0,0,0,0,0,0,0,0,0,0";
+    for (const char* text : {"0",
+                             "-0",
+                             "7",
+                             "-7",
+                             "12345678",
+                             "123456789",
+                             "1234567890123456",
+                             "00012",
+                             "1.",
+                             "-1.",
+                             "1.5",
+                             "-0.1",
+                             "0.30000000000000004",
+                             "9.87654321",
+                             "-9.8765432",
+                             "9.876543210",
+                             "12.5",
+                             "-12345678.12345678",
+                             "99999999.99999999",
+                             "12345678.123456789",
+                             "0.00000001",
+                             "+1.5",
+                             ".5",
+                             "-.5",
+                             "1e3",
+                             "1.5e-3",
+                             "-1.5E+3",
+                             " 2.5",
+                             "  -3",
+                             "2.5 ",
+                             "4.9e-324",
+                             "1.7976931348623157e308"}) {
+        const Parsed parsed = parse(text + behind + "\n", Kinds(15, NUMBER), 1000);
+        const std::string bare = std::string(text).substr(std::string(text).find_first_not_of(' '));
+        double value = std::strtod(bare.c_str(), nullptr);
+        CHECK(!parsed.error && parsed.n_rows == 1);
+        CHECK(std::memcmp(&parsed.numbers[0], &value, sizeof value) == 0);
+    }
+    for (const char* text :
+         {"1.2.3", "--1", "-", ".", "1-", "1.2x", "x", "1 2", "0x10", "12345678x", "1..2", "-+1"}) {
+        const TextError error = parse(text + behind + "\n", Kinds(15, NUMBER), 1000).error;
+        CHECK(error && std::string(error.what) == "not a number");
+    }
+    const Parsed rows = parse("1.5,2\n3,-4.25\n5.125,6\n-7,8.0\n9,10\n", Kinds(2, NUMBER), 1000);
+    CHECK(rows.numbers == (std::vector<double>{1.5, 3, 5.125, -7, 9, 2, -4.25, 6, 8, 10}));
 }
 
 static void rows_do_not_depend_on_pieces() {
@@ -248,6 +301,7 @@ static void libsvm_rows_and_errors() {
 
 void test_text() {
     numbers_as_people_write_them();
+    numbers_inside_a_text();
     rows_do_not_depend_on_pieces();
     csv_errors_have_places();
     kinds_are_guessed();

@@ -7,6 +7,7 @@
 #include "maxmargin/core/threads.hpp"
 #include "maxmargin/text/csv_block.hpp"
 #include "maxmargin/text/csv_fields.hpp"
+#include "maxmargin/text/csv_numbers.hpp"
 #include "maxmargin/text/word_table.hpp"
 #include "maxmargin/text/written_number.hpp"
 
@@ -155,6 +156,10 @@ class CsvParser {
         FieldEnds ends = FieldEnds::at_delimiter;
         std::int64_t column = 0;
         for (; ends == FieldEnds::at_delimiter; ++column) {
+            if (numbers_stand_bare_ && bare_numbers(scan, kinds_, column, numbers, stride)) {
+                ends = FieldEnds::at_line_end;
+                break;
+            }
             const ColumnKind kind = column < n ? kinds_[std::size_t(column)] : ColumnKind::skip;
             if (kind == ColumnKind::number) {
                 ends = number_field(scan, column, *numbers);
@@ -172,21 +177,9 @@ class CsvParser {
         return false;
     }
 
-    // A number that is read where it stands, for there are only blanks around it. False where it is not so.
-    bool plain_number(CsvScanner& scan, std::int64_t column, double& value, FieldEnds& ends) {
-        const ParsedNumber number = parse_number(scan.skip_blanks(scan.p), scan.end);
-        if (number.what != NumberIs::finite || read_.decimal || missing_.some_look_like_numbers())
-            return false;
-        const char* e = scan.skip_blanks(number.end);
-        if (e < scan.end && *e != delimiter_ && *e != '\n' && *e != '\r') return false;
-        value = number.value;
-        ends = scan.finish(e, column);
-        return true;
-    }
-
     FieldEnds number_field(CsvScanner& scan, std::int64_t column, double& out) {
         FieldEnds ends;
-        if (plain_number(scan, column, out, ends)) return ends;
+        if (numbers_stand_bare_ && plain_number(scan, column, out, ends)) return ends;
         const std::int64_t line = scan.line;
         ends = scan.next(column);
         if (ends == FieldEnds::not_yet || ends == FieldEnds::in_error) return ends;
@@ -210,7 +203,7 @@ class CsvParser {
     FieldEnds guess_field(CsvScanner& scan, std::int64_t column) {
         FieldEnds ends;
         double value;
-        if (plain_number(scan, column, value, ends)) return ends;
+        if (numbers_stand_bare_ && plain_number(scan, column, value, ends)) return ends;
         const std::int64_t line = scan.line;
         ends = scan.next(column);
         if (ends == FieldEnds::not_yet || ends == FieldEnds::in_error || missing_.contains(scan.field))
@@ -236,6 +229,7 @@ class CsvParser {
     NumberReader read_;
     std::vector<ColumnKind> kinds_;
     MissingWords missing_;
+    bool numbers_stand_bare_ = !read_.decimal && !missing_.some_look_like_numbers();
     std::int64_t target_, line_;
     std::size_t word_bytes_;
     std::vector<WordTable> tables_;

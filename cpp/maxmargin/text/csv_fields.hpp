@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "maxmargin/text/separators.hpp"
 #include "maxmargin/text/text_error.hpp"
 #include "maxmargin/text/utf8.hpp"
 
@@ -25,6 +26,7 @@ struct CsvScanner {
     std::int64_t line;
     std::string_view field{};
     TextError error{};
+    SeparatorSearch separators{delimiter};
     std::string unquoted{};  // the last field whose quotes were doubled, with single ones
 
     bool is_blank(char c) const { return c == ' ' || (c == '\t' && delimiter != '\t'); }

@@ -76,12 +76,18 @@ inline constexpr std::array<std::uint64_t, 20> powers_of(std::uint64_t base) {
 
 inline constexpr auto powers_of_ten = powers_of(10), powers_of_five = powers_of(5);
 
+inline constexpr std::array<double, 20> doubles_of_ten = [] {
+    std::array<double, 20> powers{};
+    for (std::size_t k = 0; k < powers.size(); ++k) powers[k] = double(powers_of_ten[k]);
+    return powers;
+}();
+
 // digits / 10^places to the nearest double; places <= 19. Below 2^53 one division of doubles is exact but for
 // its own rounding. Otherwise 128 bits are divided by 5^places: the quotient has more than 60 bits, and its
 // last one is set where a remainder is left, so that converting it is the only rounding.
 inline double decimal(std::uint64_t digits, int places) {
     const auto k = std::size_t(places);
-    if (digits < std::uint64_t(1) << 53) return double(digits) / double(powers_of_ten[k]);
+    if (digits < std::uint64_t(1) << 53) return double(std::int64_t(digits)) / doubles_of_ten[k];
     const int up = std::countl_zero(digits), widen = std::countl_zero(powers_of_five[k]);
     const auto dividend = static_cast<unsigned __int128>(digits << up) << 62;
     const std::uint64_t divisor = powers_of_five[k] << widen;
@@ -154,6 +160,26 @@ inline bool is_infinity(std::string_view text) {
         return true;
     };
     return equals("inf") || equals("infinity");
+}
+
+inline constexpr std::ptrdiff_t short_number_reach = 18;
+
+// Whether [p, end) is a number of up to eight digits, a point or none, and up to eight digits, with a minus
+// sign or without, as most are. `short_number_reach` characters from p on must be readable. No branch depends
+// on the sign or on the number of digits.
+inline bool short_number(const char* p, const char* end, double& value) {
+    if constexpr (std::endian::native != std::endian::little) return false;
+    const bool negative = *p == '-';
+    p += negative;
+    const bool one = p[1] == '.' && is_digit(p[0]);
+    const Digits whole = one ? Digits{1, std::uint64_t(p[0] - '0')} : leading_digits(p);
+    p += whole.count;
+    Digits behind{0, 0};
+    if (*p == '.') behind = leading_digits(++p);
+    if (p + behind.count != end || whole.count == 0) return false;
+    const std::uint64_t digits = whole.value * powers_of_ten[std::size_t(behind.count)] + behind.value;
+    value = signed_value(decimal(digits, behind.count), negative);
+    return true;
 }
 
 // The whole text as one number.
