@@ -92,9 +92,9 @@ def leave_one_out(
     model: LeastSquaresClassifier, results: Sequence[SquaresResult], fit: SquaresInput
 ) -> tuple[np.ndarray, float] | None:
     """Scores of all given rows, each without one unit of its weight, and their error; None where unknown."""
+    different = {id(result.problems): result.problems for result in results}
     shared = {
-        id(result.problems): None if result.problems is None else LeaveOneOut.of(result.problems)
-        for result in results
+        key: None if problems is None else LeaveOneOut.of(problems) for key, problems in different.items()
     }
     if any(own is None for own in shared.values()):
         return None
