@@ -120,9 +120,7 @@ class CholeskySystem:
         """The diagonal of ``A (A'A + ridge)^{-1} A'``, some rows at a time."""
         for block in self.data.row_blocks():
             block *= self.scale
-            image = solve_triangular(
-                self.factor, block.T, lower=True, overwrite_b=True, check_finite=False
-            )
+            image = solve_triangular(self.factor, block.T, lower=True, overwrite_b=True, check_finite=False)
             yield np.einsum("ji,ji->i", image, image)
 
 
