@@ -40,7 +40,13 @@ from maxmargin.methods.eigen_map import find_eigen_features
 from maxmargin.methods.lagrangian import estimator as lagrangian_estimator
 from maxmargin.methods.linear_program import estimator as linear_program_estimator
 
-REMEDIES = ("cale the features", "gamma", "positive kernel")  # what a refusal says
+REMEDIES = (
+    "cale the features",
+    "gamma",
+    "positive kernel",
+    "another kernel",
+    "balance the classes",
+)  # what a refusal says
 
 
 @contextmanager

@@ -64,6 +64,7 @@ CASES = {
     "Budget ramp": lambda s: mm.SparseKernelClassifier(1000, loss="ramp", max_seconds=s),
     "Budget log": lambda s: mm.SparseKernelClassifier(3000, loss="log", max_seconds=s),
     "KernelSVC ramp": lambda s: mm.KernelSVC(loss="ramp", max_seconds=s),
+    "KernelSVC nu": lambda s: mm.KernelSVC(nu=0.3, max_seconds=s),
     "KernelSVC C=1e4": lambda s: mm.KernelSVC(C=1e4, gamma=0.05, max_seconds=s),
     "KernelSVC 100 classes": lambda s: mm.KernelSVC(max_seconds=s),
     "LinearSVC one-vs-one": lambda s: mm.LinearSVC(code="one-vs-one", tol=1e-12, max_seconds=s),

@@ -8,13 +8,22 @@ from .estimator_strategies import ALPHAS, COSTS, FLAGS, KERNELS, estimators
 
 CERTIFIED = {
     "AllPairsSVC": estimators("AllPairsSVC", C=COSTS, kernel=KERNELS, max_iter=st.just(50)),
-    "KernelSVC": estimators(
-        "KernelSVC",
-        C=COSTS,
-        loss=st.sampled_from(["hinge", "squared-hinge"]),
-        kernel=KERNELS,
-        code=st.sampled_from(["one-vs-rest", "one-vs-one"]),
-        max_iter=st.just(500),
+    "KernelSVC": st.one_of(
+        estimators(
+            "KernelSVC",
+            C=COSTS,
+            loss=st.sampled_from(["hinge", "squared-hinge"]),
+            kernel=KERNELS,
+            code=st.sampled_from(["one-vs-rest", "one-vs-one"]),
+            max_iter=st.just(500),
+        ),
+        estimators(
+            "KernelSVC",
+            nu=st.sampled_from([0.05, 0.3, 0.8]),
+            kernel=KERNELS,
+            code=st.sampled_from(["one-vs-rest", "one-vs-one"]),
+            max_iter=st.just(500),
+        ),
     ),
     "KernelSVR": estimators(
         "KernelSVR",

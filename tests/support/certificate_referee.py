@@ -22,7 +22,7 @@ from .judgement import (
     kernel_or_linear,
     linear_errors,
 )
-from .machine_bounds import one_class_bound, residual_bound
+from .machine_bounds import nu_bound, one_class_bound, residual_bound
 from .regression_problems import at_zeros, dual_form, loss_range, loss_values
 
 
@@ -55,6 +55,9 @@ def _tiny(cost, loss):
 
 
 def kernel_svm(model, data):
+    if getattr(model, "nu", None) is not None:
+        yield from nu_svm(model, data)
+        return
     for t, X, y, weight in data.columns(model):
         f, norm = expansion(model, X, model.dual_coef_[t], model.intercept_[t])
         cost, (Phi, K) = array(model.C * weight), features(model, X, free=True)
@@ -62,6 +65,21 @@ def kernel_svm(model, data):
         bound = None if Phi is None else problems.margin_bound(Phi, y, cost, _loss(model), "free", K)
         loss = _margin_loss(_loss(model), cost, y * f)
         yield judgement(norm / 2, loss, errors, bound, _tiny(cost, _loss(model)))
+
+
+def nu_svm(model, data):
+    """The outputs have margins of 1 where those of the problem have rho."""
+    for t, X, y, weight in data.columns(model):
+        f, norm = expansion(model, X, model.dual_coef_[t], model.intercept_[t])
+        total, C, nu = array(weight).sum(), number(model.C_[t]), number(model.nu)
+        rho, share, (Phi, K) = 1 / (C * total), array(weight) / total, features(model, X, free=True)
+        e, p = expansion_errors(model, X, model.dual_coef_[t], model.intercept_[t])
+        bound = None if Phi is None else nu_bound(Phi, y, share, model.nu, K)
+        loss = _margin_loss("hinge", rho * share, y * f)
+        longest = np.abs(kernel_or_linear(model)(X, X).diagonal()).max()
+        earned = lambda e, loss=loss, rho=rho: loss(e) - nu * rho  # noqa: E731
+        tiny = 0.5e-10 * model.nu**2 * float(longest)
+        yield judgement(rho * rho * norm / 2, earned, (e, rho * rho * p), bound, tiny)
 
 
 def lagrangian(model, data):

@@ -23,6 +23,8 @@ CASES: dict[str, Any] = {
     "kernel": lambda: mm.KernelSVC(C=10.0, code="one-vs-one", tol=1e-6),
     "kernel-learns": lambda: mm.KernelSVC(C=10.0, decoder="probabilistic", tol=1e-6, cache_mb=1.0),
     "kernel-ramp": lambda: mm.KernelSVC(C=10.0, loss="ramp", tol=1e-6),
+    "margin": lambda: mm.KernelSVC(nu=0.3, tol=1e-6, cache_mb=0.2),
+    "small-margin": lambda: mm.KernelSVC(nu=0.3, tol=1e-6),
     "regression": lambda: mm.KernelSVR(C=10.0, epsilon=0.05, tol=1e-9, cache_mb=0.2),
     "quantiles": lambda: mm.KernelSVR(loss="pinball", quantiles=(0.2, 0.8), tol=1e-9, cache_mb=0.2),
     "tube": lambda: mm.KernelSVR(C=10.0, nu=0.4, tol=1e-6, cache_mb=0.2),

@@ -19,6 +19,7 @@ ESTIMATORS = [
     maxmargin.KernelSVC(tol=1e-8),
     maxmargin.KernelSVC(tol=1e-8, decoder="coupling"),
     maxmargin.KernelSVC(tol=1e-8, loss="ramp"),
+    maxmargin.KernelSVC(tol=1e-8, nu=0.3),
     maxmargin.LeastSquaresClassifier(tol=1e-8, code="sparse-random", decoder="probabilistic", random_state=0),
     maxmargin.LagrangianSVC(tol=1e-8),
     maxmargin.LagrangianSVC(tol=1e-8, kernel="rbf", code="one-vs-one"),

@@ -70,3 +70,31 @@ def one_class_bound(Phi, cost, K=None):
         value = -(w @ w if K is None else a @ K @ a) / 2
         best = value if best is None else max(best, value)
     return best
+
+
+def nu_bound(Phi, y, share, nu, K=None):
+    """Of ``1/2 ||w||^2 + sum_i share_i max(0, rho - y_i (<w, phi_i> + b)) - nu rho``, for rho >= 0."""
+    (n, d), y, share, size = Phi.shape, array(y), array(share), np.abs(Phi).max()
+    size, half = size if size > 0 else number(1), number(nu) / 2
+    P, c = zeros(d + 2 + n, d + 2 + n), zeros(d + 2 + n)
+    P[:d, :d] = eye(d)
+    c[d + 1], c[d + 2 :] = -number(nu), share
+    G, h = zeros(2 * n + 1, d + 2 + n), zeros(2 * n + 1)
+    G[:n, :d], G[:n, d], G[:n, d + 1] = -(Phi * y[:, None]) / size, -y, zeros(n) + 1
+    G[:n, d + 2 :] = G[n : 2 * n, d + 2 :] = -eye(n)
+    G[2 * n, d + 1] = -number(1)
+    best = None
+    for _, z in minimise(P, c, G, h):
+        a = np.minimum(np.maximum(z[:n], number(0)), share)
+        for side in (1, -1):  # nu / 2 on each: more is feasible, too, but never better
+            own = y == side
+            x, room, missing = a[own], share[own] - a[own], half - a[own].sum()
+            if missing < 0:
+                a[own] = x * (half / x.sum())
+            elif room.sum() > 0:
+                a[own] = x + np.minimum(room, missing * room / room.sum())
+        a = a * y
+        w = a @ Phi
+        value = -(w @ w if K is None else a @ K @ a) / 2
+        best = value if best is None else max(best, value)
+    return best

@@ -96,6 +96,7 @@ def special() -> dict[str, Callable[[], Any]]:
         "exponential budget": lambda: mm.SparseKernelClassifier(6, kernel="exponential").fit(X, y),
         "ramp": lambda: svc(loss="ramp").fit(X, y),
         "regression precomputed": lambda: mm.KernelSVR(kernel="precomputed").fit(X @ X.T, y),
+        "nu": lambda: svc(nu=0.3).fit(X, y),
         "nu regression": lambda: mm.KernelSVR(nu=0.4).fit(X, y),
         "quantiles": lambda: mm.KernelSVR(loss="pinball", quantiles=(0.1, 0.5)).fit(X, y).calibrate(X, y),
         "budget regression": lambda: (

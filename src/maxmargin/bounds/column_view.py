@@ -117,6 +117,8 @@ class ColumnView:
         """The loss of the SVM problem; raises for models that solve another problem."""
         if self.loss is None:
             raise DoesNotApply(f"{type(self.model).__name__} does not minimise 1/2 ||f||^2 + C sum_i loss_i.")
+        if getattr(self.model, "nu", None) is not None:
+            raise DoesNotApply("with nu, C depends on the rows; the bound holds for a C that does not.")
         return self.loss
 
     def radius(self) -> float:

@@ -100,6 +100,7 @@ def grid_for(
     if not names:
         raise ValueError(f"{estimator!r} has no parameter {' or '.join(kinds)} to search over.")
     kind, name = next(iter(names.items()))
+    _check_is_used(estimator, name)
     if kind == "C":
         values = 1.0 / (LAMBDAS * total) if Cs is None else check_grid("Cs", Cs)
     else:
@@ -108,6 +109,13 @@ def grid_for(
     return Grid(
         name, values, *_gamma_axis(estimator, name, gammas, median), *_epsilon_axis(estimator, epsilons)
     )
+
+
+def _check_is_used(estimator: Any, name: str) -> None:
+    """Raise if the C of this name is one that nu replaces: that of a classifier."""
+    nu = estimator.get_params().get(beside(name, "nu"))
+    if nu is not None and beside(name, "epsilon") not in estimator.get_params():
+        raise ValueError(f"with nu={nu!r} the estimator does not use C. Set nu to None to search over C.")
 
 
 def _epsilon_axis(estimator: Any, epsilons: Any) -> tuple[str | None, np.ndarray]:

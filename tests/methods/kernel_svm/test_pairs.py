@@ -16,7 +16,6 @@ from sklearn.svm import SVC
 from maxmargin import KernelSVC, _native, io
 from maxmargin.codes import Code, one_vs_one
 from maxmargin.methods.kernel_svm import pairs
-from maxmargin.methods.kernel_svm.rows_by_class import RowsByClass
 from maxmargin.solving import Check, Deadline, Histories, SolverResult, Status
 
 
@@ -255,7 +254,7 @@ def check(t):
 
 
 def test_rows_by_class():
-    rows = RowsByClass(np.array([1, 0, 1, 2]), 3)
+    rows = pairs.RowsByClass(np.array([1, 0, 1, 2]), 3)
     assert rows.order.tolist() == [1, 0, 2, 3]
     assert rows.starts.tolist() == [0, 1, 3, 4]
     assert rows.of_pair(0, 2).tolist() == [0, 3]

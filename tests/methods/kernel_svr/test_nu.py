@@ -15,7 +15,7 @@ from support.regression_problems import coefficients
 
 from maxmargin import KernelSVR
 from maxmargin.kernels import RBF
-from maxmargin.methods.kernel_svr import nu as nu_search
+from maxmargin.methods.kernel_svm import nu as nu_search
 from maxmargin.numerics import LowerLine, MultiplierSearch
 from maxmargin.solving import Status
 

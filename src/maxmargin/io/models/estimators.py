@@ -133,6 +133,7 @@ ESTIMATORS: dict[str, StoredClass] = {
             **GAMMA,
             "dual_coef_": KERNEL["dual_coef_"],
             "pair_coef_": Floats(("support", "other classes")),
+            "C_": Floats(("columns",)),
         },
         checks=(check_pair_coef, *EXPANSION_CHECKS),
     ),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from typing import Any, cast
@@ -29,21 +28,19 @@ from ...solving import (
     Callback,
     Deadline,
     SolverResult,
-    State,
     Stop,
     ended_in_time,
     summary_of,
     without_bound_words,
 )
+from .column_fit import ColumnFit
 from .columns import SvmColumn, SvmColumns
+from .nu import check_feasible
 from .out_of_fold import outputs_without_folds
 from .pairs import PairProblem, PairResults, pairs_of, small_pairs_of, solve_pairs
-from .path import svm_path
 from .problem import SvmProblem
-from .ramp import by_convex_steps, with_outputs
 from .row_cache import cache_megabytes, check_cache_mb
-from .solve import working_sets
-from .working_set import PAIR_LIMITS, start
+from .working_set import PAIR_LIMITS
 
 LOSSES = {
     "hinge": "hinge",
@@ -80,6 +77,11 @@ class KernelSVC(KernelClassifier):
     loss : {"hinge", "squared-hinge", "ramp"}, default="hinge"
         "ramp" cuts the hinge off at the margin -1, against wrong labels; the solution is a stationary point,
         not the optimum, and ``objective_`` and ``dual_gap_`` are those of its last convex step.
+    nu : float, optional
+        In (0, 1]: C is found, not given (``NuSVC``), in each column. At the optimum at most this share of its
+        rows (by weight) has margins below 1, and at least this share are support vectors. Outputs are those
+        of the C found; ``objective_`` is that of nu's own problem, see :ref:`nu`. A nu above twice the
+        share of a column's lighter side is infeasible.
     kernel : str, callable or Kernel, default="rbf"
         "linear", "polynomial", "rbf", "sigmoid", "laplacian", "exponential", "precomputed" (square to fit,
         then one column for each training row), or a function ``k(X, Z) -> matrix`` of any objects.
@@ -130,6 +132,8 @@ class KernelSVC(KernelClassifier):
         The certificates of each column: bounds, KKT violation, kernel values computed, cache hit rate.
     status_ : str
         "converged", or why a column stopped early.
+    C_ : ndarray of shape (n_columns,)
+        Only with ``nu``: the C found.
     cache_mb_ : float
         The memory limit in effect.
     classes_, n_iter_, gamma_, kernel_, code_, decoder_, n_features_in_
@@ -149,6 +153,7 @@ class KernelSVC(KernelClassifier):
         C: float = 1.0,
         *,
         loss: str = "hinge",
+        nu: float | None = None,
         kernel: Any = "rbf",
         gamma: Any = "scale",
         degree: float = 3,
@@ -167,6 +172,7 @@ class KernelSVC(KernelClassifier):
     ) -> None:
         self.C = C
         self.loss = loss
+        self.nu = nu
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
@@ -186,19 +192,31 @@ class KernelSVC(KernelClassifier):
     def _check_parameters(self) -> None:
         check_number("C", self.C, above=0.0)
         check_choice("loss", self.loss, LOSSES)
+        if self.nu is not None:
+            self._check_nu(self.nu)
         check_flag("shrinking", self.shrinking)
         check_flag("warm_start", self.warm_start)
         check_cache_mb(self.cache_mb)
         self._check_kernel()
         self._check_stopping()
 
+    def _check_nu(self, nu: float) -> None:
+        check_number("nu", nu, above=0.0)
+        if nu > 1.0:
+            raise ValueError(f"nu must be None or a number > 0 and at most 1; got {nu!r}.")
+        if self.loss != "hinge":
+            raise ValueError(f"nu finds the C of loss='hinge'; got loss={self.loss!r}.")
+
     def _read_machine(self, record: FitRecord) -> None:
         """Set ``cache_mb_``."""
         self.cache_mb_ = cache_megabytes(self.cache_mb, record)
 
     def _prepare(self, data: WeightedRows) -> None:
-        check_costs(self.C, data.weight)
+        check_costs(self._cost(), data.weight)
         super()._prepare(data)
+        forget(self, "C_")
+        if self.nu is not None:
+            check_feasible(self.nu, self.code_, data.labels, data.weight)
 
     def _earlier_coefficients(self, data: WeightedRows) -> np.ndarray | None:
         """Coefficients of the last fit, (n_samples, n_columns), if it had the same shape; else None."""
@@ -217,67 +235,36 @@ class KernelSVC(KernelClassifier):
         self, data: WeightedRows, stop: Stop, callback: Callback | None, n_threads: int
     ) -> Sequence[SolverResult]:
         earlier = self._earlier_coefficients(data) if self.warm_start else None
-        columns = self._columns(data)
+        columns, fit = self._columns(data), self._column_fit(callback)
 
         def solve_column(begun: dict[int, np.ndarray], column: SvmColumn, stop: Stop) -> list[SolverResult]:
-            problem, t = column.problem, column.number
-            coef = begun.get(t) if earlier is None else earlier[problem.kernel.index, t]
-            state = None if coef is None else start(problem, stop.tol, self.shrinking, coef)
-            found = self._solve_svm(column, problem, stop, state, callback)
-            return [self._ramped(column, problem, found, stop, callback)]
+            t = column.number
+            coef = begun.get(t) if earlier is None else earlier[column.problem.kernel.index, t]
+            return [fit.solve(column, stop, coef)]
 
         def solve(numbers: np.ndarray | None, stop: Stop, begun: dict[int, np.ndarray]) -> list[SolverResult]:
             some = columns.solve(partial(solve_column, begun), stop, n_threads, numbers=numbers)
             return [only for (only,) in some]
 
-        pairs = small_pairs_of(self.code_) if self.loss != "ramp" and columns.small_pairs else None
+        together = columns.small_pairs and self.loss != "ramp" and self.nu is None
+        pairs = small_pairs_of(self.code_) if together else None
         if pairs is not None and earlier is None and callback is None and stop.journal is None:
             squared = LOSSES[self.loss] == "squared-hinge"
             problem = PairProblem(columns.kernel, self.C * data.weight, squared, pairs, data.labels)
             found = solve_pairs(problem, PAIR_LIMITS, solve, stop, n_threads)
             return found if pairs is self.code_ else [found[0]]
-        return self._gathered(solve(None, stop, {}), data)
+        results = solve(None, stop, {})
+        if self.nu is not None:
+            self.C_ = np.array([getattr(result, "C", 0.0) for result in results])
+        return self._gathered(results, data)
 
     def _gathered(self, results: list[SolverResult], data: WeightedRows) -> Sequence[SolverResult]:
         """The results of one-vs-one in arrays, others as they are."""
         pairs = pairs_of(self.code_)
         return results if pairs is None else PairResults.of(results, pairs, data.labels)
 
-    def _solve_svm(
-        self,
-        column: SvmColumn,
-        problem: SvmProblem,
-        stop: Stop,
-        state: State | None,
-        callback: Callback | None,
-    ) -> SolverResult:
-        return working_sets(
-            problem,
-            stop=stop,
-            cache_bytes=column.cache_bytes,
-            shrinking=self.shrinking,
-            memory=column.memory,
-            state=state,
-            callback=callback,
-        )
-
-    def _ramped(
-        self,
-        column: SvmColumn,
-        problem: SvmProblem,
-        convex: SolverResult,
-        stop: Stop,
-        callback: Callback | None = None,
-    ) -> SolverResult:
-        """The result itself, or with the ramp loss the stationary point that convex steps lead to."""
-        if self.loss != "ramp":
-            return convex
-
-        def solve(part: SvmProblem, a: np.ndarray) -> SolverResult:
-            state = start(part, stop.tol, self.shrinking, *with_outputs(part, a))
-            return self._solve_svm(column, part, stop, state, callback)
-
-        return by_convex_steps(solve, problem, convex)
+    def _column_fit(self, callback: Callback | None = None) -> ColumnFit:
+        return ColumnFit(self.loss == "ramp", self.nu, self.shrinking, callback)
 
     def _columns(self, data: WeightedRows) -> SvmColumns:
         cache_bytes = int(self.cache_mb_ * 1e6)
@@ -300,6 +287,8 @@ class KernelSVC(KernelClassifier):
             is not fitted.
         """
         Cs = check_grid("Cs", Cs)
+        if self.nu is not None:
+            raise ValueError(f"path varies C, which nu={self.nu!r} replaces. Set nu to None.")
         common = clone(self).set_params(C=float(max(Cs)))
         common._check_parameters()
         with Deadline(self.max_seconds * len(Cs)) as deadline, ended_in_time(deadline, first_step_of(self)):
@@ -308,19 +297,7 @@ class KernelSVC(KernelClassifier):
     def _path(self, Cs: np.ndarray, fit: FitInput) -> list[KernelSVC]:
         """The models of :meth:`path`; the C of this one is the largest."""
 
-        def solve_column(column: SvmColumn, stop: Stop) -> list[SolverResult]:
-            problem, factors = column.problem, [C / self.C for C in Cs]
-            convex = svm_path(
-                problem,
-                factors,
-                stop=stop,
-                cache_bytes=column.cache_bytes,
-                shrinking=self.shrinking,
-                memory=column.memory,
-            )
-            costs = [replace(problem, cost=problem.cost * factor) for factor in factors]
-            return [self._ramped(column, at, found, stop) for at, found in zip(costs, convex)]
-
+        solve_column = partial(self._column_fit().path, factors=[C / self.C for C in Cs])
         columns = self._columns(fit.data).solve(
             solve_column, self._stop(fit.deadline), fit.n_threads, len(Cs)
         )
@@ -332,8 +309,17 @@ class KernelSVC(KernelClassifier):
             models.append(model)
         return models
 
-    def _problem(self, kernel: KernelData, targets: np.ndarray, weight: np.ndarray) -> SvmProblem:
-        return SvmProblem(kernel, targets, self.C * weight, LOSSES[self.loss] == "squared-hinge")
+    def _problem(
+        self, kernel: KernelData, targets: np.ndarray, weight: np.ndarray, C: float | None = None
+    ) -> SvmProblem:
+        cost = (self._cost() if C is None else C) * weight
+        return SvmProblem(kernel, targets, cost, LOSSES[self.loss] == "squared-hinge")
+
+    def _cost(self, t: int | None = None) -> float:
+        """C, or that to which nu has led in a column; the search for it begins with weights as costs."""
+        if self.nu is None:
+            return float(self.C)
+        return 1.0 if t is None else float(self.C_[t]) or 1.0
 
     def _out_of_fold(
         self, data: WeightedRows, fold: np.ndarray, stop: Stop, callback: Callback | None, n_threads: int

@@ -159,7 +159,7 @@ def outputs_without_folds(
     def solve(t: int, stop: Stop, _: int) -> FoldFits:
         which, targets = columns[t]
         rows = replace(kernel, n_threads=n_threads // at_once, cancel=stop.cancel)
-        problem = model._problem(rows.take(which), targets, data.weight[which])
+        problem = model._problem(rows.take(which), targets, data.weight[which], model._cost(t))
         known = np.zeros(data.rows.X.shape[0])
         known[model.support_] = coef[t]
         fits = out_of_fold(

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import cast, overload
 
 import numpy as np
@@ -32,7 +33,6 @@ from ...solving import (
     unsolved,
     worst_status,
 )
-from .rows_by_class import RowsByClass
 from .small_sets import (
     GAP_BEFORE_POLISH,
     GAP_BEFORE_POLISH_AT_ONCE,
@@ -41,7 +41,15 @@ from .small_sets import (
     ROUNDS_PER_STEP,
 )
 
-__all__ = ["SOLVED", "PairResults", "column_rules", "pairs_of", "small_pairs_of", "solve_pairs"]
+__all__ = [
+    "SOLVED",
+    "PairResults",
+    "RowsByClass",
+    "column_rules",
+    "pairs_of",
+    "small_pairs_of",
+    "solve_pairs",
+]
 
 MAX_EAGER_CLASS = 256  # rows of a class all of whose kernel values are computed; a larger one's on demand
 CUT, SOLVED, LEFT, LATE = range(4)  # what the native call says of a column
@@ -58,6 +66,39 @@ def small_pairs_of(code: Code) -> PairCode | None:
     if code.n_classes == 2 and code.n_columns == 1 and code.matrix[0, 0] == -code.matrix[1, 0] == -1:
         return PairCode(2)
     return pairs_of(code)
+
+
+class RowsByClass:
+    """Rows sorted by class, each class in the order given.
+
+    ``order`` lists the rows; those of class c are at ``starts[c] : starts[c + 1]`` in it.
+    """
+
+    def __init__(self, labels: np.ndarray, n_classes: int) -> None:
+        self.order = np.argsort(labels, kind="stable")
+        self.starts = np.concatenate([[0], np.cumsum(np.bincount(labels, minlength=n_classes))])
+
+    def __len__(self) -> int:
+        return len(self.order)
+
+    def size(self, c: int) -> int:
+        """The number of rows of a class."""
+        return int(self.starts[c + 1] - self.starts[c])
+
+    def of_pair(self, first: int, second: int) -> np.ndarray:
+        """Positions in ``order`` of the rows of two classes, one class after the other."""
+        return np.concatenate([np.arange(self.starts[c], self.starts[c + 1]) for c in (first, second)])
+
+    @cached_property
+    def largest_pair(self) -> int:
+        """The number of rows of the two largest classes."""
+        return int(np.sort(np.diff(self.starts))[-2:].sum())
+
+    def pair_sizes(self) -> np.ndarray:
+        """The number of rows of each pair (0, 1), (0, 2), ..., (1, 2), ..."""
+        sizes = np.diff(self.starts)
+        first, second = np.triu_indices(len(sizes), k=1)
+        return np.asarray(sizes[first] + sizes[second])
 
 
 @dataclass(frozen=True, eq=False)
