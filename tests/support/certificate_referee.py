@@ -72,12 +72,13 @@ def nu_svm(model, data):
     for t, X, y, weight in data.columns(model):
         f, norm = expansion(model, X, model.dual_coef_[t], model.intercept_[t])
         total, C, nu = array(weight).sum(), number(model.C_[t]), number(model.nu)
-        rho, share, (Phi, K) = 1 / (C * total), array(weight) / total, features(model, X, free=True)
+        rho = 1 / (C * total) if C > 0 else number(0)  # zero coefficients
+        share, (Phi, K) = array(weight) / total, features(model, X, free=True)
         e, p = expansion_errors(model, X, model.dual_coef_[t], model.intercept_[t])
         bound = None if Phi is None else nu_bound(Phi, y, share, model.nu, K)
         loss = _margin_loss("hinge", rho * share, y * f)
         longest = np.abs(kernel_or_linear(model)(X, X).diagonal()).max()
-        earned = lambda e, loss=loss, rho=rho: loss(e) - nu * rho  # noqa: E731
+        earned = lambda e, loss=loss, gain=nu * rho: loss(e) - gain  # noqa: E731
         tiny = 0.5e-10 * model.nu**2 * float(longest)
         yield judgement(rho * rho * norm / 2, earned, (e, rho * rho * p), bound, tiny)
 

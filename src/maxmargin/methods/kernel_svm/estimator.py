@@ -78,10 +78,12 @@ class KernelSVC(KernelClassifier):
         "ramp" cuts the hinge off at the margin -1, against wrong labels; the solution is a stationary point,
         not the optimum, and ``objective_`` and ``dual_gap_`` are those of its last convex step.
     nu : float, optional
-        In (0, 1]: C is found, not given (``NuSVC``), in each column. At the optimum at most this share of its
-        rows (by weight) has margins below 1, and at least this share are support vectors. Outputs are those
-        of the C found; ``objective_`` is that of nu's own problem, see :ref:`nu`. A nu above twice the
-        share of a column's lighter side is infeasible.
+        In (0, 1]: C is found, not given (``NuSVC``), for each column. At the optimum at most this share of
+        its rows (by weight) has margins below 1, and at least this share are support vectors. Outputs are
+        those of ``KernelSVC(C_[t])``; ``objective_`` and ``dual_gap_`` those of a problem with a margin rho,
+        1/2 ||f||^2 - nu rho + sum_i s_i max(0, rho - y_i (f(x_i) + b)) / sum_i s_i; below 1e-10 of the
+        largest nu^2 k(x, x) / 2 its value counts as 0. A nu above twice the share of a column's lighter side
+        is infeasible, and so is one so small that zero coefficients are optimal.
     kernel : str, callable or Kernel, default="rbf"
         "linear", "polynomial", "rbf", "sigmoid", "laplacian", "exponential", "precomputed" (square to fit,
         then one column for each training row), or a function ``k(X, Z) -> matrix`` of any objects.
