@@ -1,180 +1,144 @@
-"""KernelSVR, LinearSVR and OneClassSVM beside scikit-learn's estimators: the same problems, in turn.
+"""KernelSVR, LinearSVR and OneClassSVM beside scikit-learn's and Intel's estimators: the same problems.
 
 A fit counts only if its objective is at most 1e-3 above the peer's; LIBLINEAR ends after 1,000 epochs.
 SparseKernelRegressor stands beside ridge regression on as many Nystroem features, with a search over gamma
-and alpha: its error must be no higher.
+and alpha, whose error must be no lower; boosted trees are reported beside. Small sets are fitted in turn in
+one process, large ones in a process each; a peer that is not done after its limit is stopped, and its row is
+a lower bound.
 """
 
+import json
+import os
+import subprocess
+import sys
 import warnings
+from importlib.util import find_spec
+from pathlib import Path
 
-import numpy as np
-from clock import row, turns
-from datasets import covtype, letter
-from scipy import sparse
-from sklearn import svm
-from sklearn.datasets import make_friedman1
+import regression_worker as worker
+from clock import row, score, turns
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.kernel_approximation import Nystroem
-from sklearn.linear_model import RidgeCV
-from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
-
-from maxmargin import KernelSVR, LinearSVR, OneClassSVM, SparseKernelRegressor
-from maxmargin.kernels import median_gamma
 
 TITLE = "Kernel regression and novelty"
 LIMIT_SECONDS = 600
-MAX_OBJECTIVE_RATIO = 1.0 + 1e-3
-REGRESSIONS = {
-    "friedman 200": 1.0,
-    "friedman 1,000": 1.0,
-    "friedman 20,000": 10.0,
-    "letter 16,000": 10.0,
-    "covtype elevation 20,000": 10.0,
-}
-NOVELTIES = {"novelty 20,000 x 2": 20.0}
-BUDGETS = {"budget friedman 2,000": 1.0, "budget covtype elevation 400,000": 2.0}
-N_TEST = 20_000  # rows that errors are measured on, at most half of all
-LINEAR = {"linear 1,000,000 x 50": 1.0, "linear text 100,000 x 50,000": 1.0}
-WORDS_PER_TEXT = 60
-
-
-def problem(cell, quick):
-    """X, y, and the parameters of both; None without the data set."""
-    if cell.startswith("linear"):
-        return *(texts if "text" in cell else dense_rows)(quick), {"C": 1.0, "epsilon": 0.1}
-    if cell.startswith("novelty"):
-        X = np.random.default_rng(0).normal(size=(1000 if quick else 20_000, 2))
-        return X, None, {"nu": 0.05, "gamma": 0.5}
-    if cell.startswith("friedman"):
-        n = int(cell.split()[1].replace(",", ""))
-        X, y = make_friedman1(n, 10, noise=1.0, random_state=0)
-        return X, y, {"C": 10.0, "epsilon": 0.5, "gamma": 0.5}
-    found = letter() if cell.startswith("letter") else covtype(20_000)
-    if found is None:
-        return None
-    X = np.asarray(found[0], dtype=np.float64)
-    if cell.startswith("letter"):
-        return X, found[1].astype(np.float64), {"C": 10.0, "epsilon": 0.5, "gamma": 0.2}
-    return np.ascontiguousarray(X[:, 1:]), X[:, 0].copy(), {"C": 1.0, "epsilon": 0.1, "gamma": 0.05}
-
-
-def dense_rows(quick):
-    """A linear function of 50 features with heavy-tailed noise."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(2000 if quick else 1_000_000, 50))
-    return X, X @ rng.normal(size=50) + 1.0 + rng.standard_t(3, size=len(X))
-
-
-def texts(quick):
-    """Rows of norm 1 with few of many words, whose frequencies fall as those of a language do."""
-    rng, (n, d) = np.random.default_rng(0), (500, 1000) if quick else (100_000, 50_000)
-    share = np.arange(1.0, d + 1.0) ** -0.9
-    words = rng.choice(d, size=n * WORDS_PER_TEXT, p=share / share.sum())
-    places = np.repeat(np.arange(n), WORDS_PER_TEXT)
-    counts = sparse.csr_matrix((np.ones(len(words)), (places, words)), shape=(n, d))
-    counts.data = 1.0 + np.log(counts.data)
-    X = sparse.csr_matrix(sparse.diags_array(1.0 / sparse.linalg.norm(counts, axis=1)) @ counts)
-    X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)  # all that LIBLINEAR takes
-    return X, 5.0 * (X @ (rng.normal(size=d) * (rng.random(d) < 0.1))) + 0.3 * rng.normal(size=n)
-
-
-def objective(model, X, y, parameters):
-    """The primal value of a fitted peer."""
-    if isinstance(model, svm.LinearSVR):
-        norm = model.coef_ @ model.coef_ + model.intercept_[0] ** 2
-        return (
-            0.5 * norm
-            + parameters["C"] * np.maximum(0.0, np.abs(y - model.predict(X)) - parameters["epsilon"]).sum()
+MAX_PEER_SECONDS = 200
+MAX_CELL_SHARE = 1 / 4  # of a cell's time, for one process of a peer
+MAX_OBJECTIVE_EXCESS = 1e-3
+SMALL = {"friedman 200": 1.0, "friedman 1,000": 1.0}
+EXACT = {"scikit-learn": (10.0, 20.0), "intelex": (2.0, 1.5)}
+TARGETS = {  # how many times as fast as each peer: fit, predict
+    **{
+        cell: {"scikit-learn": (10.0, 20.0), "intelex": (2.0, 1.5)}
+        for cell in (
+            "friedman 20,000",
+            "letter 16,000",
+            "covtype 20,000 elevation",
+            "covtype 50,000 elevation",
         )
-    f = model.decision_function(X) if y is None else model.predict(X)
-    a, own = model.dual_coef_[0], f[model.support_] - model.intercept_[0]
-    if y is None:
-        nu_n = parameters["nu"] * len(X)
-        rho = -model.intercept_[0]
-        return (0.5 * a @ own / nu_n + np.maximum(0.0, -f).sum() / nu_n - rho) / nu_n
-    return 0.5 * a @ own + parameters["C"] * np.maximum(0.0, np.abs(y - f) - parameters["epsilon"]).sum()
-
-
-def budget_problem(cell):
-    """Rows to train on, rows to test on, and the budget; None without the data set."""
-    n = int(cell.split()[-1].replace(",", ""))
-    if "friedman" in cell:
-        X, y = make_friedman1(2 * n, 10, noise=1.0, random_state=0)
-        return X[:n], y[:n], X[n:], y[n:], 50
-    found = covtype(n)
-    if found is None:
-        return None
-    X, X_test = (np.asarray(part, dtype=np.float64) for part in (found[0], found[2][:N_TEST]))
-    own, test = (np.ascontiguousarray(part[:, 1:]) for part in (X, X_test))
-    return own, X[:, 0].copy(), test, X_test[:, 0].copy(), 500
-
-
-def measure_budget(cell):
-    found = budget_problem(cell)
-    if found is None:
-        return {"missing": True}
-    X, y, X_test, y_test, budget = found
-    gamma = median_gamma(X[:1000], rng=0)
-    features = make_pipeline(
-        Nystroem(n_components=budget, random_state=0), RidgeCV(alphas=np.geomspace(1e-6, 1.0, 7))
-    )
-    theirs = GridSearchCV(features, {"nystroem__gamma": [gamma / 4.0, gamma, 4.0 * gamma]}, cv=3)
-    mine = SparseKernelRegressor(budget, random_state=0)
-    record = turns({"ours": lambda: mine.fit(X, y), "peer": lambda: theirs.fit(X, y)})
-    errors = {
-        name: float(np.sqrt(np.mean((model.predict(X_test) - y_test) ** 2)))
-        for name, model in (("error", mine), ("peer_error", theirs))
-    }
-    return record | errors | {"shape": list(X.shape), "n_support": int(mine.n_support_)}
+    },
+    **{cell: {"scikit-learn": (20.0, None)} for cell in ("novelty 100,000 x 2", "novelty 60,000 x 784")},
+    **{
+        cell: {"scikit-learn": (1.0, None)}
+        for cell in ("linear 1,000,000 x 50", "linear text 100,000 x 50,000")
+    },
+    "budget friedman 2,000": {"Nystroem": (1.0, None), "boosting": (None, None)},
+    "budget covtype 400,000 elevation": {"Nystroem": (2.0, None), "boosting": (None, None)},
+}
 
 
 def cells(suite):
-    names = [*REGRESSIONS, *NOVELTIES, *LINEAR, *BUDGETS]
-    quick = ["friedman 200", "novelty 20,000 x 2", *LINEAR, "budget friedman 2,000"]
-    return quick if suite == "quick" else names if suite == "bench" else []
+    return [*SMALL, *TARGETS] if suite in ("quick", "bench") else []
 
 
-def models(cell, parameters):
-    """Ours and the peer's."""
-    if cell.startswith("linear"):
-        return LinearSVR(penalize_intercept=True, **parameters), svm.LinearSVR(**parameters)
-    ours, peer = (OneClassSVM, svm.OneClassSVM) if cell.startswith("novelty") else (KernelSVR, svm.SVR)
-    return ours(**parameters), peer(cache_size=1000, **parameters)
+def in_turn(cell):
+    """Fits of a small set in one process."""
+    X, y, _, _, parameters = worker.problem(cell, False)
+    both = {name: worker.estimator(name, cell, parameters, X) for name in ("maxmargin", "scikit-learn")}
+    fits = {name: (lambda model=model: model.fit(X, y)) for name, model in both.items()}
+    seconds = {name: took["seconds"] for name, took in turns(fits, least_seconds=0.02).items()}
+    mine, theirs = both.values()
+    values = {"maxmargin": mine.objective_, "scikit-learn": worker.objective(theirs, X, y, parameters)}
+    return {
+        name: {"fit_seconds": seconds[name], "objective": float(values[name]), "shape": list(X.shape)}
+        for name in both
+    }
+
+
+def process(method, cell):
+    """The facts of a process; if it was stopped, what it had told, and its limit."""
+    within = float(os.environ.get("BENCH_CELL_SECONDS", LIMIT_SECONDS))
+    limit = min(MAX_PEER_SECONDS, MAX_CELL_SHARE * within)
+    command = [sys.executable, worker.__file__, method, cell]
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=limit, cwd=Path(__file__).parent
+        )
+        told, stopped = done.stdout, {}
+    except subprocess.TimeoutExpired as late:
+        told, stopped = (late.stdout or b"").decode(), {"limit": limit}
+    lines = [line for line in told.splitlines() if line.startswith("{")]
+    if lines or stopped:
+        return (json.loads(lines[-1]) if lines else {}) | stopped
+    return {"failure": (done.stderr.strip().splitlines() or [f"status {done.returncode}"])[-1]}
 
 
 def measure(cell, quick):
-    if cell in BUDGETS:
-        return measure_budget(cell)
-    found = problem(cell, quick)
-    if found is None:
-        return {"missing": True}
-    X, y, parameters = found
-    mine, theirs = models(cell, parameters)
-    small = {"least_seconds": 0.02} if X.shape[0] <= 1000 else {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        record = turns({"ours": lambda: mine.fit(X, y), "peer": lambda: theirs.fit(X, y)}, **small)
-    values = {
-        "objective": float(mine.objective_),
-        "peer_objective": float(objective(theirs, X, y, parameters)),
-    }
-    return record | values | {"shape": list(X.shape), "n_support": int(mine.n_support_)}
+        if cell in SMALL:
+            return in_turn(cell)
+        methods = ["maxmargin", *(m for m in TARGETS[cell] if m != "intelex" or find_spec("sklearnex"))]
+        return {m: worker.facts(m, cell, True) if quick else process(m, cell) for m in methods}
+
+
+def time_row(name, kind, ours, peer, record, target):
+    """One line, or none; the limit of a peer that was stopped stands for its time."""
+    if f"{kind}_seconds" not in record and "limit" not in record:
+        return []
+    if f"{kind}_seconds" in record:
+        return [row(f"{name}: {kind}", ours[f"{kind}_seconds"], peer, record[f"{kind}_seconds"], target)]
+    if kind == "predict":  # the limit was that of the fit and the prediction
+        return []
+    line = row(f"{name}: fit", ours["fit_seconds"], f"{peer}, not finished", record["limit"], target)
+    return [line | {"met": line["met"] or None}]  # its time exceeds the limit by an unknown amount
+
+
+def compared(cell, ours, peer, record):
+    """The lines of one peer."""
+    name = f"{cell} ({ours['shape'][0]:,} x {ours['shape'][1]})"
+    fit_target, predict_target = TARGETS[cell][peer] if cell in TARGETS else (SMALL[cell], None)
+    fits = time_row(name, "fit", ours, peer, record, fit_target)
+    if fits and fits[0]["met"] and not is_as_good(ours, record):
+        fits[0]["met"] = False
+    lines = fits + ([] if cell in SMALL else time_row(name, "predict", ours, peer, record, predict_target))
+    if cell.startswith("budget") and "error" in record:
+        most = record["error"] if fit_target is not None else None
+        lines.append(
+            score(f"{name}: RMSE", ours["error"], peer, record["error"], most, at_most=True, unit="")
+        )
+    return lines
+
+
+def is_as_good(ours, record):
+    """Whether the objective is at most a little above the peer's; a peer that was stopped has none."""
+    if "objective" not in record:
+        return True
+    excess = ours["objective"] - record["objective"]
+    return bool(excess <= MAX_OBJECTIVE_EXCESS * abs(record["objective"]))
 
 
 def rows(records):
     lines = []
-    for cell, r in records.items():
-        if "missing" in r:
+    for cell, record in records.items():
+        ours = record["maxmargin"]
+        if ours.get("failure") == "no data":
             continue
-        target = (REGRESSIONS | NOVELTIES | LINEAR | BUDGETS)[cell]
-        name = f"{cell} ({r['shape'][0]:,} x {r['shape'][1]})"
-        line = row(name, r["ours"]["seconds"], "scikit-learn", r["peer"]["seconds"], target)
-        if cell in BUDGETS:
-            line["met"] = line["met"] and r["error"] <= r["peer_error"]
-            lines.append(line)
+        if "fit_seconds" not in ours:
+            lines.append(
+                score(f"{cell}: {ours.get('failure', 'not finished')}", None, "", None) | {"met": False}
+            )
             continue
-        excess = r["objective"] - r["peer_objective"]
-        line["met"] = line["met"] and excess <= (MAX_OBJECTIVE_RATIO - 1.0) * abs(r["peer_objective"])
-        lines.append(line)
+        for peer in record:
+            if peer != "maxmargin" and "failure" not in record[peer]:
+                lines += compared(cell, ours, peer, record[peer])
     return lines

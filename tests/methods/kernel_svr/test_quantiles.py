@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 from support.properties import PROFILE
 
 from maxmargin import KernelSVR, LinearSVR, SparseKernelRegressor
@@ -57,7 +56,10 @@ def test_crossings_are_counted():
     ids=str,
 )
 def test_intervals_cover_what_they_promise(model):
-    """Over 200 simulated sets (of a slow model 20, but for `make fuzz`): the mean coverage is between c and c + 1 / (m + 1), within its error."""
+    """Over 200 simulated sets, but for `make test` 20 of a slow model.
+
+    The mean coverage is between c and c + 1 / (m + 1), within its error.
+    """
     m, coverage, hits = 39, 0.8, []
     is_slow = isinstance(model, SparseKernelRegressor) and PROFILE != "fuzz"
     for seed in range(20 if is_slow else 200):
