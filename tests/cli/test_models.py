@@ -99,6 +99,12 @@ def test_without_a_target_the_columns_are_listed(flowers, run):
         (["--target", "flowr"], 1, "did you mean 'flower'?"),
         (["--validate", "1.5"], 1, "1.5"),
         (["--format", "xls"], 1, "xls"),
+        (
+            ["--column-group", "length,with"],
+            1,
+            "no column 'with' to be in a group. Give names of columns that are",
+        ),
+        (["--model", "kernel", "--column-group", "length"], 1, "column_groups"),
     ],
 )
 def test_what_train_refuses(flowers, run, options, code, said):
@@ -107,6 +113,24 @@ def test_what_train_refuses(flowers, run, options, code, said):
     assert ran.code == code
     assert said in ran.err
     assert not Path("other.mm").exists()
+
+
+def test_groups_of_columns_have_their_weights_in_the_record(run, tmp_path):
+    rng = np.random.default_rng(0)
+    waves = rng.normal(size=(120, 2)).round(4)
+    place = rng.choice(["wood", "field", "shore"], 120)
+    y = (np.sin(3.0 * waves).sum(axis=1) + 1.5 * (place == "wood") > 0.5).astype(int)
+    rows = [[*x, p, k] for x, p, k in zip(waves, place, y)]
+    write_rows(tmp_path / "t.csv", [["left", "right", "place", "y"], *rows])
+    options = ["--target", "y", "--set", "cv=3", "--validate", "0", "--out", tmp_path / "t.mm"]
+    groups = ["--column-group", "place", "--column-group", "right"]
+    ran = run("train", tmp_path / "t.csv", *options, *groups, "--json")
+    assert ran.code == 0
+    found = ran.json["groups"]
+    assert [group["columns"] for group in found] == [["place"], ["right"], ["left"]]
+    assert sum(group["weight"] for group in found) == pytest.approx(1.0)
+    assert ran.json["parameters"]["column_groups"] == [[2, 3, 4], [1]]
+    assert "place); " in run("train", tmp_path / "t.csv", *options, *groups).out
 
 
 def test_a_malformed_file_is_named_with_its_line(run, tmp_path):

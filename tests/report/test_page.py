@@ -184,6 +184,15 @@ def test_a_model_that_was_chosen_shows_over_what(report, model, files):
     assert text.index('<bdi class="datum">rbf kernel</bdi>') < text.index("linear &lt;b&gt;")
 
 
+def test_the_weights_of_groups_of_columns_are_shown(model, files):
+    groups = [{"columns": ["a <b>", "c"], "weight": 0.25}, {"columns": ["d"], "weight": 0.75}]
+    text = page(build(model, record() | {"groups": groups}, source(files[1])))
+    check_page(text)
+    assert text.index("a &lt;b&gt;, c") < text.index("0.25") < text.index("0.75")
+    hostile = [{"columns": 3, "weight": [1]}, {}]
+    check_page(page(build(model, record() | {"groups": hostile}, source(files[1]))))
+
+
 @pytest.mark.parametrize(
     "value", ["x", [1], 10**400, float("inf"), {"a": None}, None], ids=lambda v: str(v)[:9]
 )

@@ -4,7 +4,8 @@ Which candidates run follows from predicted operations, never from the clock: fi
 same bits on any machine and with any number of threads.
 """
 
+from .column_groups import grouped_positions
 from .estimator import AutoSVC
 from .scaling import ColumnScaling
 
-__all__ = ["AutoSVC", "ColumnScaling"]
+__all__ = ["AutoSVC", "ColumnScaling", "grouped_positions"]

@@ -20,7 +20,7 @@ from .gather import Gathering, TooManyClasses
 from .in_memory import Outcome, Request
 from .models import AUTO_MODEL, DEFAULT_MODEL, MODEL_WITHOUT_ROWS_IN_MEMORY, kind_name, model_kind
 from .progress import Progress, Reporter
-from .record import choice_record, data_record, digest_of, fit_record, plain, versions
+from .record import choice_record, data_record, digest_of, fit_record, groups_record, plain, versions
 from .split import split_of
 from .stream import Digest, StreamTraining
 from .tasks import TASKS, Task, first_task, looks_numeric
@@ -250,6 +250,7 @@ def _made(
         data = data | digest()
     made = Pipeline([("table", preparation), ("model", outcome.estimator)])
     record = _record(request, data, outcome, reporter) | {"fingerprint": fingerprint(made)}
+    record["groups"] = groups_record(outcome.estimator, preparation)
     return Trained(made, record | outcome.record | task.as_record(why), outcome.checkpoints)
 
 
@@ -291,7 +292,7 @@ def _gathered(
     )
     request.check_costs(found)
     request.warn_of_columns(preparation, source)
-    data = data_record(source, found, preparation)
+    data, request = data_record(source, found, preparation), request.of_matrix(preparation)
     if found.share == 1.0 or request.sample or not fits_blocks(request.estimator()):
         return data, preparation, task.training(request, reporter).run(found, preparation)
     data |= {"n_rows_kept": found.n_rows, "share_kept": 1.0}
@@ -316,7 +317,7 @@ def _cluster_way(request: Request, client: Any, persist: bool, other_way: bool) 
         request.check_costs(found)
         request.warn_of_columns(preparation, source)
         data = data_record(source, found, preparation) | {"n_rows_kept": found.n_rows, "share_kept": 1.0}
-        training = ClusterTraining(request, reporter, source, client, persist)
+        training = ClusterTraining(request.of_matrix(preparation), reporter, source, client, persist)
         return data, preparation, training.run(found, preparation)
 
     return run

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 
+from ..auto import grouped_positions
 from ..checkpoints import Checkpoint
+from ..data import ParameterError
 from ..io.readers import BLOCK_ROWS, Source
 from ..metrics import Costs
 from ..table import TablePreparation, roles_of, warn_of_odd_columns
@@ -27,6 +29,7 @@ from .leaks import (
 )
 from .models import ModelKind
 from .progress import Reporter
+from .record import names_of
 from .split import Split
 from .validation import HeldOutTally
 
@@ -80,6 +83,30 @@ class Request:
         """Warn of columns that may be meant otherwise than they are read."""
         grouped = source.grouped_numbers() if hasattr(source, "grouped_numbers") else {}
         warn_of_odd_columns(preparation, getattr(source, "declared", ()), grouped)
+
+    def of_matrix(self, preparation: TablePreparation) -> Self:
+        """The same, with groups of a table's columns as groups of the columns of its matrix."""
+        given = self.parameters.get("column_groups")
+        if given is None:
+            return self
+        names = names_of(preparation)
+        unknown = {str(name) for group in given for name in group if not isinstance(name, int)} - {*names}
+        if unknown:
+            raise ParameterError(
+                f"there is no column {min(unknown)!r} to be in a group.",
+                "Give names of columns that are features in {column_groups}.",
+                column_groups=None,
+            )
+        groups = grouped_positions(given, len(names), names)[: len(given)]
+        inside = [np.flatnonzero(np.isin(preparation.sources_, group)).tolist() for group in groups]
+        for group, columns in zip(given, inside):
+            if not columns:
+                raise ParameterError(
+                    f"the group {', '.join(map(str, group))} has no column that varies.",
+                    "Leave it out of {column_groups}.",
+                    column_groups=None,
+                )
+        return replace(self, parameters={**self.parameters, "column_groups": inside})
 
     def check_costs(self, found: Gathered) -> None:
         """Refuse costs that are not about the classes of the file, before any fit."""

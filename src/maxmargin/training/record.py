@@ -78,6 +78,12 @@ def data_record(source: Source, found: Gathered, preparation: TablePreparation) 
     }
 
 
+def names_of(preparation: TablePreparation) -> list[str]:
+    """The names of a table's columns; their positions where they have none."""
+    given = getattr(preparation, "feature_names_in_", range(preparation.n_features_in_))
+    return [str(name) for name in given]
+
+
 def _dates(preparation: TablePreparation) -> dict[str, list[str]]:
     """Of each column of dates, the numbers that they became."""
     names = getattr(preparation, "feature_names_in_", ())
@@ -115,6 +121,20 @@ def choice_record(estimator: Any) -> dict[str, Any]:
         for name, rule in rules.items()
         if isinstance(getattr(inner, f"{name}_", None), float)
     }
+
+
+def groups_record(estimator: Any, preparation: TablePreparation) -> list[dict[str, Any]] | None:
+    """The columns of each group that a model has a kernel for, and its weight; None for other models."""
+    weights = getattr(estimator, "group_weights_", None)
+    if weights is None:
+        return None
+    sources, names = preparation.sources_, np.array(names_of(preparation), dtype=object)
+    groups = [np.asarray(group) for group in estimator.column_groups]
+    rest = np.setdiff1d(np.arange(len(sources)), np.concatenate(groups))
+    return [
+        {"columns": names[np.unique(sources[group])].tolist(), "weight": float(weight)}
+        for group, weight in zip([*groups, rest], weights)
+    ]
 
 
 def versions() -> dict[str, str]:

@@ -64,6 +64,15 @@ class ModelOptions:
             help="A parameter of the model, such as C=10; may be repeated.", show_default=False, negative=()
         ),
     ] = field(default_factory=list)
+    column_group: Annotated[
+        list[str],
+        Parameter(
+            help="Columns that belong together, such as age,height, for auto: a sum of kernels, one a "
+            "group, is tried. May be repeated; columns of no group form one more.",
+            show_default=False,
+            negative=(),
+        ),
+    ] = field(default_factory=list)
     validate: Annotated[float, Parameter(help="Share of the rows held out for validation; 0: none.")] = 0.2
     no_refit: Annotated[
         bool, Parameter(help="Keep the model that was validated, instead of fitting again to all rows.")
@@ -105,6 +114,8 @@ class ModelOptions:
                 option = f"--{name.replace('_', '-')}"
                 raise UsageError(f"{option} and --set {name}=... set the same parameter; give one of them.")
             parameters[name] = value
+        if self.column_group:
+            parameters["column_groups"] = [listed(names) for names in self.column_group]
         return parameters
 
 

@@ -21,6 +21,7 @@ OPTIONS = {
     "block_rows": "--block-rows",
     "checkpoint": "--checkpoint",
     "checkpoint_seconds": "--checkpoint-every",
+    "column_groups": "--column-group",
     "data": "--array",
     "decimal": "--decimal",
     "delimiter": "--delimiter",

@@ -82,10 +82,17 @@ def model_facts(record: Record) -> dict[str, object]:
     return {
         "model": ", ".join([str(record.get("model")), *words]) if record.get("model") else None,
         "chosen": record.get("chosen"),
+        "weights": weights_text(record.get("groups")),
         "fitted on": record.get("fitted_on"),
         "support vectors": count_text(_total(fit.get("n_support"))),
         "gap": gap_text(record.get("gap"), record.get("status")),
     }
+
+
+def weights_text(groups: Sequence[Mapping[str, Any]] | None) -> str | None:
+    """The weight of each group of columns: ``0.50 (age, height); 0.50 (income)``."""
+    said = [f"{group['weight']:.2f} ({', '.join(map(str, group['columns']))})" for group in groups or ()]
+    return "; ".join(said) or None
 
 
 def gap_text(gap: Any, status: Any) -> str | None:

@@ -40,6 +40,7 @@ def candidates(record: Mapping[str, Any]) -> list[Child]:
     parts: list[Child] = []
     if isinstance(record.get("chosen"), str):
         parts.append(node("p", "Chosen: ", datum(record["chosen"], 1000)))
+    parts += _weights(record.get("groups"))
     found = record.get("candidates")
     if not isinstance(found, Mapping) or not all(isinstance(found.get(name), list) for name in COLUMNS):
         return parts
@@ -49,6 +50,20 @@ def candidates(record: Mapping[str, Any]) -> list[Child]:
     some = "" if len(lines) <= MAX_LINES else f", the best {MAX_LINES} of {len(lines)}"
     caption = f"Candidates{some}: the best point of each on held-out rows"
     return [*parts, table(list(HEADS), rows, caption=caption, numbers=range(1, 8))]
+
+
+def _weights(groups: Any) -> list[Child]:
+    """The weights of the kernels of groups of columns."""
+    if not isinstance(groups, list) or not all(isinstance(group, Mapping) for group in groups) or not groups:
+        return []
+    rows = []
+    for group in groups[:MAX_LINES]:
+        names = group.get("columns")
+        text = ", ".join(map(str, names)) if isinstance(names, list) else ""
+        rows.append([datum(text, 1000), _shown(group.get("weight"))])
+    return [
+        table(["columns", "weight"], rows, caption="Groups of columns: a kernel each", numbers=range(1, 2))
+    ]
 
 
 def _finite(value: Any) -> float | None:
