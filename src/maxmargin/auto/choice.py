@@ -92,6 +92,11 @@ class Judge:
         own = P[np.arange(len(P)), self.sample.labels[known]]
         return np.asarray(-np.log(np.maximum(own, LEAST_PROBABILITY)))
 
+    def sums(self, trial: Trial) -> np.ndarray:
+        """Losses that few trials have in common: the sum of 0-1 error and log loss, or the scorer's."""
+        losses, _ = self.losses(trial)
+        return losses if self.scorer is not None else losses + self.log_losses(trial)
+
 
 @dataclass(frozen=True)
 class Choice:
@@ -131,7 +136,7 @@ def choose(trials: list[Trial], judge: Judge) -> Choice:
         return replace(found, chosen=int(chosen))
     some = np.flatnonzero(found.differences <= MAX_BEHIND * found.standard_errors + ROUNDING)
     losses, weight = np.array([judge.losses(trials[k])[0] for k in some]), judge.losses(trials[0])[1]
-    sums = losses + np.array([judge.log_losses(trials[k]) for k in some])
+    sums = np.array([judge.sums(trials[k]) for k in some])
     best = int(np.argmin(sums @ weight))
     excess, spread = paired(sums, best, weight)
     both = np.intersect1d(near, some[excess <= spread + ROUNDING])

@@ -1,14 +1,14 @@
 """A learned metric: coordinates in which the decision function changes equally fast.
 
 The gradient of a fitted model shows along which columns its outputs change. Its average outer product M
-(or the diagonal of M) gives new coordinates, ``u M^(1/2)``, in which the model is fitted again. Each fold
-learns its own metric from its training rows, so held-out losses are honest; the metric is accepted only if
-the loss falls by more than a standard error of the paired differences.
+(or the diagonal of M) gives new coordinates, ``u M^(1/2)``, in which the model is fitted again, with the
+gamma that is as far from the median heuristic as before and with its neighbours, since few columns that
+matter may want another. Each fold learns its own metric from its training rows, so held-out losses are
+honest; the metric is accepted only if the loss falls by more than a standard error of the paired differences.
 """
 
 from __future__ import annotations
 
-import itertools
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -38,7 +38,8 @@ __all__ = [
 
 METRICS = {"auto": ("diagonal",), "diagonal": ("diagonal",), "full": ("diagonal", "full")}
 MAX_FULL_COLUMNS = 500
-ROUNDS = 2
+ROUNDS = 3
+GAMMA_FACTORS = (1.0, 0.5, 2.0)  # the next round learns from the first
 MAX_GRADIENT_ROWS = 2000
 LEAST_FACTOR = 1e-4  # of a column or direction that the outputs do not depend on
 
@@ -47,10 +48,11 @@ Rows = tuple[Any, np.ndarray, np.ndarray]  # a matrix, labels, weights
 
 @dataclass(frozen=True)
 class Metric(TriedChange):
-    """What learning a metric did: its kind, and after how many rounds."""
+    """What learning a metric did: its kind, after how many rounds, with which factor of gamma."""
 
     kind: str
     n_rounds: int
+    factor: float
 
 
 @dataclass(frozen=True)
@@ -59,27 +61,41 @@ class MetricFits:
 
     trial: Trial
     common: dict[str, Any]
-    seed: int
+    factors: tuple[float, ...] = GAMMA_FACTORS
 
-    def rounds(self, kind: str, data: Rows) -> Iterator[tuple[Any, np.ndarray]]:
-        """The model of each round and its coordinates: first without a metric."""
+    @property
+    def n_fits(self) -> int:
+        """Those of all rounds."""
+        return 1 + ROUNDS * len(self.factors)
+
+    def coordinates(self, kind: str, data: Rows, n_rounds: int) -> np.ndarray:
+        """The coordinates after so many rounds."""
+        metric = np.ones(data[0].shape[1])
+        for _ in range(n_rounds):
+            metric = _next(kind, self._fitted(data, metric), data[0], metric)
+        return metric
+
+    def rounds(self, kind: str, data: Rows) -> Iterator[tuple[list[Any], np.ndarray]]:
+        """The models of each round, one for each factor of gamma, and their coordinates."""
+        models, metric = [self._fitted(data, np.ones(data[0].shape[1]))], np.ones(data[0].shape[1])
+        for _ in range(ROUNDS):
+            metric = _next(kind, models[0], data[0], metric)
+            models = [self._fitted(data, metric, factor) for factor in self.factors]
+            yield models, metric
+
+    def _fitted(self, data: Rows, metric: np.ndarray, factor: float = 1.0) -> Any:
         X, y, weight = data
-        metric, gamma = np.ones(X.shape[1]), self.trial.gamma
-        for k in range(ROUNDS + 1):
-            model = self.trial.candidate.estimator(gamma, self.trial.value, **self.common)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ConvergenceWarning)
-                model.fit(in_metric(X, metric), y, weight)
-            yield model, metric
-            if k < ROUNDS:
-                metric = _next(kind, model, X, metric)
-                gamma = self.gamma(data, metric)
+        gamma = factor * self.gamma(data, metric)
+        model = self.trial.candidate.estimator(gamma, self.trial.value, **self.common)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            return model.fit(in_metric(X, metric), y, weight)
 
     def gamma(self, data: Rows, metric: np.ndarray) -> float:
         """The gamma that is as far from the median heuristic as it was without the metric."""
-        kernel, (X, _, weight) = self.trial.candidate.kernel, data
-        before = median_gamma_of(kernel, X, weight, self.seed)
-        after = median_gamma_of(kernel, in_metric(X, metric), weight, self.seed)
+        kernel, (X, _, weight), seed = self.trial.candidate.kernel, data, self.common["random_state"]
+        before = median_gamma_of(kernel, X, weight, seed)
+        after = median_gamma_of(kernel, in_metric(X, metric), weight, seed)
         return float(self.trial.gamma or before) * after / before
 
 
@@ -109,7 +125,7 @@ def _next(kind: str, model: Any, X: Any, metric: np.ndarray) -> np.ndarray:
 
 
 def learn_metric(kinds: tuple[str, ...], fits: MetricFits, judge: Judge, deadline: Deadline) -> Metric | None:
-    """The best kind and round on the held-out rows of a stage; None if there was no time."""
+    """The best kind, round and gamma on the held-out rows of a stage; None if there was no time."""
     found = [_learned(kind, fits, judge, deadline) for kind in kinds]
     known = [metric for metric in found if metric is not None]
     return max(known, key=lambda metric: metric.gain - metric.standard_error, default=None)
@@ -118,41 +134,31 @@ def learn_metric(kinds: tuple[str, ...], fits: MetricFits, judge: Judge, deadlin
 def _learned(kind: str, fits: MetricFits, judge: Judge, deadline: Deadline) -> Metric | None:
     sample, trial = judge.sample, fits.trial
     known = np.isfinite(trial.scores if trial.scores.ndim == 1 else trial.scores[:, 0])
-    rounds = [unscored(trial) for _ in range(ROUNDS)]
+    points = [(k + 1, factor) for k in range(ROUNDS) for factor in fits.factors]
+    changed = [unscored(trial) for _ in points]
     stage, X = StageFits(sample, fits.common), sample.views[trial.candidate.view]
     splits = [(train, test) for train, test in sample.splits if known[test].any()]
     for n_done, (train, test) in enumerate(splits, start=1):
         y, weight = sample.labels[train], sample.weight[train]
         if len(np.unique(y)) < 2:
             continue
-        for k, (model, metric) in enumerate(fits.rounds(kind, (X[train], y, weight))):
+        rounds = fits.rounds(kind, (X[train], y, weight))
+        each = ((model, metric) for models, metric in rounds for model in models)
+        for point, (model, metric) in zip(changed, each):
             if deadline.passed() or model.status_ == str(Status.TIME_LIMIT):
                 return None
-            if k > 0:
-                decisions = model.decision_function(in_metric(X[test], metric))
-                stage.put(rounds[k - 1], test, model.classes_, decisions)
-                rounds[k - 1].n_support = max(rounds[k - 1].n_support, int(model.n_support_))
-                rounds[k - 1].gap = max(rounds[k - 1].gap, float(model.dual_gap_))
+            stage.put(point, test, model.classes_, model.decision_function(in_metric(X[test], metric)))
+            point.n_support = max(point.n_support, int(model.n_support_))
+            point.gap = max(point.gap, float(model.dual_gap_))
         if n_done == RACING_FOLDS < len(splits):
-            early = _compared(kind, trial, rounds, judge)
-            if early is None or early.gain <= 0.0:
-                return early
-    return _compared(kind, trial, rounds, judge)
-
-
-def _compared(kind: str, trial: Trial, rounds: list[Trial], judge: Judge) -> Metric | None:
-    """The best round against the trial without a metric, on the rows that were held out so far."""
-    found = best_of(rounds, trial, judge)
-    if found is None:
-        return None
-    best, gain, error = found
-    return Metric(rounds[best], gain, error, kind, 1 + best)
+            early = best_of(changed, trial, judge)
+            if early is None or early[1] <= 0.0:
+                break
+    found = best_of(changed, trial, judge)
+    return None if found is None else Metric(changed[found[0]], found[1], found[2], kind, *points[found[0]])
 
 
 def metric_on_all_rows(metric: Metric, fits: MetricFits, data: Rows) -> tuple[np.ndarray, float]:
     """The coordinates after so many rounds, and the gamma for them."""
-    X = data[0]
-    coordinates = np.ones(X.shape[1])
-    for model, used in itertools.islice(fits.rounds(metric.kind, data), metric.n_rounds):
-        coordinates = _next(metric.kind, model, X, used)
-    return coordinates, fits.gamma(data, coordinates)
+    coordinates = fits.coordinates(metric.kind, data, metric.n_rounds)
+    return coordinates, metric.factor * fits.gamma(data, coordinates)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -89,12 +89,13 @@ def refine(
     ramp = _ramp(trial, found, common, limit, deadline) if with_ramp else None
     if ramp is not None and ramp.accepted:
         trial = ramp.trial
-    fits = MetricFits(trial, common, common["random_state"])
+    fits = MetricFits(trial, common)
     groups = _groups(trial, found, columns, common, limit, deadline)
     tried = groups.tried
     if tried is not None and tried.accepted:
         return Refined(tried.trial, tried.judge, ramp, groups, None, fits)
-    return Refined(trial, found.judge, ramp, groups, _metric(fits, found, kind, limit, deadline), fits)
+    fits, metric = _metric(fits, found, kind, limit, deadline)
+    return Refined(trial, found.judge, ramp, groups, metric, fits)
 
 
 def _groups(
@@ -124,15 +125,18 @@ def _ramp(
 
 def _metric(
     fits: MetricFits, found: Found, kind: str | None, limit: float, deadline: Deadline
-) -> Metric | None:
+) -> tuple[MetricFits, Metric | None]:
     """What a metric does on the held-out rows; None where it is not wanted, not possible or too dear."""
     candidate, sample = fits.trial.candidate, found.judge.sample
     X = sample.views[candidate.view]
     if kind is None or candidate.is_linear or candidate.budget is not None or is_sparse(X) or X.shape[1] < 2:
-        return None
-    kinds = [k for k in METRICS[kind] if k == "diagonal" or X.shape[1] <= MAX_FULL_COLUMNS]
-    if 3.0 * len(kinds) * len(sample.splits) * shape_of(X, sample.labels).fit(candidate) > limit:
-        return None
+        return fits, None
+    kinds = tuple(k for k in METRICS[kind] if k == "diagonal" or X.shape[1] <= MAX_FULL_COLUMNS)
+    cost = len(kinds) * len(sample.splits) * shape_of(X, sample.labels).fit(candidate)
+    if fits.n_fits * cost > limit:
+        fits = replace(fits, factors=fits.factors[:1])
+    if fits.n_fits * cost > limit:
+        return fits, None
     with deadline.nested(TIME_SHARE) as until, until_cut(until), suppress(TimeoutError):
-        return learn_metric(tuple(kinds), fits, found.judge, until)
-    return None
+        return fits, learn_metric(kinds, fits, found.judge, until)
+    return fits, None

@@ -35,13 +35,16 @@ def unscored(trial: Trial, **changes: Any) -> Trial:
 
 
 def best_of(changed: Sequence[Trial], plain: Trial, judge: Judge) -> tuple[int, float, float] | None:
-    """The best of several changed trials on the rows held out so far, its gain and standard error."""
+    """The best of several changed trials on the rows held out so far, its gain and standard error.
+
+    The best has the least sum of 0-1 error and log loss, the gain is that of the error.
+    """
     done = np.isfinite(changed[0].scores)
     before, weight = judge.losses(replace(plain, scores=np.where(done, plain.scores, np.nan)))
     if len(before) == 0 or any(len(judge.losses(trial)[0]) != len(before) for trial in changed):
         return None
     losses = np.array([before, *(judge.losses(trial)[0] for trial in changed)])
-    best = int(np.argmin(losses[1:] @ weight))
+    best = int(np.argmin(np.array([judge.sums(trial) for trial in changed]) @ weight))
     means, errors = paired(losses, 0, weight)
     return best, -float(means[1 + best]), float(errors[1 + best])
 
