@@ -10,6 +10,7 @@ from sklearn.model_selection import GroupKFold, cross_validate
 from maxmargin import AutoSVC
 from maxmargin.auto import estimator, search
 from maxmargin.auto.folds import StageFits
+from maxmargin.selection import KernelFolds, shared_kernel
 
 
 def rings(n, seed=0):
@@ -62,3 +63,33 @@ def test_finalists_cut_within_a_fold_are_compared_on_the_folds_before(monkeypatc
     with pytest.warns(ConvergenceWarning, match="before all candidates were compared"):
         model = AutoSVC(random_state=0, learn_metric=None).fit(*rings(80))
     assert model.status_ == "time_limit"
+
+
+def test_a_kernel_matrix_beyond_its_share_of_the_cache_is_not_held(monkeypatch):
+    """Every fold computes its own rows then; the held-out scores are those of a shared matrix."""
+    X, y = rings(80)
+    made, held = [], []
+    init, answers = KernelFolds.__init__, KernelFolds.answers
+
+    def noted(self, *given, **named):
+        init(self, *given, **named)
+        made.append(self)
+
+    def counted(self, *given):
+        held.append(self)
+        return answers(self, *given)
+
+    monkeypatch.setattr(KernelFolds, "__init__", noted)
+    monkeypatch.setattr(KernelFolds, "answers", counted)
+    shared = AutoSVC(random_state=0, learn_metric=None).fit(X, y)
+    assert made
+    assert held
+    made.clear()
+    held.clear()
+    monkeypatch.setattr(shared_kernel, "KERNEL_MEMORY_SHARE", 0.0)
+    separate = AutoSVC(random_state=0, learn_metric=None).fit(X, y)
+    assert made
+    assert not held
+    assert all(folds.held is None for folds in made)
+    np.testing.assert_allclose(separate.candidates_["loss"], shared.candidates_["loss"], atol=2 / 80)
+    assert np.mean(separate.predict(X) == shared.predict(X)) >= 0.95

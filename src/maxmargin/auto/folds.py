@@ -79,7 +79,8 @@ def median_gammas(X: Any, weight: np.ndarray, seed: int) -> dict[str, float]:
 class StageFits:
     """The fits of a stage: trials of a candidate at one gamma, on some of the folds.
 
-    All candidates with one kernel and one view share kernel values.
+    All candidates with one kernel and one view share kernel values, if the matrix of all pairs of rows is
+    within half of the cache.
     """
 
     sample: Sample
@@ -108,6 +109,8 @@ class StageFits:
             "C", np.array([trial.value for trial in trials]), "gamma", np.array([first.gamma], dtype=float)
         )
         runner = self._kernel_folds(first.candidate, grid)
+        if not runner.fits:
+            return self._separate(trials, folds)
         answers = runner.answers(0, folds, np.arange(len(trials)))
         if answers is None or any(Status.TIME_LIMIT in fold.statuses for fold in answers):
             return False

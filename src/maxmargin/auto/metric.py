@@ -4,14 +4,14 @@ The gradient of a fitted model shows along which columns its outputs change. Its
 (or the diagonal of M) gives new coordinates, ``u M^(1/2)``, in which the model is fitted again, with the
 gamma that is as far from the median heuristic as before and with its neighbours, since few columns that
 matter may want another. Each fold learns its own metric from its training rows, so held-out losses are
-honest; the metric is accepted only if the loss falls by more than a standard error of the paired differences.
+honest; the metric is accepted only if they fall by more than a standard error of the paired differences.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from .._native import one_blas_thread
 from ..base import squared_gradients
 from ..solving import Deadline, Status
 from .candidates import Trial
-from .choice import Judge
+from .choice import Judge, paired
 from .folds import StageFits, median_gamma_of
 from .search import RACING_FOLDS
 from .tried_change import TriedChange, best_of, unscored
@@ -48,11 +48,21 @@ Rows = tuple[Any, np.ndarray, np.ndarray]  # a matrix, labels, weights
 
 @dataclass(frozen=True)
 class Metric(TriedChange):
-    """What learning a metric did: its kind, after how many rounds, with which factor of gamma."""
+    """What learning a metric did: its kind, after how many rounds, with which factor of gamma.
+
+    It is the best of many points, so two losses have to agree: as for the choice among candidates, the 0-1
+    error and the sum of error and log loss (``sum_falls``).
+    """
 
     kind: str
     n_rounds: int
     factor: float
+    sum_falls: bool
+
+    @property
+    def accepted(self) -> bool:
+        """Whether both losses fell by more than a standard error."""
+        return super().accepted and self.sum_falls
 
 
 @dataclass(frozen=True)
@@ -155,7 +165,18 @@ def _learned(kind: str, fits: MetricFits, judge: Judge, deadline: Deadline) -> M
             if early is None or early[1] <= 0.0:
                 break
     found = best_of(changed, trial, judge)
-    return None if found is None else Metric(changed[found[0]], found[1], found[2], kind, *points[found[0]])
+    if found is None:
+        return None
+    best, (n_rounds, factor) = changed[found[0]], points[found[0]]
+    return Metric(best, found[1], found[2], kind, n_rounds, factor, _sum_falls(best, trial, judge))
+
+
+def _sum_falls(best: Trial, plain: Trial, judge: Judge) -> bool:
+    """Whether the sum of error and log loss falls by more than a standard error."""
+    before = replace(plain, scores=np.where(np.isfinite(best.scores), plain.scores, np.nan))
+    sums = np.array([judge.sums(before), judge.sums(best)])
+    means, errors = paired(sums, 0, judge.losses(best)[1])
+    return bool(-means[1] > errors[1])
 
 
 def metric_on_all_rows(metric: Metric, fits: MetricFits, data: Rows) -> tuple[np.ndarray, float]:

@@ -58,6 +58,8 @@ def change_words(what: str, tried: TriedChange | None) -> str:
     else:
         change = f"{'lowers' if tried.gain > 0.0 else 'raises'} the held-out loss by {abs(tried.gain):.4f}"
         gain = f"it {change}, standard error {tried.standard_error:.4f}"
+        if tried.gain > tried.standard_error and not tried.accepted:
+            gain += ", but not the sum of error and log loss by its standard error"
     return f" {what} is {'accepted' if tried.accepted else 'rejected'}: {gain}."
 
 
