@@ -10,7 +10,8 @@ test rows and its cost are known.
     python benchmarks/tables.py --methods "SVC()" "grid search" --tables heart zoo --folds 0 1
 
 measures missing cells only and keeps them in ``build/tables.json``: records of the others need no second run
-when AutoSVC changes (``--again AutoSVC``).
+when AutoSVC changes (``--again AutoSVC``). First folds come first, so that ``--seconds 1800``, after which no
+cell begins, leaves few folds of every table; what is missing is listed.
 """
 
 import argparse
@@ -127,6 +128,28 @@ def by_table(records):
     return out
 
 
+def missing(records, names):
+    """What each table lacks: its file, or records of some methods in folds that are then not compared."""
+    found = {}
+    for name in names:
+        if not is_there(name):
+            found[name] = "its file"
+            continue
+        lacks = [
+            [method for method in METHODS if f"{name} {fold} {method}" not in records]
+            for fold in range(n_splits(name))
+        ]
+        if all(len(methods) == len(METHODS) for methods in lacks):
+            found[name] = "all"
+        elif any(lacks):
+            found[name] = "; ".join(
+                f"fold {fold}: {'all' if len(methods) == len(METHODS) else ', '.join(methods)}"
+                for fold, methods in enumerate(lacks)
+                if methods
+            )
+    return found
+
+
 def mean(records, key="accuracy"):
     """The mean over folds."""
     return float(np.mean([record[key] for record in records]))
@@ -220,19 +243,23 @@ def tables(records):
     ranks = mean_ranks(by_table(records)) if accuracy else {}
     if ranks:
         accuracy.append({"table": "mean rank", "folds": ""} | {m: f"{r:.2f}" for m, r in ranks.items()})
-    return {"Accuracy on test rows": accuracy, "What was chosen": choices}
+    bundled = all(cell.split(" ", 1)[0] in BUNDLED for cell in records)
+    lacks = missing(records, BUNDLED if bundled else (*SMALL, *LARGE))
+    absent = [{"table": name, "not measured": what} for name, what in lacks.items()]
+    return {"Accuracy on test rows": accuracy, "What was chosen": choices, "Not measured": absent}
 
 
-def collect(file, wanted, again=()):
+def collect(file, wanted, again=(), seconds=np.inf):
     """Records of the wanted cells, measured where the file has none or ``again`` has their method.
 
-    Each is written at once, and replaces an older one only then.
+    Each is written at once, and replaces an older one only then. None begins after so many seconds.
     """
+    begun = time.monotonic()
     records = json.loads(file.read_text()) if file.is_file() else {}
     dropped = {cell for cell in wanted if cell.endswith(tuple(f" {method}" for method in again))}
     file.parent.mkdir(parents=True, exist_ok=True)
     for cell in wanted:
-        if cell not in records or cell in dropped:
+        if (cell not in records or cell in dropped) and time.monotonic() - begun < seconds:
             records[cell] = measure(cell, quick=False)
             whole = file.with_name(f"{file.name}.part")
             whole.write_text(json.dumps(records))
@@ -247,6 +274,7 @@ if __name__ == "__main__":
     parser.add_argument("--tables", nargs="+", default=(*SMALL, *LARGE))
     parser.add_argument("--folds", nargs="+", type=int, default=range(5))
     parser.add_argument("--again", nargs="+", default=(), help="methods that are measured again")
+    parser.add_argument("--seconds", type=float, default=np.inf, help="no cell begins after that")
     parser.add_argument("--records", type=Path, default=Path("build/tables.json"))
     chosen = parser.parse_args()
     there = [name for name in chosen.tables if is_there(name)]
@@ -257,7 +285,7 @@ if __name__ == "__main__":
         if fold < n_splits(name)
         for method in chosen.methods
     ]
-    found = collect(chosen.records, cells_wanted, chosen.again)
+    found = collect(chosen.records, cells_wanted, chosen.again, chosen.seconds)
     for lines in tables(found).values():
         for line in lines:
             print(line)

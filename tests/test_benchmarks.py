@@ -221,3 +221,15 @@ def test_measuring_a_method_again_keeps_all_other_records(tmp_path, monkeypatch)
     with pytest.raises(KeyboardInterrupt):
         tables.collect(file, ["a 0 AutoSVC"], ["AutoSVC"])
     assert "a 0 AutoSVC" in json.loads(file.read_text())
+
+
+def test_tables_in_limited_time_say_what_they_lack(tmp_path, monkeypatch):
+    tables = importlib.import_module("tables")
+    monkeypatch.setattr(tables, "measure", lambda cell, quick: {"accuracy": 1.0, "seconds": 1.0})
+    wanted = [f"iris {fold} {method}" for fold in range(5) for method in tables.METHODS]
+    assert tables.collect(tmp_path / "none.json", wanted, seconds=0.0) == {}
+    assert tables.missing({}, ("iris", "nowhere")) == {"iris": "all", "nowhere": "its file"}
+    records = tables.collect(tmp_path / "tables.json", wanted[: 4 * len(tables.METHODS) - 1])
+    last = tables.METHODS[-1]
+    assert tables.missing(records, ("iris",)) == {"iris": f"fold 3: {last}; fold 4: all"}
+    assert tables.missing(tables.collect(tmp_path / "tables.json", wanted), ("iris",)) == {}
