@@ -60,6 +60,7 @@ ORDER = [
     "io.onnx",
     "io",
     "training.regression",
+    "training.progress_bar",
     "training",
     "evaluation.numbers",
     "evaluation",

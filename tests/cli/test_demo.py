@@ -4,9 +4,9 @@ import pytest
 from support.command_line import running, write_flowers
 
 import maxmargin.cli.commands.reproduce as reproduce
-from maxmargin.cli.frame import progress
-from maxmargin.cli.frame.output import Show
+from maxmargin.cli.frame import Show, bar
 from maxmargin.evaluation.predict import ahead
+from maxmargin.training import TrainingProgress
 from maxmargin.training.progress import Progress
 
 
@@ -91,10 +91,13 @@ def test_what_training_tells_becomes_a_share():
         def start(self, what):
             told.append(what)
 
+        def count_down(self, left):
+            assert left() is None  # nothing is known yet
+
         def tell(self, what, done=None, total=None, remark=""):
             told.append((done, total, remark))
 
-    shown = progress.TrainingProgress(Line(), tol=1e-3)
+    shown = TrainingProgress(Line(), tol=1e-3)
     for event in (
         Progress("read", 1000),
         Progress("fit", 0, None, 1.0),
@@ -110,7 +113,7 @@ def test_what_training_tells_becomes_a_share():
 
 
 def test_there_is_no_bar_where_nobody_looks(capsys):
-    with progress.bar(Show()) as line:
+    with bar(Show()) as line:
         line.start("working")
         line.tell("working", 1, 2, "half")
     assert capsys.readouterr().err == ""
@@ -121,7 +124,7 @@ def test_a_bar_on_a_terminal_shows_the_remark_and_the_time_left(capsys, monkeypa
 
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    with progress.bar(Show()) as line:
+    with bar(Show()) as line:
         line.start("training")
         line.tell("training", 0.5, 1.0, "gap 1.0e-02")
     said = capsys.readouterr()

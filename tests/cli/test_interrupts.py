@@ -9,7 +9,7 @@ import pytest
 from support.command_line import running, write_flowers
 
 from maxmargin import io
-from maxmargin.cli.frame.progress import TrainingProgress
+from maxmargin.training import TrainingProgress
 
 MODEL = ("--model", "sparse-kernel", "--budget", "30", "--set", "alpha=0.001")
 OPTIONS = ("--target", "flower", *MODEL, "--out", "m.mm")
@@ -20,7 +20,7 @@ import os, sys
 from types import SimpleNamespace
 from maxmargin.checkpoints import record
 from maxmargin.cli import main
-from maxmargin.cli.frame.progress import TrainingProgress
+from maxmargin.training import TrainingProgress
 
 record.time = SimpleNamespace(perf_counter=lambda: 0.0)
 signal, at = int(sys.argv[1]), int(sys.argv[2])

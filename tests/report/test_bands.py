@@ -1,5 +1,6 @@
 """Red bands: one for each reason not to trust a model, none for a sound one; and what tables of rows show."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -12,8 +13,9 @@ from maxmargin import KernelSVC, bounds
 from maxmargin.metrics import natural_order
 from maxmargin.report import build, page
 from maxmargin.report.html.bands import bands
+from maxmargin.report.html.charts import Axis, Line, line_chart
 from maxmargin.report.html.pixels import images_of
-from maxmargin.report.html.text import percent_ticks
+from maxmargin.report.html.text import percent_ticks, width
 
 
 @pytest.fixture(scope="module")
@@ -123,3 +125,53 @@ def test_a_linear_kernel_has_weights_and_bounds_have_a_table():
     html = bounds.report(model, X, y)._repr_html_()
     assert html.startswith("<table>")
     assert "does not apply" in html
+
+
+def test_equal_counts_are_in_the_order_of_their_numbers():
+    """Classes 1 to 40, all as frequent, recognised and confused alike: 2 comes before 10 in every list."""
+    y = np.repeat(np.arange(1, 41), 2)
+    X = np.column_stack([np.cos(y), np.sin(y)])
+    found = build(KernelSVC().fit(X, y), {}, MemorySource(X, np.roll(y, 2)))
+    assert list(found.data.class_counts)[:11] == [str(k) for k in range(1, 12)]
+    true = [int(pair[0]) for pair in found.evaluation.most_confused if pair[2] == 2]
+    assert len(true) > 5
+    assert true == sorted(true)
+    shown = page(found)
+    table = shown[shown.index(">F1<") :]
+    cells = re.findall(r'class="datum">(\d+)<', table[: table.index("</table>")])
+    names = [int(name) for name in cells]
+    missed = [k for k in names if found.evaluation.per_class[k - 1].recall == 0.0]
+    assert len(missed) > 5
+    assert missed == sorted(missed)
+
+
+def test_steps_of_a_training_are_in_the_order_of_the_work(report):
+    text = page(
+        replace(
+            report,
+            record=report.record
+            | {"seconds": {"preparation": 1.0, "reading": 2.0, "total": 4.0, "validation": 1.0}},
+        )
+    )
+    part = text[text.index("Training time") :]
+    places = [part.index(f">{step}<") for step in ("reading", "preparation", "validation", "total")]
+    assert places == sorted(places)
+
+
+def test_wide_labels_of_an_axis_have_room():
+    """0.050 % and -1.25 x 10^-5 are not cut off at the left edge."""
+    for values, share in (([-0.00025, 0.0005], True), ([-1.25e-5, 2.5e-5], False)):
+        drawing = line_chart(
+            "c", "t", "d", [Line("a", [0.0, 1.0], values)], Axis("x"), Axis("y", share=share)
+        )
+        ends = [e for e in drawing.iter("text") if e.get("text-anchor") == "end" and e.get("class") == "tick"]
+        assert all(float(e.get("x")) >= 0.9 * width(e.text) for e in ends)
+
+
+def test_the_name_of_a_limit_stands_where_the_line_does_not():
+    for values, anchor in (([1.0, 0.9, 0.2], "start"), ([0.2, 0.9, 1.0], "end")):
+        drawing = line_chart(
+            "c", "t", "d", [Line("a", [0.0, 0.5, 1.0], values)], Axis("x"), Axis("y"), limit=("all", 0.2)
+        )
+        (name,) = [e for e in drawing.iter("text") if e.get("class") == "limit-name"]
+        assert name.get("text-anchor") == anchor

@@ -1,5 +1,6 @@
 """``maxmargin report``: from a model file and a data file to a page."""
 
+import hashlib
 import json
 
 import pytest
@@ -81,3 +82,29 @@ def test_a_page_to_explore_is_the_report_with_a_script(folder, capsys, words):
     assert data["threshold"]["costs"] == [1.0, 5.0]
     assert data["columns"]["drift"]["n_columns"] == 3
     assert f"maxmargin {' '.join(arguments)}" in "".join(seen.words["code"])
+
+
+def test_the_terminal_says_what_the_red_bands_say(folder, capsys):
+    """A promise of validation that the rows do not keep, and rows that the model was trained on."""
+    path, test = folder / "model.mm", folder / "test.csv"
+    promised = io.read_record(path) | {"validation": {"n_rows": 200, "n_errors": 2, "accuracy": 0.99}}
+    io.save(fitted(folder / "train.csv"), folder / "broken.mm", record=promised)
+    test.write_text(test.read_text().replace(",yes", ",?").replace(",no", ",yes").replace(",?", ",no"))
+    assert run(["report", str(folder / "broken.mm"), str(test)]) == 0
+    said = capsys.readouterr()
+    assert "warning: Not what validation promised: on held-out rows" in said.err
+    assert "accuracy" in said.out
+    assert run(["explore", str(folder / "broken.mm"), str(test), "--json"]) == 0
+    assert "99.0" in json.loads(capsys.readouterr().out)["warnings"][0]
+    assert run(["report", str(path), str(test), "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    own = promised["data"] | {"sha256": sha256(test), "n_bytes": test.stat().st_size}
+    io.save(fitted(folder / "train.csv"), folder / "seen.mm", record=record(data=own))
+    assert run(["report", str(folder / "seen.mm"), str(test), "--json"]) == 0
+    seen = json.loads(capsys.readouterr().out)
+    assert "memorised" in seen["warnings"][0]
+    assert not any("memorised" in text for text in shown["warnings"])
+
+
+def sha256(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -3,10 +3,14 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from support.report_samples import source, written
 
+from maxmargin import AutoSVC
 from maxmargin.io.readers.table import Block, Words
+from maxmargin.report import build, page
 from maxmargin.report.content.influence import feature_names, readable_row
 from maxmargin.table.preparation import TablePreparation
+from maxmargin.training import train
 
 NUMBERS = np.array([3.0, np.nan, 1e6, -2.5, 0.0, 7.25, 0.0, 12.0])
 CODES = np.array([0, 1, 0, 2, -1, 1, 3, 0], dtype=np.int32)
@@ -29,7 +33,8 @@ def test_numbers_gaps_and_words_read_as_they_were(dtype):
     X = preparation.transform(block())
     for row, vector in enumerate(X):
         values = readable_row(preparation, vector)
-        assert list(values) == ["amount", "colour", "tiny"]  # a constant column is not in the matrix
+        assert list(values) == ["amount", "same", "colour", "tiny"]
+        assert values["same"] == 5.0  # a constant column is not in the matrix
         for name, given in (("amount", NUMBERS[row]), ("tiny", NUMBERS[::-1][row] * 1e-9)):
             if np.isnan(given):
                 assert values[name] is None
@@ -70,3 +75,27 @@ def test_a_support_row_has_the_day_and_time_of_its_date_at_any_hour(hours):
     preparation = TablePreparation().fit(table)
     read = [readable_row(preparation, vector)["at"] for vector in preparation.transform(table)]
     assert read == days
+
+
+@pytest.mark.usefixtures("patient_clock")
+def test_support_vectors_of_a_search_are_rows_of_the_table_and_digits_are_drawn(tmp_path):
+    """AutoSVC scales and bends columns, and constant pixels are not in its matrix."""
+    rng = np.random.default_rng(0)
+    X = np.zeros((120, 49), dtype=int)
+    X[:, 1:] = np.minimum(15, np.exp(rng.normal(size=(120, 48)) * 1.2)).astype(int)
+    y = np.where(X[:, 8] + X[:, 24] * X[:, 9] > 4, "a", "b")
+    lines = [",".join([*map(str, row), label]) for row, label in zip(X.tolist(), y)]
+    path = written(
+        tmp_path, "pixels.csv", "\n".join([",".join([*(f"p{j}" for j in range(49)), "class"]), *lines])
+    )
+    trained = train(source(path), parameters={"max_seconds": 20.0})
+    assert isinstance(trained.model[-1], AutoSVC)
+    found = build(trained.model, trained.record, source(path))
+    if found.support is None or found.model.facts.get("n_support_") is None:
+        pytest.skip("a linear model was chosen")
+    for row in found.support.rows:
+        assert list(row.values) == [f"p{j}" for j in range(49)]
+        assert list(row.values.values()) == pytest.approx(X[row.row].tolist(), abs=1e-4)
+    drawn = page(found)
+    influence = drawn[drawn.index('id="influence"') :]
+    assert influence[: influence.index("</section>")].count('class="pixels"') == len(found.support.rows)

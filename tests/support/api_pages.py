@@ -107,6 +107,9 @@ INTERNAL = {
         "IgnoredTarget",
         "NumberTarget",
         "TASK_NAMES",
+        "Bar",
+        "RemainingTime",
+        "TrainingProgress",
         "cost_from_text",
         "digest_of",
         "is_training_file",
@@ -116,7 +119,9 @@ INTERNAL = {
         "one_prediction",
         "parameters_from_text",
         "plain",
+        "shown_bar",
         "task_of",
+        "time_text",
     },
 }
 

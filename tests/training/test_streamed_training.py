@@ -15,8 +15,8 @@ from support.table_sources import TableSource
 
 from maxmargin import SparseKernelClassifier, io
 from maxmargin.checkpoints.record import CheckpointError
-from maxmargin.cli.frame.progress import TrainingProgress
 from maxmargin.table.preparation import TablePreparation
+from maxmargin.training import TrainingProgress
 from maxmargin.training.from_file import train
 from maxmargin.training.held_out import HeldOut
 

@@ -182,8 +182,8 @@ class _Study:
         present = np.unique(self.source)
         order = present if own is None else present[np.argsort(-own[present], kind="stable")]
         if len(order) > MAX_PERMUTED:
-            which = "first" if own is None else "by the model's formula most important"
-            self.notes.append(f"the {which} {MAX_PERMUTED} of {len(present):,} columns were shuffled")
+            which = "in the file" if own is None else "in importance by the model's formula"
+            self.notes.append(f"the first {MAX_PERMUTED} {which}, of {len(present):,} columns, were shuffled")
         shuffled = order[:MAX_PERMUTED].tolist()
         relatives = self._relatives(shuffled)
         found = [self._column(j, own, relatives.get(j, [])) for j in shuffled]

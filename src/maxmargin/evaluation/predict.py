@@ -109,7 +109,8 @@ def predictions(
     classifier = model[-1]
     if probabilities and not hasattr(classifier, "predict_proba"):
         raise ValueError(
-            f"{type(classifier).__name__} gives no probabilities; ask for scores, or train a model that does."
+            f"{type(classifier).__name__} gives no probabilities; ask for scores, or train a model that "
+            "does, such as sparse-kernel or calibrated."
         )
     if client is not None:
         from ..clusters import of_files

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.stats import beta, norm
 
+from .natural import natural_order
+
 __all__ = [
     "CONFIDENCE",
     "ClassRow",
@@ -133,10 +135,12 @@ class Confusion:
 
     def most_confused(self, most: int = 10) -> list[tuple[str, str, int]]:
         """Pairs (true, predicted) that are taken for one another most often, with how often."""
-        off = self.matrix - np.diag(np.diagonal(self.matrix))
+        places = natural_order(self.names)  # of pairs that are as frequent
+        off = (self.matrix - np.diag(np.diagonal(self.matrix)))[np.ix_(places, places)]
         order = np.argsort(-off, axis=None, kind="stable")[:most]
         pairs = [np.unravel_index(cell, off.shape) for cell in order]
-        return [(self.names[i], self.names[j], int(off[i, j])) for i, j in pairs if off[i, j] > 0]
+        names = [self.names[k] for k in places]
+        return [(names[i], names[j], int(off[i, j])) for i, j in pairs if off[i, j] > 0]
 
 
 def _share(part: int, whole: int) -> float:

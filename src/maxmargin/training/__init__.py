@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .from_file import train
     from .held_out import HeldOut, mixed
     from .models import DEFAULT_MODEL, MODELS, OTHER_MODELS, TASK_NAMES, named_estimator, parameters_from_text
+    from .progress_bar import Bar, ProgressBar, RemainingTime, TrainingProgress, shown_bar, time_text
     from .record import digest_of, is_training_file, plain
     from .regression import IgnoredTarget, NumberScores, NumberTarget, number_scores, one_prediction
     from .tasks import task_of
@@ -24,10 +25,14 @@ __all__ = [
     "MODELS",
     "OTHER_MODELS",
     "TASK_NAMES",
+    "Bar",
     "HeldOut",
     "IgnoredTarget",
     "NumberScores",
     "NumberTarget",
+    "ProgressBar",
+    "RemainingTime",
+    "TrainingProgress",
     "cost_from_text",
     "digest_of",
     "is_training_file",
@@ -37,7 +42,9 @@ __all__ = [
     "one_prediction",
     "parameters_from_text",
     "plain",
+    "shown_bar",
     "task_of",
+    "time_text",
     "train",
 ]
 
@@ -53,6 +60,14 @@ __getattr__ = lazy(
             "TASK_NAMES",
             "named_estimator",
             "parameters_from_text",
+        ],
+        "progress_bar": [
+            "Bar",
+            "ProgressBar",
+            "RemainingTime",
+            "TrainingProgress",
+            "shown_bar",
+            "time_text",
         ],
         "record": ["digest_of", "is_training_file", "plain"],
         "regression": ["IgnoredTarget", "NumberScores", "NumberTarget", "number_scores", "one_prediction"],

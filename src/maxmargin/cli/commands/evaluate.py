@@ -87,10 +87,7 @@ def evaluate(
     source = open_rows(reading, data, fitted, record, task := task_of(fitted))
     seen = is_training_file(source.name, record)
     if seen:
-        show.invocation.warn(
-            f"{data} is the file that the model was trained on: these numbers show how well it memorised "
-            "its rows, not how well it does on new ones."
-        )
+        show.invocation.warn(trained_on(data))
     if task != "classification":
         check_options(
             task, "evaluate", top_k=top_k, label=label, unknown_labels=unknown_labels != "error", cost=cost,
@@ -122,6 +119,14 @@ def evaluate(
     document = {"model": model, "data": data, **found.as_dict(), **document}
     more = [*column_parts(matter), *learning_parts(curve, budgets), *(drift_parts(moved) if moved else ())]
     show.answer(document, *parts_of(found), *more)
+
+
+def trained_on(data: Path) -> str:
+    """A warning that an evaluation is one of memory."""
+    return (
+        f"{data} is the file that the model was trained on: these numbers show how well it memorised "
+        "its rows, not how well it does on new ones."
+    )
 
 
 def answers(model: Any, record: Any, source: Source, show: Show, **options: Any) -> Evaluation:

@@ -7,8 +7,20 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from ..frame import Reading, Show, bar, check_options, check_out, facts, only_for_classes, open_rows
-from .evaluate import Cost, Renaming, UnknownLabels, costs_of, renamed
+from ..frame import (
+    Reading,
+    Show,
+    bar,
+    between,
+    check_options,
+    check_out,
+    facts,
+    only_for_classes,
+    open_rows,
+    percent,
+    texts,
+)
+from .evaluate import Cost, Renaming, UnknownLabels, costs_of, renamed, trained_on
 from .without_classes import write_number_page
 
 
@@ -75,6 +87,7 @@ def write_page(
     from ... import io
     from ...archive import whole_file
     from ...report import build, page
+    from ...report.html import alarms
     from ...training import task_of
 
     out = out or model.with_name(f"{model.stem}-explore.html" if explore else f"{model.stem}.html")
@@ -110,7 +123,14 @@ def write_page(
         text = page(found)
     with whole_file(out) as file:
         file.write(text.encode("utf-8"))
+    for warning in [trained_on(data)] * found.seen + alarms(found):
+        show.invocation.warn(warning)
     e = found.evaluation
     document = {"model": model, "data": data, "out": out, "rows": e.n_rows, "accuracy": e.accuracy}
-    accuracy = f"{e.accuracy:.4f} ({e.accuracy_interval[0]:.4f} to {e.accuracy_interval[1]:.4f})"
-    show.answer(document, facts("", {"rows": f"{e.n_rows:,}", "accuracy": accuracy, "written": out}))
+    pairs = {
+        "rows": f"{e.n_rows:,}",
+        "accuracy": f"{percent(e.accuracy)}   (95 %: {between(e.accuracy_interval)})",
+        "written": f"{out} ({texts.bytes_text(out.stat().st_size)})",
+    }
+    title = "Page to explore" if explore else "Report"
+    show.answer(document, facts(title, pairs), "next: open it in a browser")

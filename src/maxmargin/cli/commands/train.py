@@ -16,7 +16,6 @@ from ..frame import (
     Interrupted,
     Reading,
     Show,
-    TrainingProgress,
     UsageError,
     bar,
     check_out,
@@ -218,7 +217,7 @@ def _trained(
     client: Any = None,
     persist: bool = False,
 ) -> Any:
-    from ...training import cost_from_text, train
+    from ...training import TrainingProgress, cost_from_text, train
 
     parameters = options.parameters()
     _look_for_unfinished(checkpoint, resources, show)

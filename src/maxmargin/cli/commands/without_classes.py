@@ -59,7 +59,11 @@ def write_number_page(
     with whole_file(out) as file:
         file.write(text.encode("utf-8"))
     pairs = {"rows": f"{found.evaluation.n_rows:,}", **result_facts(found.evaluation), "written": out}
-    show.answer({**document, "out": out, "task": found.task, **found.evaluation.as_dict()}, facts("", pairs))
+    show.answer(
+        {**document, "out": out, "task": found.task, **found.evaluation.as_dict()},
+        facts("Report", pairs),
+        "next: open it in a browser",
+    )
 
 
 class LinesOfValues:

@@ -9,7 +9,7 @@ from .learning_texts import learning_parts
 from .messages import EXIT_FAILED, EXIT_OK, Interrupted, UsageError, check_out, worded
 from .number_texts import novelty_parts, number_parts, result_facts, task_text, validation_text
 from .output import Show, facts, standard_output, table
-from .progress import Bar, TrainingProgress, bar
+from .progress import Bar, bar
 from .reading import Reading, listed
 from .tasks import check_options, only_for_classes, open_rows
 from .texts import between, number, parts_of, percent
@@ -22,7 +22,6 @@ __all__ = [
     "Interrupted",
     "Reading",
     "Show",
-    "TrainingProgress",
     "UsageError",
     "bar",
     "between",

@@ -35,7 +35,7 @@ def threshold_parts(curves: ThresholdCurves | None, costs: CostStudy | None) -> 
 def cost_facts(costs: CostStudy) -> dict[str, object]:
     """What a decision gains, per 1,000 rows."""
     low, high = costs.gain_interval
-    verdict = "" if low > 0 else "; not shown to be a gain" if high > 0 else "; a loss"
+    verdict = "" if low > 0 else "; a loss" if high < 0 else "; not shown to be a gain"
     return {
         "decision": rule_text(costs),
         "chosen": costs.rule,

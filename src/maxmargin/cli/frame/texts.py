@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ...metrics import Interval
 
 Record = Mapping[str, Any]
+INDEX_NAME = "(index)"  # as the readers of CSV call a first column without a name
 MAX_CLASSES_LISTED = 12
 
 
@@ -51,11 +52,13 @@ def data_facts(record: Record) -> dict[str, object]:
     if features and n_out is not None and n_out != data.get("n_features"):
         features += f", {count_text(n_out)} after preparation"
     dropped = data.get("dropped") or {}
+    numbered = INDEX_NAME in ((data.get("options") or {}).get("drop") or ())
+    index = {INDEX_NAME: "the first column, which has no name"} if numbered else {}
     return {
         "data": data.get("file"),
         "rows": rows_text(data, record.get("memory_mb")),
         "features": features,
-        "left out": "; ".join(f"{name} ({why})" for name, why in dropped.items()) or None,
+        "left out": "; ".join(f"{name} ({why})" for name, why in {**index, **dropped}.items()) or None,
         "dates": dates_text(data.get("dates") or {}),
         "free text": "; ".join(f"{name}: {n:,} words" for name, n in (data.get("texts") or {}).items())
         or None,

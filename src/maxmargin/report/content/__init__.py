@@ -3,7 +3,8 @@
 from .build import N_EFFECTS, ModelReport, build
 from .curves import BudgetPath, Curve, GapHistory
 from .data import DataFacts
-from .influence import pull, readable_row
+from .description import fitted_inside, scalers_inside
+from .influence import pull, readable_row, restored
 from .numbers import NumberReport, build_numbers
 from .promises import DELTA
 from .shown import shown_classes
@@ -19,7 +20,10 @@ __all__ = [
     "NumberReport",
     "build",
     "build_numbers",
+    "fitted_inside",
     "pull",
     "readable_row",
+    "restored",
+    "scalers_inside",
     "shown_classes",
 ]

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..._native import is_sparse
 from ...io.readers import BLOCK_ROWS, Block, Source, Words
+from ...metrics import natural_order
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,9 @@ class Watched:
         columns = [ColumnFacts(c.name, c.kind, self.missing[c.name]) for c in source.columns or ()]
         size = self.n_rows * source.n_features
         density = None if self.n_stored is None or not size else self.n_stored / size
-        counts = dict(sorted(self.classes.items(), key=lambda each: (-each[1], each[0])))
+        names = list(self.classes)
+        named = [(names[k], self.classes[names[k]]) for k in natural_order(names)]
+        counts = dict(sorted(named, key=lambda each: -each[1]))
         return DataFacts(
             str(source.name), sha256, self.n_rows, source.n_features, source.target, columns, counts, density
         )

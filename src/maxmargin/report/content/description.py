@@ -112,6 +112,15 @@ def fitted_inside(model: Any) -> Any:
     return model
 
 
+def scalers_inside(model: Any) -> list[Any]:
+    """The searches around that classifier that scale columns before they fit it, outermost first."""
+    for attribute in ("best_estimator_", "estimator_"):
+        if hasattr(model, attribute):
+            own = [model] if attribute == "estimator_" and hasattr(model, "scaling_") else []
+            return own + scalers_inside(getattr(model, attribute))
+    return []
+
+
 def _loss(model: Any) -> list[tuple[str, str]]:
     """The formula and the name of a model's loss, if it has one."""
     given = getattr(model, "loss", "hinge")

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..._native import is_sparse
 from ...table import DatePlan, NumberPlan, TablePreparation, TextPlan, WordsPlan
-from .description import fitted_inside
+from .description import fitted_inside, scalers_inside
 
 MAX_SHOWN = 20
 MAX_WORDS_OF_A_TEXT = 12
@@ -63,7 +63,7 @@ def influential_rows(
 
     ``file_rows`` are the places of the support vectors in the training file, where the record has them.
     """
-    inner = fitted_inside(model)
+    inner, scalers = fitted_inside(model), scalers_inside(model)
     points, coef = getattr(inner, "support_vectors_", None), getattr(inner, "dual_coef_", None)
     if points is None or coef is None or getattr(points, "ndim", 0) != 2 or points.dtype.kind != "f":
         return None
@@ -75,7 +75,7 @@ def influential_rows(
     rows = []
     for j in order.tolist():
         t = int(np.argmax(np.abs(coef[:, j])))
-        vector = _dense(points[[j]])[0]
+        vector = restored(scalers, _dense(points[[j]]))[0]
         number = None if support is None else int(support[j])
         value = float(coef[t, j])
         values = readable_row(preparation, vector)
@@ -105,6 +105,13 @@ def influential_features(model: Any, preparation: TablePreparation | None) -> We
     return Weights(rows, len(names), int(np.count_nonzero(sizes)))
 
 
+def restored(scalers: list[Any], rows: np.ndarray) -> np.ndarray:
+    """Dense rows as they were before the searches around a classifier scaled their columns."""
+    for search in reversed(scalers):
+        rows = search.scaling_.restored(rows)
+    return rows
+
+
 def _dense(matrix: Any) -> np.ndarray:
     return np.atleast_2d(matrix.toarray() if is_sparse(matrix) else np.asarray(matrix))
 
@@ -124,10 +131,11 @@ def pull(model: Any, column: int, value: float) -> str:
 
 
 def readable_row(preparation: TablePreparation | None, vector: np.ndarray) -> dict[str, Any]:
-    """Values by the names of the table's columns; None where a value was missing.
+    """Values by the names of the table's columns, in the order of the file; None where a value was missing.
 
     ``preparation`` is a fitted ``TablePreparation``, or None for rows that were not prepared. Words that the
-    model does not tell apart read "(another)". Of a sparse row only non-zero values are shown.
+    model does not tell apart read "(another)". Of a sparse row only non-zero values are shown. A column that
+    was constant in training has its constant.
     """
     vector = np.asarray(vector, dtype=np.float64)
     if preparation is None:
@@ -136,12 +144,15 @@ def readable_row(preparation: TablePreparation | None, vector: np.ndarray) -> di
     if preparation.layout_ == "sparse":
         whole = vector * preparation.scale_[: len(vector)]
         return {names[j]: _rounded(whole[j]) for j in np.flatnonzero(whole).tolist()}
+    constants: dict[str, Any] = preparation.constants_
     values, at = {}, 0
     for name, plan in zip(names, preparation.plans_):
         part = vector[at : at + plan.width]
         at += plan.width
         if plan.width:
             values[name] = _value(plan, part)
+        elif name in constants:
+            values[name] = constants[name]
     return values
 
 

@@ -92,7 +92,9 @@ def promises(
 
 def _from_training(model: Any, X: Any, y: Any) -> dict[str, Entry]:
     if X.shape[0] > MAX_ROWS:
-        reason = f"{X.shape[0]:,} training rows; these bounds are computed for at most {MAX_ROWS:,}."
+        reason = (
+            f"there are more than {MAX_ROWS:,} training rows; these bounds are computed for at most so many."
+        )
         return {"others": Inapplicable("others", reason)}
     try:
         found = dict(bounds_report(model, X, y, delta=DELTA).entries)

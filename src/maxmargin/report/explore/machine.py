@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -12,6 +12,7 @@ import numpy as np
 from ..._native import is_sparse
 from ...kernels import Linear, Precomputed
 from ...methods.eigen_map import KernelEigenMap
+from ..content import fitted_inside, restored, scalers_inside
 
 __all__ = ["Machine", "machine_of"]
 
@@ -31,8 +32,7 @@ class Machine:
     """
 
     inner: Any
-    steps: list[Callable[[Any], Any]] = field(default_factory=list)
-    back: Callable[[np.ndarray], np.ndarray] | None = None
+    scalers: list[Any] = field(default_factory=list)
 
     @property
     def kernel(self) -> Any:
@@ -63,15 +63,15 @@ class Machine:
 
     def placed(self, X: Any) -> Any:
         """Prepared rows as the inner classifier takes them."""
-        for step in self.steps:
-            X = step(X)
+        for search in self.scalers:
+            X = search.scaling_.transform(X)
         return X
 
     def prepared_points(self, chosen: np.ndarray) -> np.ndarray:
         """Some support vectors, dense, as rows of the prepared matrix."""
         points = self.points[chosen]
         dense = np.asarray(points.toarray() if is_sparse(points) else points, dtype=np.float64)
-        return dense if self.back is None else self.back(dense)
+        return restored(self.scalers, dense)
 
     def offsets(self, predicted: np.ndarray, rivals: np.ndarray) -> np.ndarray:
         """What the intercepts add to the predicted class against its rival."""
@@ -113,39 +113,26 @@ class Machine:
 
 def machine_of(classifier: Any) -> Machine | str:
     """The classifier inside searches and calibrations, taken apart; or why it cannot be."""
-    steps: list[Callable[[Any], Any]] = []
-    back = None
-    while True:
-        if hasattr(classifier, "best_estimator_"):
-            classifier = classifier.best_estimator_
-        elif hasattr(classifier, "estimator_"):
-            if hasattr(classifier, "_scaled"):  # an AutoSVC scales columns
-                if classifier.table_ is not None:
-                    return NO_POINTS
-                if classifier.scaling_.rotation is not None and not _has_points(classifier.estimator_):
-                    return (
-                        "This model weighs mixtures of columns, so rows cannot be explained column by column."
-                    )
-                steps.append(classifier._scaled)
-                back = classifier.scaling_.restored
-            classifier = classifier.estimator_
-        else:
-            break
-    return _checked(classifier, steps, back)
+    inner, scalers = fitted_inside(classifier), scalers_inside(classifier)
+    if any(search.table_ is not None for search in scalers):
+        return NO_POINTS
+    if any(search.scaling_.rotation is not None for search in scalers) and not _has_points(inner):
+        return "This model weighs mixtures of columns, so rows cannot be explained column by column."
+    return _checked(inner, scalers)
 
 
 def _has_points(inner: Any) -> bool:
     return getattr(inner, "support_vectors_", None) is not None
 
 
-def _checked(inner: Any, steps: list[Callable[[Any], Any]], back: Any) -> Machine | str:
+def _checked(inner: Any, scalers: list[Any]) -> Machine | str:
     points = getattr(inner, "support_vectors_", None)
     if not hasattr(inner, "code_") or not hasattr(inner, "intercept_"):
         return NO_POINTS
     if points is None:
         if getattr(inner, "coef_", None) is None:
             return NO_POINTS
-        return Machine(inner, steps, back)
+        return Machine(inner, scalers)
     if getattr(points, "ndim", 0) != 2 or points.dtype.kind != "f" or isinstance(inner.kernel_, Precomputed):
         return "The support vectors of this model are not rows of numbers, so rows cannot be explained."
     if points.shape[0] == 0:
@@ -155,4 +142,4 @@ def _checked(inner: Any, steps: list[Callable[[Any], Any]], back: Any) -> Machin
             f"This model has too many coefficients ({points.shape[0]:,} support vectors in "
             f"{inner.code_.n_columns:,} columns) to explain rows on a page."
         )
-    return Machine(inner, steps, back)
+    return Machine(inner, scalers)

@@ -69,10 +69,8 @@ def preparation_of(model: Any) -> TablePreparation | None:
 
 
 def _left_out(table: TablePreparation | None, names: list[str]) -> dict[str, Any]:
-    """What a readable row leaves out: zeros of a sparse row, and columns that were constant in training."""
-    if table is None:
-        return {}
-    return dict.fromkeys(names, 0.0) if table.layout_ == "sparse" else dict(table.constants_)
+    """What a readable row leaves out: the zeros of a sparse row."""
+    return {} if table is None or table.layout_ != "sparse" else dict.fromkeys(names, 0.0)
 
 
 def _of_points(

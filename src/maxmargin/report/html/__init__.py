@@ -6,6 +6,7 @@ colours are classes. Every list has a
 largest length, and the page states what was left out.
 """
 
+from .bands import alarms
 from .page import page
 
-__all__ = ["page"]
+__all__ = ["alarms", "page"]

@@ -10,7 +10,7 @@ from .drift import promise_band
 from .markup import Child, Element, datum, node
 from .text import count, number, percent
 
-__all__ = ["bands", "leak_warnings"]
+__all__ = ["alarms", "bands", "leak_warnings"]
 
 BAD_CALIBRATION = 0.1  # expected calibration error from which on probabilities mislead
 MIN_CALIBRATION_ROWS = 100
@@ -29,6 +29,11 @@ def bands(report: ModelReport) -> list[Element]:
     """One band for each reason, the gravest first."""
     found = [_certificate(report), promise_band(report), _calibration(report), _left_out(report)]
     return [band for band in found if band is not None]
+
+
+def alarms(report: ModelReport) -> list[str]:
+    """The same as texts."""
+    return ["".join(band.itertext()) for band in bands(report)]
 
 
 def _certificate(report: ModelReport) -> Element | None:

@@ -128,16 +128,19 @@ def line_chart(
     lines = [_drawable(line, across.log, up.log) for line in lines]
     lines = [line for line in lines if len(line.x)]
     every_y = [v for line in lines for v in line.y] + ([limit[1]] if limit else [])
-    x = across.scale([v for line in lines for v in line.x] or [1.0], LEFT, WIDTH - RIGHT)
     named = [line for line in lines if not line.faint and line.name]
     rows = -(-len(named) // 3) if len(named) > 1 else 0
     bottom = HEIGHT - BOTTOM
     y = up.scale(every_y or [1.0], bottom, TOP)
+    left = max([float(LEFT), *(8.0 + width(text) for _, text in _ticks(y, up))])
+    x = across.scale([v for line in lines for v in line.x] or [1.0], left, WIDTH - RIGHT)
     parts = frame(x, y, across, up)
     if limit:
         at = y(limit[1])
         parts.append(node("line", x1=x.start, x2=x.end, y1=at, y2=at, class_="limit"))
-        parts.append(label(limit[0], x.end, at - 5, "end", class_="limit-name"))
+        first, last = (abs(y(lines[0].y[k]) - at) if lines else 0.0 for k in (0, -1))
+        place, anchor = (x.start + 6, "start") if first > last else (x.end, "end")  # where it is free
+        parts.append(label(limit[0], place, at - 5, anchor, class_="limit-name"))
     styles = {id(line): LINE_STYLES[i % len(LINE_STYLES)] for i, line in enumerate(named)}
     for line in sorted(lines, key=lambda each: not each.faint):
         parts += _drawn(line, x, y, styles.get(id(line), "one"))

@@ -151,6 +151,13 @@
             ((Math.min(Math.max(log ? Math.log10(v) : v, low), high) - low) / (high - low || 1)) * (to - from)
           ).toFixed(2),
         );
+    // Shares have as many decimals as the finest of them needs.
+    const names = (axis, values) => {
+      if (!axis.share) return values.map((v) => number(v));
+      const fine = (d) => values.every((v) => Math.abs(100 * v - Number((100 * v).toFixed(d))) < 1e-6),
+        decimals = [0, 1, 2].find(fine) ?? 3;
+      return values.map((v) => minus((100 * v).toFixed(decimals)) + "\u00a0%");
+    };
     const rangeX = range(
         lines.flatMap((line) => line.x),
         across,
@@ -159,22 +166,25 @@
         lines.flatMap((line) => line.y),
         up,
       );
-    const x = scale(rangeX, LEFT, WIDTH - RIGHT, across.log),
+    const marksY = ticks(...rangeY),
+      namesY = names(up, marksY),
+      left = Math.max(LEFT, 10 + 7.4 * largest(namesY.map((each) => each.length)));
+    const x = scale(rangeX, left, WIDTH - RIGHT, across.log),
       y = scale(rangeY, HEIGHT - BOTTOM, TOP, false);
-    const name = (axis, v) => (axis.share ? minus(String(Number((100 * v).toFixed(3)))) + "\u00a0%" : number(v));
     const marksX = across.log
       ? [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 1e4, 1e5].filter(
           (v) => Math.log10(v) >= rangeX[0] - 1e-9 && Math.log10(v) <= rangeX[1] + 1e-9,
         )
       : ticks(...rangeX);
-    const few = marksX.filter((_, k) => k % Math.ceil(marksX.length / 6) === 0);
-    const grid = ticks(...rangeY).flatMap((v) => [
-      svg("line", { x1: LEFT, x2: WIDTH - RIGHT, y1: y(v), y2: y(v), class: "grid" }),
-      svg("text", { x: LEFT - 6, y: y(v) + 4, "text-anchor": "end", class: "tick" }, name(up, v)),
+    const few = marksX.filter((_, k) => k % Math.ceil(marksX.length / 6) === 0),
+      namesX = names(across, few);
+    const grid = marksY.flatMap((v, k) => [
+      svg("line", { x1: left, x2: WIDTH - RIGHT, y1: y(v), y2: y(v), class: "grid" }),
+      svg("text", { x: left - 6, y: y(v) + 4, "text-anchor": "end", class: "tick" }, namesY[k]),
     ]);
-    const below = few.flatMap((v) => [
+    const below = few.flatMap((v, k) => [
       svg("line", { x1: x(v), x2: x(v), y1: HEIGHT - BOTTOM, y2: HEIGHT - BOTTOM + 4, class: "axis" }),
-      svg("text", { x: x(v), y: HEIGHT - BOTTOM + 17, "text-anchor": "middle", class: "tick" }, name(across, v)),
+      svg("text", { x: x(v), y: HEIGHT - BOTTOM + 17, "text-anchor": "middle", class: "tick" }, namesX[k]),
     ]);
     const drawn = lines.map((line, k) => {
       const places = line.x
@@ -192,7 +202,7 @@
       { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, width: WIDTH, height: HEIGHT, role: "img", "aria-label": title },
       ...grid,
       ...below,
-      svg("line", { x1: LEFT, x2: WIDTH - RIGHT, y1: HEIGHT - BOTTOM, y2: HEIGHT - BOTTOM, class: "axis" }),
+      svg("line", { x1: left, x2: WIDTH - RIGHT, y1: HEIGHT - BOTTOM, y2: HEIGHT - BOTTOM, class: "axis" }),
       svg("text", { x: 2, y: 13, class: "axis-name" }, up.label),
       svg(
         "text",
@@ -1225,7 +1235,7 @@
     return panel(
       "explore-features",
       "Columns",
-      el("p", {}, `Which columns matter, how the answer changes with each, and which have moved.${some}`),
+      el("p", {}, `Which columns matter${c.drift ? ", how the answer changes with each, and which have moved" : " and how the answer changes with each"}.${some}`),
       table.element,
       leftOut("drift", "Drift"),
       detail,

@@ -229,7 +229,10 @@ def times_table(record: Mapping[str, Any]) -> list[Child]:
     clocks = record.get("seconds")
     if not isinstance(clocks, Mapping):
         return []
-    rows = [[datum(k), seconds(v), CLOCKS.get(str(k), "")] for k, v in clocks.items() if _is_number(v)]
+    steps = sorted(
+        clocks, key=lambda step: (list(CLOCKS).index(step) if step in CLOCKS else len(CLOCKS), step)
+    )
+    rows = [[datum(k), seconds(clocks[k]), CLOCKS.get(k, "")] for k in steps if _is_number(clocks[k])]
     return [table(["step", "time", "meaning"], rows, caption="Training time", numbers=[1])]
 
 
@@ -280,9 +283,13 @@ def preparation_parts(record: Mapping[str, Any]) -> list[Child]:
     n_in, n_out = data.get("n_features"), data.get("n_features_out")
     if not (isinstance(n_in, int) and isinstance(n_out, int)):
         return []
+    columns = data.get("columns")
+    kinds = {column.get("kind") for column in columns} if isinstance(columns, list) else {"number", "words"}
+    done = ["categories one-hot encoded"] if "words" in kinds else []
+    done += ["numbers standardised"] if "number" in kinds else []
     text = (
-        f"The {count(n_in, 'feature column')} became {n_out:,} numbers per row: categories one-hot encoded, "
-        "numbers standardised, missing values replaced by the mean and marked by an indicator."
+        f"The {count(n_in, 'feature column')} became {n_out:,} numbers per row: {', '.join(done)}; a missing "
+        "number is replaced by the mean, and missing values are marked by an indicator where there were any."
     )
     out: list[Child] = [node("p", text), *_dates_and_texts(data)]
     dropped = data.get("dropped") or {}

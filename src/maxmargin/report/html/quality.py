@@ -66,10 +66,11 @@ def _metric(
 
 def _per_class(report: ModelReport) -> list[Child]:
     classes = report.evaluation.per_class
-    order = sorted(classes, key=lambda c: (c.recall if c.support else 2.0, c.label))
     some = f" The {MAX_CLASSES} of {len(classes):,} classes with the lowest recall are shown."
     some = some if len(classes) > MAX_CLASSES else ""
-    shown = order[:MAX_CLASSES] if some else [classes[k] for k in natural_order([c.label for c in classes])]
+    shown = [classes[k] for k in natural_order([c.label for c in classes])]
+    if some:
+        shown = sorted(shown, key=lambda c: c.recall if c.support else 2.0)[:MAX_CLASSES]
     drawn = [c for c in shown if c.support]
     marks = [Interval(c.label, c.recall, *c.recall_interval, f", {c.support:,} rows") for c in drawn]
     drawing = interval_chart(

@@ -123,8 +123,9 @@ def _rows_table(
     n_features = report.data.n_features
     names = list(dict.fromkeys(name for values in data for name in values))
     if (images := images_of(data, n_features, head[0])) is not None:
-        drawn = [[*cells, image] for (cells, _), image in zip(rows, images)]
-        return table([*head, "image"], drawn, caption=caption, numbers=sorted(numbers))
+        drawn = [[cells[0], image, *cells[1:]] for (cells, _), image in zip(rows, images)]
+        moved = sorted(j + (j > 0) for j in numbers)
+        return table([head[0], "image", *head[1:]], drawn, caption=caption, numbers=moved)
     if len(names) > MAX_COLUMNS and any(len(values) < n_features for values in data):  # sparse rows
         told = [{name: v for name, v in values.items() if v != 0} for values in data]
         listed = [[*cells, _folded(values, MAX_LISTED)] for (cells, _), values in zip(rows, told)]

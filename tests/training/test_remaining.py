@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from maxmargin import AutoSVC, KernelSVC
-from maxmargin.cli.frame.progress import time_text
-from maxmargin.cli.frame.remaining import RemainingTime
 from maxmargin.solving import share_listener
+from maxmargin.training import RemainingTime, time_text
 from maxmargin.training.progress import Progress, Reporter
 
 # Seconds, phase, done, total, gap, tol, share: events of trainings on 4,000 to 200,000 rows, some left out.
