@@ -38,7 +38,7 @@ stage = @mkdir -p $(LOGS); start=$$(date +%s); { $(2); } > $(LOGS)/$(1).log 2>&1
   printf '%-12s %4d s  %s\n' '$(1)' $$(($$(date +%s) - start)) "$$(grep . $(LOGS)/$(1).log | tail -n 1)"; \
   exit $$status
 
-.PHONY: help demo test docs wheel lint types cpp-test unit-test fuzz bench bench-hard bench-large bench-quick evidence papers papers-quick sanitize soak clean
+.PHONY: help demo test docs wheel lint types cpp-test unit-test fuzz bench bench-hard bench-large bench-quick evidence pictures papers papers-quick sanitize soak clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -107,6 +107,9 @@ bench-quick: $(STAMPS)/package
 	$(call stage,bench-quick,$(ALONE) $(VENV)/bin/python benchmarks/run.py --suite quick --output build/bench)
 
 # Nothing is measured here: python benchmarks/evidence --measure NAME does that, and writes the page.
+pictures: $(STAMPS)/package  ## the guides' pictures of pages and terminals, by the present code; needs Chromium
+	@$(VENV)/bin/python docs/pictures.py
+
 evidence: $(STAMPS)/package  ## numbers and pictures of README and site against their stored records; seconds
 	@$(VENV)/bin/python benchmarks/evidence
 
