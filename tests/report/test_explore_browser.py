@@ -269,6 +269,8 @@ def test_columns_show_importance_effect_and_drift(view, report):
         if effect.kind == "number":
             drawn = detail.locator("polyline").first.get_attribute("points").split()
             assert len(drawn) == len(effect.x)
+            shares = [text for text in detail.locator("text.tick").all_text_contents() if "%" in text]
+            assert len({len(text.partition(".")[2]) for text in shares}) == 1  # as many decimals each
         else:
             assert detail.locator("tbody th").all_inner_texts() == effect.categories
 
