@@ -81,11 +81,12 @@ class ProgressBar:
 
     Examples
     --------
-    >>> table = {"width": list(range(60)), "kind": ["low"] * 30 + ["high"] * 30}
+    >>> kinds = ["high" if k % 10 > 4 or k % 13 == 0 else "low" for k in range(200)]
+    >>> table = {"width": [k % 10 for k in range(200)], "noise": [k % 7 for k in range(200)], "kind": kinds}
     >>> from maxmargin.training import ProgressBar, train
     >>> with ProgressBar() as shown:
     ...     model = train(table, target="kind", model="linear", callback=shown).model
-    >>> model.predict({"width": [3.0, 50.0]}).tolist()
+    >>> model.predict({"width": [2.0, 9.0], "noise": [3.0, 3.0]}).tolist()
     ['low', 'high']
     """
 
