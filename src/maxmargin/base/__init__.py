@@ -19,7 +19,7 @@ from .kernel_rows import (
     set_kernel,
     takes_objects,
 )
-from .labels import labelled
+from .labels import labelled, learns
 from .linear_weights import linear_weights
 from .machine import CertifiedMachine
 from .r_squared import r_squared
@@ -47,6 +47,7 @@ __all__ = [
     "kernel_tags",
     "labelled",
     "learn_batch",
+    "learns",
     "linear_weights",
     "object_array",
     "r_squared",

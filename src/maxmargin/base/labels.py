@@ -113,10 +113,15 @@ def check_same_classes(classes: Any, known: np.ndarray) -> None:
         )
 
 
+def learns(decoder: Any) -> bool:
+    """Whether a decoder, given by itself or by name, has to be trained."""
+    known = DECODERS.get(decoder) if isinstance(decoder, str) else decoder
+    return bool(getattr(known, "learns_from", "nothing") != "nothing")
+
+
 def check_fixed_decoder(who: str, decoder: Any) -> None:
     """Raise if the decoder needs training: a stream never has all rows at once."""
-    known = DECODERS.get(decoder) if isinstance(decoder, str) else decoder
-    if getattr(known, "learns_from", "nothing") != "nothing":
+    if learns(decoder):
         raise ValueError(
             f"{who}.partial_fit cannot learn a decoder: decoder={decoder!r} is trained on all of the data, "
             "not on one batch. Call fit, or use a fixed decoder."

@@ -10,9 +10,10 @@ from dask.delayed import delayed
 from distributed import Client, default_client
 from sklearn.utils.metaestimators import available_if
 
-from ..clusters import fit_on_cluster, result_of
+from ..clusters import DaskPasses, fit_on_cluster, result_of
 from ..methods.budget import SparseKernelClassifier
 from ..methods.linear import LinearSVC
+from ..solving import Deadline
 from .blocks import blocks_of, is_collection, row_parts
 
 __all__ = ["DaskLinearSVC", "DaskSparseKernelClassifier"]
@@ -49,11 +50,17 @@ class FitsCollections:
         self
         """
         blocks = blocks_of(X, y, sample_weight)
-        client = self.client or default_client()
-        fit_on_cluster(self, client, blocks, sample_rows=sample_rows)
+        fit_on_cluster(self, self._own_client(), blocks, sample_rows=sample_rows)
         if hasattr(X, "columns"):
             self.feature_names_in_ = np.array(X.columns, dtype=object)
         return self
+
+    def passes_over(self: Any, X: Any, y: Any, sample_weight: Any, deadline: Deadline) -> DaskPasses:
+        """Passes over the rows of collections; :class:`~maxmargin.PathCV` fits all its folds in them."""
+        return DaskPasses(self._own_client(), blocks_of(X, y, sample_weight), deadline)
+
+    def _own_client(self: Any) -> Client:
+        return self.client or default_client()
 
     def to_local(self: Any) -> Any:
         """The fitted model without Dask; it is what model files store."""
@@ -94,7 +101,7 @@ class FitsCollections:
             return float(self.to_local().score(X, y, sample_weight))
         model = delayed(self.to_local(), pure=False)
         parts = [delayed(_counted, pure=False)(model, block) for block in blocks_of(X, y, sample_weight)]
-        client = self.client or default_client()
+        client = self._own_client()
         right, total = result_of(client, client.compute(delayed(_summed, pure=False)(parts)))
         return float(right / total)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,12 @@ from ..data import check_grid
 from ..kernels import kernel_from_name
 from .regularization_path import beside, parameter_of
 
-__all__ = ["RULES", "Grid", "chosen_point", "grid_for", "ranks"]
+__all__ = ["RULES", "Grid", "chosen_point", "grid_for", "has_open_bandwidth", "ranks"]
 
 LAMBDAS = np.geomspace(1e-5, 1e2, 8)  # in (1/n) sum loss + lambda/2 ||f||^2
 GAMMA_FACTORS = 4.0 ** np.arange(-2, 3)  # times the median heuristic's gamma
 KERNELS_WITHOUT_GAMMA = ("linear", "precomputed")
+KERNELS_WITH_BANDWIDTH = ("exponential", "laplacian", "rbf")
 RULES = ("best", "one-standard-error")
 
 
@@ -78,6 +80,15 @@ class Grid:
         if self.epsilon_name is not None:
             shared[self.epsilon_name] = float(self.epsilons[g % self.n_epsilons])
         return shared
+
+
+def has_open_bandwidth(estimator: Any) -> bool:
+    """Whether the estimator has a kernel with a bandwidth, and a gamma that was left at its default."""
+    own = estimator.get_params(deep=False)
+    if "gamma" not in own or own.get("kernel") not in KERNELS_WITH_BANDWIDTH:
+        return False
+    default = signature(type(estimator).__init__).parameters["gamma"].default
+    return isinstance(own["gamma"], str) and own["gamma"] == default
 
 
 def grid_for(

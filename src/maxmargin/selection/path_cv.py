@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from inspect import signature
 from typing import Any, Self
 
 import numpy as np
@@ -28,7 +27,8 @@ from ..data import (
 )
 from ..methods.kernel_svm import KernelSVC
 from ..solving import Deadline, too_late
-from .grid import RULES, Grid, chosen_point, grid_for
+from .grid import RULES, Grid, chosen_point, grid_for, has_open_bandwidth
+from .over_blocks import SearchesBlocks
 from .regularization_path import final_estimator, fitted, start_in_search
 from .search import FittedFolds, ScoreTable, is_at_most_one, search
 from .shared_kernel import KernelFolds, can_share
@@ -36,17 +36,7 @@ from .splits import Split, median_of, splits_of
 
 __all__ = ["PathCV", "chosen_model"]
 
-KERNELS_WITH_BANDWIDTH = ("exponential", "laplacian", "rbf")
 REFIT_TIME_SHARE = 0.2  # of max_seconds
-
-
-def has_open_bandwidth(estimator: Any) -> bool:
-    """Whether the estimator has a kernel with a bandwidth, and a gamma that was left at its default."""
-    own = estimator.get_params(deep=False)
-    if "gamma" not in own or own.get("kernel") not in KERNELS_WITH_BANDWIDTH:
-        return False
-    default = signature(type(estimator).__init__).parameters["gamma"].default
-    return isinstance(own["gamma"], str) and own["gamma"] == default
 
 
 def transformed(estimator: Any, X: Any, y: np.ndarray) -> Any:
@@ -66,7 +56,7 @@ def _where_the_model_has(name: str) -> Any:
     return available_if(check)
 
 
-class PathCV(BaseEstimator):  # type: ignore[misc]
+class PathCV(SearchesBlocks, BaseEstimator):  # type: ignore[misc]
     """An estimator whose regularisation, gamma and epsilon are chosen by cross-validation.
 
     Every point of the grid is scored on held-out folds, as in scikit-learn's ``GridSearchCV``; the names of
@@ -210,9 +200,11 @@ class PathCV(BaseEstimator):  # type: ignore[misc]
         -------
         self
         """
+        if hasattr(self.estimator, "passes_over"):  # an estimator of Dask collections
+            return self._fit_collections(X, y, sample_weight)
         forget(self, "best_params_")  # not fitted until this fit ends
         self._check_parameters()
-        with Deadline(np.inf if self.max_seconds is None else self.max_seconds) as deadline:
+        with Deadline(self._seconds) as deadline:
             return self._fit(X, y, sample_weight, groups, deadline)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any, deadline: Deadline) -> Self:
@@ -227,20 +219,29 @@ class PathCV(BaseEstimator):  # type: ignore[misc]
         self.scorer_ = check_scoring(estimator, self.scoring)
         given = None if sample_weight is None else weight
         run = self._runner(estimator, X, y, given, splits, grid)
-        until = deadline.part(1.0 - REFIT_TIME_SHARE) if self.refit else deadline
         with np.errstate(under="ignore"):
-            table = search(grid, len(splits), run, self.eliminate, until)
+            table = search(grid, len(splits), run, self.eliminate, self._search_until(deadline))
         self._check_time(table, deadline)
         chosen = chosen_point(grid, table.scores, self.rule)
         forget(self, "best_estimator_")
         if self.refit:
             self._keep_best(self._refitted(estimator, grid, chosen, X, y, given))
+        self._keep_results(table, grid, chosen, len(splits), start_in_search(estimator, grid.name))
+        return self
+
+    @property
+    def _seconds(self) -> float:
+        return np.inf if self.max_seconds is None else self.max_seconds
+
+    def _search_until(self, deadline: Deadline) -> Deadline:
+        return deadline.part(1.0 - REFIT_TIME_SHARE) if self.refit else deadline
+
+    def _keep_results(self, table: ScoreTable, grid: Grid, chosen: int, n_splits: int, start: str) -> None:
         self.cv_results_ = table.results(grid)
-        self.n_splits_, self.start_ = len(splits), start_in_search(estimator, grid.name)
+        self.n_splits_, self.start_ = n_splits, start
         self.best_index_ = chosen
         self.best_score_ = float(self.cv_results_["mean_test_score"][chosen])
         self.best_params_ = grid.points[chosen]
-        return self
 
     def _check_parameters(self) -> None:
         check_choice("rule", self.rule, RULES)

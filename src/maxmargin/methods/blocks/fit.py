@@ -18,11 +18,19 @@ from ...solving import Deadline, SolverResult, Status
 from .attempts import Attempts
 from .newton import Point
 from .passes import Passes, ThreadPasses
-from .rows import RowBlock, source_of
+from .rows import source_of
 from .sample import Look, LookTask, look
 from .sums import BlockProblem
 
-__all__ = ["BlockPlan", "block_deadline", "fit_blocks", "fit_in_passes", "fits_blocks"]
+__all__ = [
+    "BlockPlan",
+    "block_deadline",
+    "check_solvable",
+    "fit_blocks",
+    "fit_in_passes",
+    "fits_blocks",
+    "look_at",
+]
 
 MAX_SAMPLE_BYTES = 128 << 20
 LOSSES = ("squared-hinge", "log")
@@ -124,17 +132,12 @@ def fit_in_passes(
     plan: BlockPlan = model._block_plan
     n_threads = effective_n_threads(model.n_jobs)
     check_solvable(model)
-    if sample_rows is not None:
-        check_number("sample_rows", sample_rows, at_least=2, integer=True)
     model._draw_seed(record)
-    found = passes.run(look, LookTask(int(sample_rows or plan.sample_rows(model)), model._seed))
-    if sample_rows is None:
-        found = smaller(found)
+    found = look_at(model, passes, sample_rows)
     if record.part is not None:
         record.bind(parameter_identity(model) | _identity(found))
     plan.start(model, found, record.below("sample"), deadline)
-    weight = found.sample_weight()
-    sample = RowBlock(found.X, found.y, weight * (found.class_totals(None)[0].sum() / weight.sum()))
+    sample = found.block()
     before = Status(model.status_)
     forget(model, "status_")  # the sample's model is not the result
     with fit_callback(model, found.X, found.y) as callback:
@@ -147,6 +150,15 @@ def fit_in_passes(
     result, point = attempts.result, attempts.point
     plan.store(model, problem, result, point, before)
     model.n_rows_, model.n_passes_ = found.n_rows, passes.n_passes
+
+
+def look_at(model: Any, passes: Passes, sample_rows: int | None) -> Look:
+    """The first pass, which draws a sample for the model; 128 MiB at most unless its rows are given."""
+    if sample_rows is not None:
+        check_number("sample_rows", sample_rows, at_least=2, integer=True)
+    size = int(sample_rows or model._block_plan.sample_rows(model))
+    found = passes.run(look, LookTask(size, model._seed))
+    return smaller(found) if sample_rows is None else found
 
 
 def fits_blocks(model: Any) -> bool:

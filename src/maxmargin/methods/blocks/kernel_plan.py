@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -58,7 +59,7 @@ class KernelPlan:
         """The problem over all rows, and the sample's solution in its coordinates."""
         features = KernelFeatures.of(model.kernel_, model.support_vectors_)
         totals, factors = found.class_totals(model.class_weight)
-        alpha = float(model.alpha_) * ALPHA_FACTOR**attempt
+        alpha = float(model.alpha_ if model.alpha == "auto" else model.alpha) * ALPHA_FACTOR**attempt
         if model.alpha == "auto":
             alpha *= len(found.y) / found.n_rows
         problem = BlockProblem(
@@ -66,11 +67,18 @@ class KernelPlan:
             model.code_,
             model.classes_,
             factors,
-            np.abs(model.code_.matrix.T.astype(np.float64)) @ (totals * factors),
+            totals,
             loss_from_name(model.loss),  # type: ignore[arg-type]
             alpha,
         )
-        return problem, features.own(model.dual_coef_.T)
+        return self.weighed(model, problem, totals, factors), features.own(model.dual_coef_.T)
+
+    def weighed(
+        self, model: Any, problem: BlockProblem, totals: np.ndarray, factors: np.ndarray
+    ) -> BlockProblem:
+        """The problem over rows whose classes have these weights, before they are multiplied by factors."""
+        taking_part = np.abs(problem.code.matrix.T.astype(np.float64)) @ (totals * factors)
+        return replace(problem, class_weight=factors, totals=taking_part)
 
     def store(
         self, model: Any, problem: BlockProblem, result: SolverResult, point: Point | None, before: Status

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -36,9 +37,7 @@ class LinearPlan:
 
     def start(self, model: Any, found: Look, record: FitRecord, deadline: Deadline) -> None:
         """Fit to the sample, whose weights add up to those of all rows."""
-        weight = found.sample_weight()
-        weight = weight * (found.class_totals(None)[0].sum() / weight.sum())
-        model._fit(found.X, found.y, weight, record=record, deadline=deadline)
+        model._fit(found.X, found.y, found.block().weight, record=record, deadline=deadline)
 
     def attempts(self, model: Any) -> int:
         """C is given: a solve is not tried again with another."""
@@ -51,7 +50,6 @@ class LinearPlan:
         if free and not is_sparse(found.X):
             centre = np.average(found.X, axis=0, weights=found.sample_weight()).astype(found.X.dtype)
         totals, factors = found.class_totals(model.class_weight)
-        taking_part = np.abs(model.code_.matrix.T.astype(np.float64))
         problem = BlockProblem(
             LinearFeatures(found.X.shape[1], bool(model.fit_intercept), centre),
             model.code_,
@@ -61,14 +59,20 @@ class LinearPlan:
             loss_from_name(model.loss),  # type: ignore[arg-type]
             alpha=1.0,
             free_intercept=free,
-            total_costs=model.C * (taking_part @ (totals * factors)),
             by_column=True,
         )
         V = model.coef_.T
         if model.fit_intercept:
             shift = 0.0 if centre is None else centre.astype(np.float64) @ V
             V = np.vstack([V, model.intercept_ + shift])
-        return problem, V
+        return self.weighed(model, problem, totals, factors), V
+
+    def weighed(
+        self, model: Any, problem: BlockProblem, totals: np.ndarray, factors: np.ndarray
+    ) -> BlockProblem:
+        """The problem over rows whose classes have these weights, before they are multiplied by factors."""
+        taking_part = np.abs(problem.code.matrix.T.astype(np.float64)) @ (totals * factors)
+        return replace(problem, class_weight=factors, total_costs=model.C * taking_part)
 
     def store(
         self, model: Any, problem: BlockProblem, result: SolverResult, point: Point | None, before: Status

@@ -119,6 +119,11 @@ class Look:
         totals = self.class_totals(None)[0]
         return self.by_class(np.ones(len(self.y))) * (len(self.y) / totals.sum())
 
+    def block(self) -> RowBlock:
+        """The sample, with weights that add up to those of all rows."""
+        weight = self.sample_weight()
+        return RowBlock(self.X, self.y, weight * (self.class_totals(None)[0].sum() / weight.sum()))
+
     def by_class(self, weight: np.ndarray) -> np.ndarray:
         """Weights of the rows of the sample, so multiplied that those of a class add up to all its rows'."""
         number = np.searchsorted(self.classes, self.y)
