@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -73,7 +73,8 @@ class BlockFolds:
         return [FoldScores(*fold.T) for fold in rows]
 
     def _run(self, model: Any, which: np.ndarray, rows: np.ndarray, deadline: Deadline) -> None:
-        points, V, problem = [], None, None
+        points: list[np.ndarray] = []
+        V, problem = None, None
         for value in self.grid.values[which]:
             if deadline.passed():
                 break
@@ -153,7 +154,7 @@ class SearchesBlocks:
         *,
         sample_rows: int | None = None,
         progress: Callable[[int, int], object] | None = None,
-    ) -> Self:
+    ) -> Any:
         """Score every point of the grid on all rows of a source, and fit the chosen one to them, in passes.
 
         All folds of a point are fitted in the same few passes, and all points of one gamma are scored in one.
