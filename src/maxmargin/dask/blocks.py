@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import dask.array as da
 import numpy as np
 from dask.base import is_dask_collection
 from dask.delayed import delayed
+from sklearn.exceptions import DataConversionWarning
 
 from ..methods.blocks import RowBlock, row_block
 
 __all__ = ["blocks_of", "is_collection", "row_parts"]
+
+IS_COLUMN = "A column-vector y was passed when a 1d array was expected; its column is taken."
 
 
 def is_collection(X: Any) -> bool:
@@ -33,6 +37,10 @@ def row_parts(X: Any, name: str) -> list[Any]:
 
 def blocks_of(X: Any, y: Any, sample_weight: Any = None) -> list[Any]:
     """Delayed blocks of rows; the collections must be cut alike."""
+    if y is None:
+        raise ValueError("a fit requires y to be passed, but the target y is None.")
+    if getattr(y, "ndim", 1) == 2:
+        warnings.warn(IS_COLUMN, DataConversionWarning, stacklevel=4)
     y, sample_weight = _cut_like(X, y), _cut_like(X, sample_weight)
     parts = [row_parts(X, "X"), row_parts(y, "y")]
     if sample_weight is not None:

@@ -158,6 +158,10 @@ def look_at(model: Any, passes: Passes, sample_rows: int | None) -> Look:
         check_number("sample_rows", sample_rows, at_least=2, integer=True)
     size = int(sample_rows or model._block_plan.sample_rows(model))
     found = passes.run(look, LookTask(size, model._seed))
+    if not found.counts:
+        raise ValueError(
+            "no row has a positive weight: the blocks are empty, or all sample weights are zero."
+        )
     return smaller(found) if sample_rows is None else found
 
 

@@ -88,5 +88,6 @@ class KernelPlan:
         model._keep(model.support_vectors_, features.coefficients(result.coef), None)
         model.alpha_, model._training = problem.alpha, model._training.without_rows()
         model._certify(summary_of([result]))
+        model.n_iter_ = max(model.n_iter_, 1)  # a start that is the optimum has a pass, too
         if result.status is Status.CONVERGED and before in (*SUCCESS, Status.TIME_LIMIT):
             model.status_ = str(before)

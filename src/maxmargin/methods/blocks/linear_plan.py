@@ -95,6 +95,7 @@ class LinearPlan:
             status = _status(result.status, check, model.tol)
             columns.append(SolverResult(model.coef_[t], float(model.intercept_[t]), status, (check,)))
         model._certify(summary_of(columns))
+        model.n_iter_ = max(model.n_iter_, 1)  # a start that is the optimum has a pass, too
 
 
 def _status(status: Status, check: Check, tol: float) -> Status:

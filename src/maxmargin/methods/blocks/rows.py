@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-from sklearn.utils import column_or_1d
+from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.validation import check_consistent_length
 
 from ..._native import NEVER
@@ -53,6 +53,7 @@ def row_block(X: Any, y: Any, sample_weight: Any = None) -> RowBlock:
     """A checked block; it may be empty."""
     check_label_types(y)
     X, y = check_rows(X, ensure_min_samples=0), column_or_1d(np.asarray(y), warn=True)
+    assert_all_finite(y, input_name="y")
     check_consistent_length(X, y)
     if sample_weight is not None and not np.any(np.asarray(sample_weight)):
         return RowBlock(X[:0], y[:0], np.zeros(0))  # other blocks have the weight
