@@ -293,17 +293,24 @@ def test_without_the_extra_the_import_names_it(monkeypatch):
         from maxmargin.dask import DaskSparseKernelClassifier  # noqa: F401
 
 
-def test_a_search_has_the_scores_and_the_bits_of_the_local_one(client):
+def test_a_search_has_the_scores_and_the_bits_of_the_local_one(cluster):
+    with Client(cluster, set_as_default=False) as client:
+        check_search(client)
+
+
+def check_search(client):
     X, y = rows()
     blocks = [(X[i : i + CHUNK], y[i : i + CHUNK]) for i in range(0, len(y), CHUNK)]
     own = parameters() | {"alpha": "auto"}
     grid = {"alphas": [1e-2, 1e-4], "gammas": [0.5], "cv": 3, "random_state": 0}
     here = PathCV(SparseKernelClassifier(**own), n_jobs=1, **grid).fit_blocks(blocks)
-    there = PathCV(DaskSparseKernelClassifier(**own), **grid).fit(*collections())
+    asked = DaskSparseKernelClassifier(**own)
+    asked.client = client
+    there = PathCV(asked, **grid).fit(*collections())
     assert there.best_params_ == here.best_params_
     for name in ("mean_test_score", "std_test_score", "max_dual_gap"):
         assert np.array_equal(there.cv_results_[name], here.cv_results_[name])
     assert np.array_equal(there.best_estimator_.dual_coef_, here.best_estimator_.dual_coef_)
     assert there.score(*collections()) == here.score(X, y)
     with pytest.raises(TypeError, match="Dask array or data frame"):
-        PathCV(DaskSparseKernelClassifier(**own), **grid).fit(X, y)
+        PathCV(asked, **grid).fit(X, y)

@@ -68,13 +68,13 @@ def test_each_fold_of_a_kernel_model_is_the_optimum_on_its_training_rows(monkeyp
     """Coefficients that reach the scoring pass, against BFGS on the training rows alone."""
     X, y = moons(400)
     seen = []
-    plain = over_blocks.HeldOutTask
+    plain = over_blocks.FittedFolds
 
     def noted(problem, V, decoder):
         seen.append((problem, V))
         return plain(problem, V, decoder)
 
-    monkeypatch.setattr(over_blocks, "HeldOutTask", noted)
+    monkeypatch.setattr(over_blocks, "FittedFolds", noted)
     model = SparseKernelClassifier(8, gamma=1.0, tol=1e-8, random_state=0)
     PathCV(model, alphas=[1e-1, 1e-3], cv=4, random_state=0).fit_blocks(cut(X, y), sample_rows=200)
     ((problem, points),) = seen
@@ -153,6 +153,8 @@ def test_folds_keep_equal_rows_together_whatever_their_layout():
         (PathCV(KernelSVC()), "needs an estimator with fit_blocks.*got KernelSVC"),
         (PathCV(LinearSVC()), "needs a loss with a curvature"),
         (PathCV(LinearSVC(loss="log"), cv=[([0], [1])]), "cv must be a number"),
+        (PathCV(LinearSVC(loss="log"), cv=1), "cv must be"),
+        (PathCV(LinearSVC(loss="log"), eliminate=True), "set eliminate=False"),
         (PathCV(LinearSVC(loss="log"), scoring="roc_auc"), "scoring must be None or 'accuracy'"),
         (PathCV(LinearSVC(loss="log", decoder="prior")), "learns from training rows"),
     ],
@@ -167,11 +169,82 @@ def test_one_class_and_classes_in_one_fold_are_refused():
     search = PathCV(LinearSVC(loss="log", code="one-vs-one"), Cs=[1.0], random_state=0)
     with pytest.raises(ValueError, match="at least two classes"):
         search.fit_blocks(cut(X, np.zeros(60)))
-    fold = fold_of(X)
-    rare = np.where(fold == 2, "rare", np.where(np.arange(60) % 2, "a", "b"))
-    rare[np.flatnonzero(fold == 2)[0]] = "other"
-    with pytest.raises(ValueError, match="fold 2 of 5 has all rows of two classes"):
+    rare = np.where(fold_of(X) == 2, "b", "a")
+    with pytest.raises(ValueError, match="all rows of the class 'b' are in one of 5 folds"):
         search.fit_blocks(cut(X, rare))
+
+
+def test_weights_of_all_sizes_and_rows_without_weight():
+    X, y = moons(300)
+    weight = np.random.default_rng(0).uniform(0.5, 1.5, size=300)
+    weight[7], weight[11] = 1e11, 0.0
+    search = PathCV(LinearSVC(loss="squared-hinge"), Cs=[1e-10], refit=False, random_state=0)
+    labels = np.where(np.arange(300) == 11, "left out", np.where(y, "yes", "no"))
+    search.fit_blocks(cut(X, labels, weight=weight), sample_rows=100)
+    assert search.classes_.tolist() == ["no", "yes"]
+
+
+def test_folds_share_their_passes():
+    X, y = moons()
+    numbers = []
+    model = SparseKernelClassifier(10, random_state=0)
+    search = PathCV(model, alphas=[1e-2, 1e-3, 1e-4], gammas=[1.0], refit=False, random_state=0)
+    search.fit_blocks(
+        cut(X, y), sample_rows=600, progress=lambda n_passes, n_blocks: numbers.append(n_passes)
+    )
+    assert max(numbers) <= 2 + 3 * 6 + 1  # sample and weights of the folds; each point; the scores
+
+
+def test_folds_at_once_are_limited_by_memory():
+    assert over_blocks.folds_at_once(1, 100, 5) == 5
+    assert over_blocks.folds_at_once(10, 1000, 5) == 1  # 76 MiB of Hessians for a fold
+    assert over_blocks.folds_at_once(3, 1000, 5) == 4
+    assert over_blocks.folds_at_once(10, 4000, 5) == 5  # products need none
+    assert over_blocks.folds_at_once(435, 50, 5) == 1  # targets and costs of 435 columns
+
+
+class Clock:
+    """A clock that a source of blocks moves."""
+
+    def __init__(self, monkeypatch):
+        self.now = 0.0
+        monkeypatch.setattr("time.perf_counter", lambda: self.now)
+
+    def source(self, X, y, seconds):
+        def blocks():
+            for block in cut(X, y, 100):
+                self.now += seconds
+                yield block
+
+        return blocks
+
+
+def searched(clock, seconds, model, **limits):
+    search = PathCV(model, Cs=[1e-3, 1e-2, 0.1, 1.0], refit=False, n_jobs=1, random_state=0, **limits)
+    return search.fit_blocks(clock.source(*moons(300), seconds), sample_rows=200)
+
+
+def test_points_without_time_have_no_score_and_the_others_keep_theirs(monkeypatch):
+    model = LinearSVC(loss="log", tol=1e-9, random_state=0)
+    with pytest.warns(ConvergenceWarning) as told:
+        search = searched(Clock(monkeypatch), 1.0, model, max_seconds=30)
+    assert any("of 4 points scored on every fold" in str(each.message) for each in told)
+    scored = np.isfinite(search.cv_results_["mean_test_score"])
+    assert 0 < scored.sum() < 4
+    assert np.isfinite(search.cv_results_["mean_fit_time"][scored]).all()
+
+
+@pytest.mark.parametrize("seconds", [1.0, 50.0])
+def test_too_little_time_is_a_timeout(monkeypatch, seconds):
+    with pytest.raises(TimeoutError, match="raise max_seconds"):
+        searched(Clock(monkeypatch), seconds, LinearSVC(loss="squared-hinge"), max_seconds=8)
+
+
+def test_the_limit_of_the_estimator_holds_for_each_gamma(monkeypatch):
+    clock = Clock(monkeypatch)
+    with pytest.warns(ConvergenceWarning):
+        searched(clock, 1.0, LinearSVC(loss="squared-hinge", max_seconds=25.0), max_seconds=1000)
+    assert clock.now < 6 + 1.2 * 25 + 6  # the first two passes, the limit, the pass that had begun
 
 
 def test_fits_above_their_tolerance_are_told():

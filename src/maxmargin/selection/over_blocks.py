@@ -18,15 +18,18 @@ from sklearn.utils import check_random_state
 from .._native import effective_n_threads
 from ..base import forget, learns
 from ..checkpoints import FitRecord
-from ..data import class_weights, is_number
+from ..data import check_folds, class_weights, is_number
 from ..methods.blocks import (
     MAX_HESSIAN_BYTES,
     BlockProblem,
+    FittedFolds,
+    FoldPlan,
     Folds,
     FoldWeightsTask,
     HeldOutTask,
     Look,
     Passes,
+    Start,
     ThreadPasses,
     check_solvable,
     fold_problem,
@@ -37,11 +40,13 @@ from ..methods.blocks import (
     source_of,
     start_on_sample,
 )
-from ..solving import Deadline, relative_gap, until_cut
+from ..solving import Deadline, Status, ended_in_time, relative_gap, until_cut
 from .grid import Grid, chosen_point
-from .search import FoldScores, ScoreTable, search
+from .search import SCORING_TIME_SHARE, FoldScores, ScoreTable, search
 
 __all__ = ["SearchesBlocks"]
+
+MAX_COLUMNS = 256  # of several folds: a pass holds targets and costs of a block's rows in each
 
 
 @dataclass
@@ -62,80 +67,94 @@ class BlockFolds:
 
     def run(self, g: int, folds: list[int], which: np.ndarray) -> list[FoldScores]:
         """Scores of the values ``which`` at the g-th gamma; nan for values that there was no time for."""
-        deadline = Deadline(np.inf)  # that of the search
         model = clone(self.estimator).set_params(**self.grid.at_gamma(g))
         model._seed = self.found.task.seed
-        rows = np.full((len(folds), len(which), 4), np.nan)
-        with suppress(TimeoutError):
+        rows, plan = np.full((len(folds), len(which), 4), np.nan), model._block_plan
+        with Deadline(plan.seconds(model)) as deadline, suppress(TimeoutError):
             with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
-                model._block_plan.start(model, self.found, FitRecord(), deadline)  # not what is scored
+                plan.start(model, self.found, FitRecord(), deadline)  # not what is scored
             self._run(model, which, rows, deadline)
         return [FoldScores(*fold.T) for fold in rows]
 
     def _run(self, model: Any, which: np.ndarray, rows: np.ndarray, deadline: Deadline) -> None:
-        points: list[np.ndarray] = []
-        V, problem = None, None
-        for value in self.grid.values[which]:
-            if deadline.passed():
-                break
-            begun = time.perf_counter()
-            model.set_params(**{self.grid.name: float(value)})
-            problem, start = model._block_plan.problem(model, self.found)
-            V = np.tile(start, self.folds.n_folds) if V is None else V
-            V, gaps = self._solved(model, problem, V, deadline)
-            rows[:, len(points), 1] = (time.perf_counter() - begun) / len(rows)
-            rows[:, len(points), 3] = gaps
-            points.append(V)
-        if problem is None or deadline.passed():
+        """Fit point after point; the rest of the time is for the pass that scores them."""
+        V, problem, points, seconds, gaps = None, None, [], [], []
+        with deadline.nested(1.0 - SCORING_TIME_SHARE) as until:
+            for value in self.grid.values[which]:
+                if until.passed():
+                    break
+                begun = time.perf_counter()
+                model.set_params(**{self.grid.name: float(value)})
+                problem, start = model._block_plan.problem(model, self.found)
+                V = np.tile(start, self.folds.n_folds) if V is None else V
+                V, gap = self._solved(model, problem, V, until)
+                points.append(V)
+                gaps.append(gap)
+                seconds.append((time.perf_counter() - begun) / len(rows))
+        if problem is None:
             return
-        begun = time.perf_counter()
+        begun, n = time.perf_counter(), len(points)
         every = fold_problem(problem, [problem] * len(rows), self.folds, list(range(len(rows))))
+        fitted = FittedFolds(every, tuple(points), model.decoder_)
+        right = None
+        self.passes.deadline = deadline
         with until_cut(deadline):
-            right = self.passes.run(held_out, HeldOutTask(every, tuple(points), model.decoder_)).total
-            rows[:, : len(points), 0] = (right / self.weights.sum(axis=1)).T
-            rows[:, : len(points), 2] = (time.perf_counter() - begun) / right.size
+            right = self.passes.run(held_out, HeldOutTask(fitted)).total
+        if right is not None:
+            rows[:, :n, 0] = (right / self.weights.sum(axis=1)).T
+            rows[:, :n, 1], rows[:, :n, 3] = np.array(seconds), np.array(gaps).T
+            rows[:, :n, 2] = (time.perf_counter() - begun) / right.size
 
     def _solved(
         self, model: Any, problem: BlockProblem, V: np.ndarray, deadline: Deadline
     ) -> tuple[np.ndarray, np.ndarray]:
         """Coefficients of all folds, and each fold's gap; as many folds at once as there is memory for."""
         n_folds, T = self.folds.n_folds, problem.code.n_columns
-        at_once = max(1, MAX_HESSIAN_BYTES // (8 * T * len(V) ** 2))
         sample, stop = self.found.block(), model._stop(deadline)
         on_sample = fold_weights(sample, FoldWeightsTask(self.found.classes, self.folds)).total
-        V, gaps = V.copy(), np.full(n_folds, np.inf)
+        V, gaps, at_once = V.copy(), np.full(n_folds, np.inf), folds_at_once(T, len(V), n_folds)
+        self.passes.deadline = deadline
         for first in range(0, n_folds, at_once):
             numbers = list(range(first, min(first + at_once, n_folds)))
             own = slice(first * T, (numbers[-1] + 1) * T)
-            start = start_on_sample(
-                self._outside(model, problem, on_sample, numbers), V[:, own], sample, self.n_threads, stop
-            )
+            start = Start(V[:, own], False, Status.CONVERGED)
+            if all(outside(on_sample, k).all() for k in numbers):  # all classes outside every fold
+                there = self._outside(model, problem, on_sample, numbers)
+                start = start_on_sample(there, start.V, sample, self.n_threads, stop)
             V[:, own] = start.V
             with until_cut(deadline):
                 there = self._outside(model, problem, self.weights, numbers)
                 result, point = solve_blocks(self.passes, there, start, sample=sample, stop=stop)
                 V[:, own] = result.coef
-                if point is not None and np.array_equal(point.V, result.coef):
-                    bounds = [b.reshape(len(numbers), T).sum(axis=1) for b in (point.primal, point.dual)]
-                    gaps[numbers] = [max(relative_gap(*each), 0.0) for each in zip(*bounds, strict=True)]
+                if point is not None and point.double and np.array_equal(point.V, result.coef):
+                    bounds = np.array([point.primal, point.dual, point.tiny])
+                    each = bounds.reshape(3, -1, T).sum(axis=2).T
+                    gaps[numbers] = [max(relative_gap(*own), 0.0) for own in each.tolist()]
         return V, gaps
 
     def _outside(
         self, model: Any, problem: BlockProblem, weights: np.ndarray, numbers: list[int]
     ) -> BlockProblem:
-        """The problem of these folds, where the rows in each fold have these weights."""
+        """The problem of these folds, where the classes of the rows in each fold have these weights."""
+        plan: FoldPlan = model._block_plan
         parts = []
         for k in numbers:
-            totals = weights.sum(axis=0) - weights[k]
-            taking_part = np.abs(problem.code.matrix.T.astype(np.float64)) @ totals
-            if not (taking_part > 0.0).all():
-                raise ValueError(
-                    f"fold {k} of {self.folds.n_folds} has all rows of two classes, so nothing is left to "
-                    "train on; take fewer folds or leave out the rarest classes."
-                )
+            totals = outside(weights, k)
             factors = class_weights(model.class_weight, self.found.classes, totals)
-            parts.append(model._block_plan.weighed(model, problem, totals, factors))
+            parts.append(plan.weighed(model, problem, totals, factors))
         return fold_problem(problem, parts, self.folds, numbers)
+
+
+def outside(weights: np.ndarray, fold: int) -> np.ndarray:
+    """The weights of the classes in all folds but one: their sum, since a difference cancels."""
+    return np.asarray(np.delete(weights, fold, axis=0).sum(axis=0))
+
+
+def folds_at_once(n_columns: int, n_features: int, n_folds: int) -> int:
+    """How many folds share their passes, so that there is memory for their Hessians, if they have any."""
+    of_one = 8 * n_columns * n_features**2
+    fit = n_folds if of_one > MAX_HESSIAN_BYTES else MAX_HESSIAN_BYTES // of_one
+    return int(min(n_folds, max(1, min(fit, MAX_COLUMNS // n_columns))))
 
 
 class SearchesBlocks:
@@ -160,8 +179,12 @@ class SearchesBlocks:
         All folds of a point are fitted in the same few passes, and all points of one gamma are scored in one.
         Rows are dealt to ``cv`` folds by a hash of their entries. The support vectors of a budgeted model are
         chosen on a sample of the rows, once for each gamma, with the estimator's own alpha, and shared by the
-        folds and the values of alpha: ``fit`` chooses them anew for every fold and point. The score is the
-        accuracy; ``eliminate`` has no effect.
+        folds and the values of alpha, where ``fit`` chooses them anew for every fold and point: the sample
+        has rows of all folds, so scores are a little optimistic. The chosen point is fitted to all rows from
+        support vectors of its own. The score is the accuracy.
+
+        The folds of a point share their passes as far as 256 columns and 96 MiB for their Hessians allow.
+        ``n_jobs`` is the number of threads, all cores by default.
 
         Parameters
         ----------
@@ -170,7 +193,7 @@ class SearchesBlocks:
         sample_rows : int, optional
             As there.
         progress : callable, optional
-            Called with the number of passes and of blocks read.
+            Called with the number of passes and of blocks read; the last fit counts from 1 again.
 
         Returns
         -------
@@ -196,13 +219,19 @@ class SearchesBlocks:
 
         return self._search_in_passes(passes, refitted, sample_rows)
 
-    def _fit_collections(self: Any, X: Any, y: Any, sample_weight: Any) -> Any:
+    def _fit_collections(self: Any, X: Any, y: Any, sample_weight: Any, groups: Any) -> Any:
         """The same for an estimator of Dask collections, on the workers."""
+        if groups is not None:
+            raise ValueError("groups are given, but on a cluster rows are dealt to folds by a hash.")
+
+        def refitted(model: Any) -> Any:
+            model.client = self.estimator.client  # which is not cloned
+            return model.fit(X, y, sample_weight)
 
         def passes(deadline: Deadline) -> Passes:
             return self.estimator.passes_over(X, y, sample_weight, deadline)
 
-        return self._search_in_passes(passes, lambda model: model.fit(X, y, sample_weight), None)
+        return self._search_in_passes(passes, refitted, None)
 
     def _search_in_passes(
         self: Any,
@@ -215,7 +244,12 @@ class SearchesBlocks:
         seed = int(check_random_state(self.random_state).randint(2**31))
         estimator = self._new_estimator(seed)
         self._check_blocks(estimator)
-        with np.errstate(under="ignore"), Deadline(self._seconds) as deadline:
+        first = "PathCV to score a point of the grid on every fold"
+        with (
+            np.errstate(under="ignore"),
+            Deadline(self._seconds) as deadline,
+            ended_in_time(deadline, first),
+        ):
             folds = self._block_folds(estimator, passes(deadline), sample_rows, seed)
             until = self._search_until(deadline)
             table = search(folds.grid, self.cv, folds.run, eliminate=False, deadline=until)
@@ -242,6 +276,9 @@ class SearchesBlocks:
                 f"decoder={estimator.decoder!r} learns from training rows, which a search over blocks does "
                 "not hold in memory; use a fixed decoder, such as 'auto'."
             )
+        check_folds(self.cv)
+        if self.eliminate:
+            raise ValueError("over blocks, all folds of a point share their passes: set eliminate=False.")
         if not is_number(self.cv):
             raise ValueError(
                 f"over blocks, rows are dealt to folds by a hash, so cv must be a number; got {self.cv!r}."
@@ -264,6 +301,13 @@ class SearchesBlocks:
         weights = passes.run(fold_weights, FoldWeightsTask(found.classes, folds)).total
         if not weights.sum(axis=1).all():
             raise ValueError(f"cv={self.cv} leaves a fold without rows; take fewer folds.")
+        for k in range(len(weights)):
+            if not (there := outside(weights, k)).all():
+                name = found.classes[np.argmin(there)].item()
+                raise ValueError(
+                    f"all rows of the class {name!r} are in one of {self.cv} folds, whose models have not "
+                    "seen it. Leave the class out, or take another random_state."
+                )
         labels = np.searchsorted(found.classes, found.y)
         grid = self._grid(estimator, found.X, found.y, labels, found.block().weight, seed)
         return BlockFolds(estimator, passes, found, folds, weights, grid, effective_n_threads(self.n_jobs))

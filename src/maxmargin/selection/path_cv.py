@@ -62,7 +62,7 @@ class PathCV(SearchesBlocks, BaseEstimator):  # type: ignore[misc]
     Every point of the grid is scored on held-out folds, as in scikit-learn's ``GridSearchCV``; the names of
     the results are the same. Work is shared between points: on each fold, solutions are followed from strong
     to weak regularisation, each starting from the one before (see :func:`maxmargin.path`). A fold's model
-    depends on the fold's own training rows only.
+    depends on the fold's own training rows only, but for the support vectors of :meth:`fit_blocks`.
 
     For :class:`KernelSVC` all folds share one kernel matrix. It is computed once for each gamma; for the
     "rbf" kernel, distances are computed once for all gammas. The matrix takes at most half of ``cache_mb``,
@@ -201,7 +201,7 @@ class PathCV(SearchesBlocks, BaseEstimator):  # type: ignore[misc]
         self
         """
         if hasattr(self.estimator, "passes_over"):  # an estimator of Dask collections
-            return self._fit_collections(X, y, sample_weight)
+            return self._fit_collections(X, y, sample_weight, groups)
         forget(self, "best_params_")  # not fitted until this fit ends
         self._check_parameters()
         with Deadline(self._seconds) as deadline:

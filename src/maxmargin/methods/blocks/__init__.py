@@ -20,10 +20,19 @@ from .fit import (
     fits_blocks,
     look_at,
 )
-from .folds import Folds, FoldWeightsTask, HeldOutTask, fold_problem, fold_weights, held_out
+from .folds import (
+    FittedFolds,
+    FoldPlan,
+    Folds,
+    FoldWeightsTask,
+    HeldOutTask,
+    fold_problem,
+    fold_weights,
+    held_out,
+)
 from .kernel_plan import KernelPlan
 from .linear_plan import LinearPlan
-from .newton import MAX_HESSIAN_BYTES, Point, solve_blocks
+from .newton import MAX_HESSIAN_BYTES, Point, Start, solve_blocks
 from .passes import Passes, ThreadPasses, Tree
 from .rows import BlockSource, GivenBlocks, RowBlock, row_block, source_of
 from .sample import Look
@@ -36,6 +45,8 @@ __all__ = [
     "BlockPlan",
     "BlockProblem",
     "BlockSource",
+    "FittedFolds",
+    "FoldPlan",
     "FoldWeightsTask",
     "Folds",
     "GivenBlocks",
@@ -46,6 +57,7 @@ __all__ = [
     "Passes",
     "Point",
     "RowBlock",
+    "Start",
     "ThreadPasses",
     "Tree",
     "block_deadline",

@@ -167,7 +167,7 @@ def look_at(model: Any, passes: Passes, sample_rows: int | None) -> Look:
 
 def fits_blocks(model: Any) -> bool:
     """Whether the model has ``fit_blocks`` and parameters that it accepts."""
-    if not hasattr(model, "fit_blocks"):
+    if not hasattr(model, "_block_plan"):
         return False
     try:
         check_solvable(model)

@@ -7,17 +7,20 @@ matter. All folds of one problem share its features, which cost most of a pass.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from ..._native import hash_rows
 from ...data import label_numbers, mixed
 from ...decoders import Decoder, decision_values, predicted_classes
+from .fit import BlockPlan
 from .rows import RowBlock
 from .sums import UNKNOWN_LABELS, BlockProblem
 
 __all__ = [
+    "FittedFolds",
+    "FoldPlan",
     "FoldProblem",
     "FoldWeightsTask",
     "Folds",
@@ -95,6 +98,15 @@ class FoldProblem(BlockProblem):
         return np.hstack(targets), np.hstack(outside)
 
 
+class FoldPlan(BlockPlan, Protocol):
+    """A plan whose problem can be posed for some of the rows."""
+
+    def weighed(
+        self, model: Any, problem: BlockProblem, totals: np.ndarray, factors: np.ndarray
+    ) -> BlockProblem:
+        """The problem over rows whose classes have these weights, before they are multiplied by factors."""
+
+
 def fold_problem(
     problem: BlockProblem, parts: list[BlockProblem], folds: Folds, numbers: list[int]
 ) -> FoldProblem:
@@ -107,26 +119,33 @@ def fold_problem(
 
 
 @dataclass(frozen=True)
-class HeldOutTask:
-    """Coefficients at some points of a grid, each for all folds of the problem, to be scored."""
+class FittedFolds:
+    """Coefficients at some points of a grid, each for all folds of a problem."""
 
-    problem: FoldProblem
+    folds: FoldProblem
     V: tuple[np.ndarray, ...]
     decoder: Decoder
 
 
+@dataclass(frozen=True)
+class HeldOutTask:
+    """Which classes fitted folds predict. They are the ``problem``, which a cluster's workers share."""
+
+    problem: FittedFolds
+
+
 def held_out(block: RowBlock, task: HeldOutTask) -> WeightSums:
     """The weight of the held-out rows that are predicted rightly, (n_points, n_folds)."""
-    problem = task.problem
+    fitted, problem = task.problem, task.problem.folds
     labels = label_numbers(block.y, problem.classes, UNKNOWN_LABELS)
     fold, T = problem.folds.of(block.X), problem.code.n_columns
-    right = np.zeros((len(task.V), problem.folds.n_folds))
+    right = np.zeros((len(fitted.V), problem.folds.n_folds))
     for rows, phi in problem.features.parts(block, double=False, dense=False):
         for position, number in enumerate(problem.numbers):
             own = np.flatnonzero(fold[rows] == number)
             some, y, weight = phi[own], labels[rows][own], block.weight[rows][own]
-            for point, V in enumerate(task.V):
+            for point, V in enumerate(fitted.V):
                 F = (some @ V[:, position * T : (position + 1) * T].astype(phi.dtype)).astype(np.float64)
-                found = predicted_classes(decision_values(F, problem.code, task.decoder))
+                found = predicted_classes(decision_values(F, problem.code, fitted.decoder))
                 right[point, number] += weight[found == y].sum()
     return WeightSums(right)
