@@ -61,6 +61,7 @@ class Passes(Protocol):
     """Whatever can run a pass: threads here, workers elsewhere. ``n_passes`` counts."""
 
     n_passes: int
+    deadline: Deadline
 
     def run(self, function: Callable[[RowBlock, Any], S], task: Any) -> S:
         """The sum over all blocks of ``function(block, task)``."""

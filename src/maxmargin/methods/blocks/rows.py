@@ -55,8 +55,10 @@ def row_block(X: Any, y: Any, sample_weight: Any = None) -> RowBlock:
     X, y = check_rows(X, ensure_min_samples=0), column_or_1d(np.asarray(y), warn=True)
     assert_all_finite(y, input_name="y")
     check_consistent_length(X, y)
-    weight = np.ones(len(y)) if sample_weight is None else check_sample_weight(sample_weight, len(y))
-    if not weight.all():  # rows of weight 0 are left out; other blocks may have weight
+    if sample_weight is not None and not np.any(np.asarray(sample_weight)):
+        return RowBlock(X[:0], y[:0], np.zeros(0))  # other blocks have the weight
+    weight = check_sample_weight(sample_weight, len(y))
+    if not weight.all():
         kept = np.flatnonzero(weight)
         X, y, weight = X[kept], y[kept], weight[kept]
     if len(weight):
