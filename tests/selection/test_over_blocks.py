@@ -68,13 +68,13 @@ def test_each_fold_of_a_kernel_model_is_the_optimum_on_its_training_rows(monkeyp
     """Coefficients that reach the scoring pass, against BFGS on the training rows alone."""
     X, y = moons(400)
     seen = []
-    plain = over_blocks.FittedFolds
+    plain = over_blocks.ScoredFolds
 
     def noted(problem, V, decoder):
         seen.append((problem, V))
         return plain(problem, V, decoder)
 
-    monkeypatch.setattr(over_blocks, "FittedFolds", noted)
+    monkeypatch.setattr(over_blocks, "ScoredFolds", noted)
     model = SparseKernelClassifier(8, gamma=1.0, tol=1e-8, random_state=0)
     PathCV(model, alphas=[1e-1, 1e-3], cv=4, random_state=0).fit_blocks(cut(X, y), sample_rows=200)
     ((problem, points),) = seen

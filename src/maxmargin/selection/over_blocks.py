@@ -22,13 +22,13 @@ from ..data import check_folds, class_weights, is_number
 from ..methods.blocks import (
     MAX_HESSIAN_BYTES,
     BlockProblem,
-    FittedFolds,
     FoldPlan,
     Folds,
     FoldWeightsTask,
     HeldOutTask,
     Look,
     Passes,
+    ScoredFolds,
     Start,
     ThreadPasses,
     check_solvable,
@@ -95,7 +95,7 @@ class BlockFolds:
             return
         begun, n = time.perf_counter(), len(points)
         every = fold_problem(problem, [problem] * len(rows), self.folds, list(range(len(rows))))
-        fitted = FittedFolds(every, tuple(points), model.decoder_)
+        fitted = ScoredFolds(every, tuple(points), model.decoder_)
         right = None
         self.passes.deadline = deadline
         with until_cut(deadline):

@@ -21,11 +21,11 @@ from .fit import (
     look_at,
 )
 from .folds import (
-    FittedFolds,
     FoldPlan,
     Folds,
     FoldWeightsTask,
     HeldOutTask,
+    ScoredFolds,
     fold_problem,
     fold_weights,
     held_out,
@@ -45,7 +45,6 @@ __all__ = [
     "BlockPlan",
     "BlockProblem",
     "BlockSource",
-    "FittedFolds",
     "FoldPlan",
     "FoldWeightsTask",
     "Folds",
@@ -57,6 +56,7 @@ __all__ = [
     "Passes",
     "Point",
     "RowBlock",
+    "ScoredFolds",
     "Start",
     "ThreadPasses",
     "Tree",

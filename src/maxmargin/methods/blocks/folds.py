@@ -19,12 +19,12 @@ from .rows import RowBlock
 from .sums import UNKNOWN_LABELS, BlockProblem
 
 __all__ = [
-    "FittedFolds",
     "FoldPlan",
     "FoldProblem",
     "FoldWeightsTask",
     "Folds",
     "HeldOutTask",
+    "ScoredFolds",
     "fold_problem",
     "fold_weights",
     "held_out",
@@ -119,7 +119,7 @@ def fold_problem(
 
 
 @dataclass(frozen=True)
-class FittedFolds:
+class ScoredFolds:
     """Coefficients at some points of a grid, each for all folds of a problem."""
 
     folds: FoldProblem
@@ -131,7 +131,7 @@ class FittedFolds:
 class HeldOutTask:
     """Which classes fitted folds predict. They are the ``problem``, which a cluster's workers share."""
 
-    problem: FittedFolds
+    problem: ScoredFolds
 
 
 def held_out(block: RowBlock, task: HeldOutTask) -> WeightSums:
