@@ -8,9 +8,11 @@ from sklearn.metrics import accuracy_score, make_scorer
 from sklearn.model_selection import GroupKFold, cross_validate
 
 from maxmargin import AutoSVC
-from maxmargin.auto import estimator, search
+from maxmargin.auto import cost, estimator, search
+from maxmargin.auto.candidates import Candidate
 from maxmargin.auto.folds import StageFits
-from maxmargin.selection import KernelFolds, shared_kernel
+from maxmargin.methods.kernel_svm import row_cache
+from maxmargin.selection import KernelFolds
 
 
 def rings(n, seed=0):
@@ -65,31 +67,58 @@ def test_finalists_cut_within_a_fold_are_compared_on_the_folds_before(monkeypatc
     assert model.status_ == "time_limit"
 
 
-def test_a_kernel_matrix_beyond_its_share_of_the_cache_is_not_held(monkeypatch):
-    """Every fold computes its own rows then; the held-out scores are those of a shared matrix."""
-    X, y = rings(80)
-    made, held = [], []
-    init, answers = KernelFolds.__init__, KernelFolds.answers
-
-    def noted(self, *given, **named):
-        init(self, *given, **named)
-        made.append(self)
+def held_kernels(monkeypatch):
+    """The shared kernel matrices that later fits hold, as a list that grows."""
+    held, answers = [], KernelFolds.answers
 
     def counted(self, *given):
         held.append(self)
         return answers(self, *given)
 
-    monkeypatch.setattr(KernelFolds, "__init__", noted)
     monkeypatch.setattr(KernelFolds, "answers", counted)
+    return held
+
+
+def test_a_kernel_matrix_beyond_its_limit_is_not_held(monkeypatch):
+    """Every fold computes its own rows then; the held-out scores are those of a shared matrix."""
+    X, y = rings(80)
+    held = held_kernels(monkeypatch)
+    monkeypatch.setattr(cost, "MAX_SHARED_KERNEL_BYTES", 8.0 * 80**2)
     shared = AutoSVC(random_state=0, learn_metric=None).fit(X, y)
-    assert made
     assert held
-    made.clear()
     held.clear()
-    monkeypatch.setattr(shared_kernel, "KERNEL_MEMORY_SHARE", 0.0)
+    monkeypatch.setattr(cost, "MAX_SHARED_KERNEL_BYTES", 8.0 * 80**2 - 1.0)
     separate = AutoSVC(random_state=0, learn_metric=None).fit(X, y)
-    assert made
     assert not held
-    assert all(folds.held is None for folds in made)
     np.testing.assert_allclose(separate.candidates_["loss"], shared.candidates_["loss"], atol=2 / 80)
     assert np.mean(separate.predict(X) == shared.predict(X)) >= 0.95
+
+
+def test_the_memory_that_is_free_changes_no_bit(monkeypatch):
+    """It decides neither whether a matrix is shared nor which solver a fold has."""
+    X, y = rings(80)
+    held = held_kernels(monkeypatch)
+    monkeypatch.setattr(row_cache, "available_bytes", lambda: 2**40)
+    expected = AutoSVC(random_state=0, learn_metric=None).fit(X, y)
+    n_held = len(held)
+    monkeypatch.setattr(row_cache, "available_bytes", lambda: 4 * 80**2)
+    found = AutoSVC(random_state=0, learn_metric=None).fit(X, y)
+    assert len(held) == 2 * n_held
+    assert all(folds.limit == 1e9 for folds in held)
+    for name, values in expected.candidates_.items():
+        np.testing.assert_array_equal(found.candidates_[name], values)
+
+
+def test_what_is_counted_is_what_is_shared():
+    """Kernel values once for all folds and values of C up to the limit, and for each of them beyond."""
+    candidate = Candidate("rbf", "one-vs-rest", "standardised", None, 2)
+    for X, n_rows in ((np.ones((10, 3)), 7905), (np.ones((10, 3), dtype=np.float32), 11180)):
+        labels = np.arange(10) % 2
+        small, large = (cost.shape_of(X, labels, n / 10) for n in (n_rows, n_rows + 1))
+        assert small.is_shared
+        assert not large.is_shared
+        once, each = (
+            s.folds(candidate, 3, 2, 5) - 2 * s.scaled(0.8)._solves(candidate, 3) for s in (small, large)
+        )
+        assert once == pytest.approx(small.n_rows**2 * small._value(candidate))
+        assert each == pytest.approx(2 * 3 * (0.8 * large.n_rows) ** 2 * large._value(candidate))

@@ -23,6 +23,7 @@ GAMMA_FACTORS = {
     "exponential": 4.0 ** np.arange(-3.0, 1.0),
     "laplacian": 4.0 ** np.arange(-3.0, 1.0),
 }
+COMPARED_CACHE_MB = 1000.0  # of each exact fit that is compared, whatever memory is free
 SMOOTHNESS = ("linear", "rbf", "exponential", "laplacian")  # from smooth to rough
 
 
@@ -65,7 +66,8 @@ class Candidate:
     def estimator(self, gamma: float | None, value: float | None, final: bool = True, **common: Any) -> Any:
         """The model at a point of the grid, not fitted; ``value`` is C, or alpha of a budgeted model.
 
-        ``final`` is False for a model that is only compared with others.
+        ``final`` is False for a model that is only compared with others: its bits may not depend on
+        the memory that is free.
         """
         if self.is_linear:
             return LinearSVC(1.0 if value is None else value, loss="squared-hinge", code=self.code, **common)
@@ -75,7 +77,8 @@ class Candidate:
         if self.loss is not None:
             kernel["loss"] = self.loss
         if self.budget is None:
-            return KernelSVC(1.0 if value is None else value, **kernel, **common)
+            cache = {} if final else {"cache_mb": COMPARED_CACHE_MB}
+            return KernelSVC(1.0 if value is None else value, **kernel, **cache, **common)
         alpha = "auto" if value is None else value
         budgeted = SparseKernelClassifier if final else GrownKernelClassifier
         return budgeted(self.budget, alpha=alpha, **kernel, **common)

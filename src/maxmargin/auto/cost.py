@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ SOLVER_OPERATIONS = 1.5  # for each pair of rows of an exact problem and each va
 PROBLEM_OPERATIONS = 5e5  # for each exact problem and each value of C, however small
 BATCHED_PROBLEM_OPERATIONS = 1e5  # the same where all problems of a fit are solved in one native call
 MAX_BATCHED_ROWS = 2000.0
-MAX_SHARED_ROWS = 8000.0  # beyond, fits are counted as if none shared its kernel matrix
+MAX_SHARED_KERNEL_BYTES = 5e8  # of a matrix of all pairs of rows; beyond, no fit shares kernel values
 LINEAR_OPERATIONS = 0.5  # for each row, pair of features and column: Newton steps over all values of C
 MAX_LINEAR_ORDER = 1000.0  # of Newton systems; beyond, a linear fit takes epochs
 BUDGET_OPERATIONS = 30.0  # for each row, support vector and column
@@ -30,19 +30,25 @@ BUDGETS = (1000, 500, 200)  # where an exact fit would take too long
 
 @dataclass(frozen=True)
 class Shape:
-    """The size of a problem: stored entries of a row, and rows of each class."""
+    """The size of a problem: stored entries of a row, rows of each class, bytes of a kernel value."""
 
     n_features: float
     class_sizes: np.ndarray
+    value_bytes: int = 8
 
     @property
     def n_rows(self) -> float:
         """The number of rows."""
         return float(self.class_sizes.sum())
 
+    @property
+    def is_shared(self) -> bool:
+        """Whether the exact fits to folds of these rows share one matrix of all pairs."""
+        return self.value_bytes * self.n_rows**2 <= MAX_SHARED_KERNEL_BYTES
+
     def scaled(self, factor: float) -> Shape:
         """The same problem with more or fewer rows."""
-        return Shape(self.n_features, self.class_sizes * factor)
+        return replace(self, class_sizes=self.class_sizes * factor)
 
     def _value(self, candidate: Candidate) -> float:
         """Operations of one kernel value, or of one of a sum of kernels."""
@@ -81,22 +87,21 @@ class Shape:
     def folds(self, candidate: Candidate, n_values: int, n_folds: int, n_splits: int) -> float:
         """Operations of the fits on some folds, which share kernel values where fits are exact.
 
-        They share a matrix of all pairs, whatever the number of rows. Beyond ``MAX_SHARED_ROWS`` that is not
-        counted, so that few searches need so large a matrix.
+        Where the matrix of all pairs is too large to be held (``is_shared``), each fold and value of C
+        computes its own.
         """
         train = self.scaled(1.0 - 1.0 / max(n_splits, 2))
         if candidate.is_linear or candidate.budget is not None:
             return n_folds * train.fit(candidate, n_values)
         value = self._value(candidate)
-        is_shared = self.n_rows <= MAX_SHARED_ROWS
-        n_pairs = self.n_rows**2 if is_shared else n_folds * n_values * train.n_rows**2
+        n_pairs = self.n_rows**2 if self.is_shared else n_folds * n_values * train.n_rows**2
         return n_pairs * value + n_folds * train._solves(candidate, n_values)
 
 
 def shape_of(X: Any, labels: np.ndarray, share: float = 1.0) -> Shape:
     """The size of a fit to a share of the rows."""
     width = X.nnz / X.shape[0] if is_sparse(X) else X.shape[1]
-    return Shape(float(width), share * np.bincount(labels))
+    return Shape(float(width), share * np.bincount(labels), 4 if X.dtype == np.float32 else 8)
 
 
 def affordable_budget(X: Any, labels: np.ndarray, limit: float) -> int | None:

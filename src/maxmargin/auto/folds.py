@@ -17,6 +17,7 @@ from ..kernels import median_gamma
 from ..selection import Grid, KernelFolds, along, start_in_search
 from ..solving import Deadline, Status
 from .candidates import Candidate, Trial
+from .cost import shape_of
 
 __all__ = ["Sample", "StageFits", "median_gamma_of", "median_gammas"]
 
@@ -80,7 +81,7 @@ class StageFits:
     """The fits of a stage: trials of a candidate at one gamma, on some of the folds.
 
     All candidates with one kernel and one view share kernel values, if the matrix of all pairs of rows is
-    within half of the cache.
+    small enough by ``Shape.is_shared``, which does not ask for the memory that is free.
     """
 
     sample: Sample
@@ -100,8 +101,10 @@ class StageFits:
             warnings.simplefilter("ignore", ConvergenceWarning)  # gaps are in the table
             candidate = trials[0].candidate
             plain = candidate.loss is None and candidate.groups is None
-            shares = plain and candidate.budget is None and not candidate.is_linear
-            return self._shared(trials, folds) if shares else self._separate(trials, folds)
+            is_exact = plain and candidate.budget is None and not candidate.is_linear
+            X, labels = self.sample.views[candidate.view], self.sample.labels
+            is_shared = is_exact and shape_of(X, labels).is_shared
+            return self._shared(trials, folds) if is_shared else self._separate(trials, folds)
 
     def _shared(self, trials: list[Trial], folds: list[int]) -> bool:
         first = trials[0]
@@ -109,8 +112,6 @@ class StageFits:
             "C", np.array([trial.value for trial in trials]), "gamma", np.array([first.gamma], dtype=float)
         )
         runner = self._kernel_folds(first.candidate, grid)
-        if not runner.fits:
-            return self._separate(trials, folds)
         answers = runner.answers(0, folds, np.arange(len(trials)))
         if answers is None or any(Status.TIME_LIMIT in fold.statuses for fold in answers):
             return False
@@ -125,7 +126,7 @@ class StageFits:
         key = (candidate.kernel, candidate.view)
         if key not in self.kernels:
             self.kernels[key] = KernelFolds(
-                candidate.estimator(grid.gammas[0], None, **self.common),
+                candidate.estimator(grid.gammas[0], None, final=False, **self.common),
                 self.sample.views[candidate.view],
                 self.sample.labels,
                 self.sample.weight,
