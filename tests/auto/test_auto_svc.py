@@ -2,6 +2,7 @@
 
 import itertools
 import pickle
+import re
 
 import numpy as np
 import pandas as pd
@@ -282,8 +283,13 @@ def test_a_learned_metric_removes_columns_of_noise(tmp_path):
     assert "metric" not in plain.choice_
     new = among_noise(2000, 1)
     assert model.score(*new) > plain.score(*new) + 0.01
-    assert model.candidates_["candidate"][-1].endswith("learned metric")
     assert model.candidates_["outcome"].count("chosen") == 1
+    chosen = model.candidates_["outcome"].index("chosen")
+    assert model.candidates_["gamma"][chosen] == model.estimator_.gamma_
+    name, how = model.candidates_["candidate"][chosen].rstrip(")").split(" (")
+    assert name.endswith(", learned metric")
+    assert re.fullmatch(r"[123] rounds?, gamma times (1|0.5|2)", how)
+    assert f"({how})." in model.choice_
     shares = model.feature_importances_
     assert shares.sum() == pytest.approx(1.0)
     assert shares[:2].sum() > 0.8

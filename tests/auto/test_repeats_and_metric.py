@@ -101,13 +101,13 @@ def test_a_metric_is_accepted_if_both_losses_fall():
     trial.scores = np.where(np.arange(200) % 4 == 0, -y, y)  # a quarter wrong, at any distance
     fits = MetricFits(trial, {"n_jobs": 1, "random_state": 0})
     with Deadline(60.0) as deadline:
-        good = learn_metric(("diagonal",), fits, judge, deadline)
+        good = learn_metric(("diagonal",), fits, judge, deadline).tried
     assert good.accepted
     assert good.sum_falls
     assert not Metric(good.trial, good.gain, good.standard_error, "diagonal", 1, 1.0, False).accepted
     assert not Metric(good.trial, good.gain, 2.0 * good.gain, "diagonal", 1, 1.0, True).accepted
     trial.scores = 5.0 * y  # nothing to gain
     with Deadline(60.0) as deadline:
-        bad = learn_metric(("diagonal",), fits, judge, deadline)
+        bad = learn_metric(("diagonal",), fits, judge, deadline).tried
     assert not bad.sum_falls
     assert not bad.accepted

@@ -200,7 +200,7 @@ class AutoSVC(FitsBlocks, ChosenModel, ClassifierMixin, BaseEstimator):  # type:
         columns = [tuple(group) for group in groups]
         rules = (self.learn_metric, columns, common, self.max_seconds, deadline)
         refined = refine(found, *rules, with_ramp=self._n_rows_in_blocks is None)
-        trial, metric = refined.trial, refined.metric
+        trial, metric = refined.trial, refined.metric.tried
         self.scaling_ = views[trial.candidate.view]
         if metric is not None and metric.accepted:
             X = matrices[trial.candidate.view]
@@ -208,6 +208,7 @@ class AutoSVC(FitsBlocks, ChosenModel, ClassifierMixin, BaseEstimator):  # type:
             self.scaling_ = self.scaling_.with_metric(coordinates)
             matrices[trial.candidate.view] = self.scaling_.transform(rows)
             trial = replace(metric.trial, gamma=gamma)
+            refined = refined.at(trial)
         self.group_weights_ = refined.group_weights
         self.calibrator_ = refined.judge.calibrator(trial)
         given = (matrices[trial.candidate.view], self.classes_[data.labels], data.weight)
@@ -319,7 +320,7 @@ class AutoSVC(FitsBlocks, ChosenModel, ClassifierMixin, BaseEstimator):  # type:
         table = refined.lines(found)
         self.candidates_ = {name: [line[name] for line in table] for name in table[0]}
         self.choice_ = refined.words(found)
-        complete = found.complete and refined.groups.in_time
+        complete = found.complete and refined.in_time
         self.status_ = self.estimator_.status_ if complete else str(Status.TIME_LIMIT)
         if not complete:
             warnings.warn(

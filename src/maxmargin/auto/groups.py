@@ -20,7 +20,7 @@ from .column_groups import ColumnGroups
 from .cost import shape_of
 from .folds import Sample, StageFits, median_gamma_of, median_gammas
 from .search import DROPPED_BEHIND, RACING_FOLDS, Found, grouped, spread_rows
-from .tried_change import TriedChange, best_of, change_line, change_words, unscored
+from .tried_change import TriedChange, best_of, change_line, change_words, not_tried_line, unscored
 
 __all__ = ["GroupsResult", "TriedGroups", "try_groups"]
 
@@ -82,10 +82,8 @@ class GroupsResult:
         lines = [] if self.tried is None else self.tried.lines(found)
         if self.in_time:
             return lines
-        numbers = dict.fromkeys(("loss", "difference", "standard_error", "dual_gap"), np.nan)
         name = "sum of kernels over groups of columns" + (", other weights" if lines else "")
-        none = {"candidate": name, "n_rows": 0, "gamma": None, "C": None, "n_support": 0} | numbers
-        return [*lines, found.table[0] | none | {"outcome": "not tried"}]
+        return [*lines, not_tried_line(found, name)]
 
 
 def try_groups(

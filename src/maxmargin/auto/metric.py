@@ -22,9 +22,10 @@ from ..base import squared_gradients
 from ..solving import Deadline, Status
 from .candidates import Trial
 from .choice import Judge, paired
-from .folds import StageFits, median_gamma_of
+from .cost import MAX_GRADIENT_ROWS, shape_of
+from .folds import Sample, StageFits, median_gamma_of
 from .search import RACING_FOLDS
-from .tried_change import TriedChange, best_of, unscored
+from .tried_change import Attempt, TriedChange, best_of, unscored
 
 __all__ = [
     "MAX_FULL_COLUMNS",
@@ -40,7 +41,6 @@ METRICS = {"auto": ("diagonal",), "diagonal": ("diagonal",), "full": ("diagonal"
 MAX_FULL_COLUMNS = 500
 ROUNDS = 3
 GAMMA_FACTORS = (1.0, 0.5, 2.0)  # the next round learns from the first
-MAX_GRADIENT_ROWS = 2000
 LEAST_FACTOR = 1e-4  # of a column or direction that the outputs do not depend on
 
 Rows = tuple[Any, np.ndarray, np.ndarray]  # a matrix, labels, weights
@@ -64,6 +64,20 @@ class Metric(TriedChange):
         """Whether both losses fell by more than a standard error."""
         return super().accepted and self.sum_falls
 
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return _name(self.kind)
+
+    @property
+    def how(self) -> str:
+        """Its rounds and its factor of gamma."""
+        return f"{self.n_rounds} round{'s' if self.n_rounds > 1 else ''}, gamma times {self.factor:g}"
+
+
+def _name(kind: str) -> str:
+    return "learned full metric" if kind == "full" else "learned metric"
+
 
 @dataclass(frozen=True)
 class MetricFits:
@@ -73,39 +87,53 @@ class MetricFits:
     common: dict[str, Any]
     factors: tuple[float, ...] = GAMMA_FACTORS
 
-    @property
-    def n_fits(self) -> int:
-        """Those of all rounds."""
-        return 1 + ROUNDS * len(self.factors)
+    def cost(self, kinds: tuple[str, ...], sample: Sample) -> float:
+        """Operations of all rounds on the folds of a sample, counted as if each fold had all rows.
 
-    def coordinates(self, kind: str, data: Rows, n_rounds: int) -> np.ndarray:
-        """The coordinates after so many rounds."""
+        The rows too many make up for the predictions of those that are held out.
+        """
+        candidate, n_points = self.trial.candidate, ROUNDS * len(self.factors)
+        shape = shape_of(sample.views[candidate.view], sample.labels)
+        fits = (1 + n_points) * shape.fit(candidate) + (1 + ROUNDS) * shape.median(candidate)
+        losses = (2 * n_points + 2) * shape.calibration()  # after two folds and after all; then both sums
+        gradients = [ROUNDS * shape.gradients(candidate, kind == "full") for kind in kinds]
+        return sum(len(sample.splits) * (fits + each) + losses for each in gradients)
+
+    def coordinates(self, kind: str, data: Rows, n_rounds: int) -> tuple[np.ndarray, float]:
+        """The coordinates after so many rounds, and the gamma for them."""
         metric = np.ones(data[0].shape[1])
+        before = after = self._median(data, metric)
         for _ in range(n_rounds):
-            metric = _next(kind, self._fitted(data, metric), data[0], metric)
-        return metric
+            model = self._fitted(data, metric, self._gamma(before, after))
+            metric = _next(kind, model, data[0], metric)
+            after = self._median(data, metric)
+        return metric, self._gamma(before, after)
 
     def rounds(self, kind: str, data: Rows) -> Iterator[tuple[list[Any], np.ndarray]]:
         """The models of each round, one for each factor of gamma, and their coordinates."""
-        models, metric = [self._fitted(data, np.ones(data[0].shape[1]))], np.ones(data[0].shape[1])
+        metric = np.ones(data[0].shape[1])
+        before = self._median(data, metric)
+        models = [self._fitted(data, metric, self._gamma(before, before))]
         for _ in range(ROUNDS):
             metric = _next(kind, models[0], data[0], metric)
-            models = [self._fitted(data, metric, factor) for factor in self.factors]
+            gamma = self._gamma(before, self._median(data, metric))
+            models = [self._fitted(data, metric, factor * gamma) for factor in self.factors]
             yield models, metric
 
-    def _fitted(self, data: Rows, metric: np.ndarray, factor: float = 1.0) -> Any:
+    def _fitted(self, data: Rows, metric: np.ndarray, gamma: float) -> Any:
         X, y, weight = data
-        gamma = factor * self.gamma(data, metric)
-        model = self.trial.candidate.estimator(gamma, self.trial.value, **self.common)
+        model = self.trial.candidate.estimator(gamma, self.trial.value, final=False, **self.common)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             return model.fit(in_metric(X, metric), y, weight)
 
-    def gamma(self, data: Rows, metric: np.ndarray) -> float:
+    def _median(self, data: Rows, metric: np.ndarray) -> float:
+        X, _, weight = data
+        kernel, seed = self.trial.candidate.kernel, self.common["random_state"]
+        return median_gamma_of(kernel, in_metric(X, metric), weight, seed)
+
+    def _gamma(self, before: float, after: float) -> float:
         """The gamma that is as far from the median heuristic as it was without the metric."""
-        kernel, (X, _, weight), seed = self.trial.candidate.kernel, data, self.common["random_state"]
-        before = median_gamma_of(kernel, X, weight, seed)
-        after = median_gamma_of(kernel, in_metric(X, metric), weight, seed)
         return float(self.trial.gamma or before) * after / before
 
 
@@ -125,23 +153,35 @@ def _next(kind: str, model: Any, X: Any, metric: np.ndarray) -> np.ndarray:
         squares = M * metric**2
         mean = float(squares.mean())
         return np.maximum(np.sqrt(squares / mean), LEAST_FACTOR) if mean > 0.0 else metric
-    values, vectors = np.linalg.eigh(M)
+    last = np.diag(metric) if metric.ndim == 1 else metric
+    with one_blas_thread():
+        values, vectors = np.linalg.eigh(last @ M @ last.T)  # of the gradients in the first coordinates
     if not values[-1] > 0.0:
         return metric
     roots = np.maximum(np.sqrt(np.maximum(values, 0.0) / values[-1]), LEAST_FACTOR)
     root = (vectors * roots) @ vectors.T
-    moved = metric[:, None] * root if metric.ndim == 1 else metric @ root
-    return moved * np.sqrt(len(moved) / np.square(moved).sum())
+    return root * np.sqrt(len(root) / np.square(roots).sum())
 
 
-def learn_metric(kinds: tuple[str, ...], fits: MetricFits, judge: Judge, deadline: Deadline) -> Metric | None:
-    """The best kind, round and gamma on the held-out rows of a stage; None if there was no time."""
-    found = [_learned(kind, fits, judge, deadline) for kind in kinds]
-    known = [metric for metric in found if metric is not None]
-    return max(known, key=lambda metric: metric.gain - metric.standard_error, default=None)
+def learn_metric(
+    kinds: tuple[str, ...], fits: MetricFits, judge: Judge, deadline: Deadline
+) -> Attempt[Metric]:
+    """The best kind, round and gamma on the held-out rows of a stage, of those that there was time for."""
+    found: list[Metric] = []
+    for kind in kinds:
+        try:
+            found += _learned(kind, fits, judge, deadline)
+        except TimeoutError:
+            return Attempt(_better(found), _name(kind))
+    return Attempt(_better(found))
 
 
-def _learned(kind: str, fits: MetricFits, judge: Judge, deadline: Deadline) -> Metric | None:
+def _better(found: list[Metric]) -> Metric | None:
+    return max(found, key=lambda m: (m.accepted, m.gain - m.standard_error), default=None)
+
+
+def _learned(kind: str, fits: MetricFits, judge: Judge, deadline: Deadline) -> list[Metric]:
+    """The best round and gamma of a kind; none if nothing was held out."""
     sample, trial = judge.sample, fits.trial
     known = np.isfinite(trial.scores if trial.scores.ndim == 1 else trial.scores[:, 0])
     points = [(k + 1, factor) for k in range(ROUNDS) for factor in fits.factors]
@@ -156,7 +196,7 @@ def _learned(kind: str, fits: MetricFits, judge: Judge, deadline: Deadline) -> M
         each = ((model, metric) for models, metric in rounds for model in models)
         for point, (model, metric) in zip(changed, each):
             if deadline.passed() or model.status_ == str(Status.TIME_LIMIT):
-                return None
+                raise TimeoutError(f"a {_name(kind)} was cut by the clock")
             stage.put(point, test, model.classes_, model.decision_function(in_metric(X[test], metric)))
             point.n_support = max(point.n_support, int(model.n_support_))
             point.gap = max(point.gap, float(model.dual_gap_))
@@ -166,9 +206,9 @@ def _learned(kind: str, fits: MetricFits, judge: Judge, deadline: Deadline) -> M
                 break
     found = best_of(changed, trial, judge)
     if found is None:
-        return None
+        return []
     best, (n_rounds, factor) = changed[found[0]], points[found[0]]
-    return Metric(best, found[1], found[2], kind, n_rounds, factor, _sum_falls(best, trial, judge))
+    return [Metric(best, found[1], found[2], kind, n_rounds, factor, _sum_falls(best, trial, judge))]
 
 
 def _sum_falls(best: Trial, plain: Trial, judge: Judge) -> bool:
@@ -181,5 +221,5 @@ def _sum_falls(best: Trial, plain: Trial, judge: Judge) -> bool:
 
 def metric_on_all_rows(metric: Metric, fits: MetricFits, data: Rows) -> tuple[np.ndarray, float]:
     """The coordinates after so many rounds, and the gamma for them."""
-    coordinates = fits.coordinates(metric.kind, data, metric.n_rounds)
-    return coordinates, metric.factor * fits.gamma(data, coordinates)
+    coordinates, gamma = fits.coordinates(metric.kind, data, metric.n_rounds)
+    return coordinates, metric.factor * gamma

@@ -23,7 +23,6 @@ from .tried_change import TriedChange, best_of, unscored
 __all__ = ["ramp_cost", "try_ramp"]
 
 LARGER_CS = (1.0, 10.0)  # times the chosen C
-CONVEX_STEPS = 5.0  # of a ramp fit, in the mean
 DOUBTFUL_MARGIN = -1.0
 
 
@@ -45,12 +44,12 @@ def ramp_cost(trial: Trial, judge: Judge) -> float:
     candidate, sample = trial.candidate, judge.sample
     if candidate.is_linear or doubtful_share(trial, judge) == 0.0:
         return np.inf
-    fit = shape_of(sample.views[candidate.view], sample.labels).fit(candidate)
-    return len(LARGER_CS) * CONVEX_STEPS * len(sample.splits) * fit
+    fit = shape_of(sample.views[candidate.view], sample.labels).fit(replace(candidate, loss="ramp"))
+    return len(LARGER_CS) * len(sample.splits) * fit
 
 
 def try_ramp(trial: Trial, judge: Judge, common: dict[str, Any], deadline: Deadline) -> TriedChange | None:
-    """The trial with the ramp loss on the same held-out rows; None if there was no time."""
+    """The trial with the ramp loss on the same held-out rows; None if none was held out."""
     candidate, exact = replace(trial.candidate, loss="ramp"), trial.value is not None
     values = [factor * trial.value for factor in LARGER_CS] if exact and trial.value else [trial.value]
     changed = [unscored(trial, candidate=candidate, value=value) for value in values]
@@ -59,7 +58,7 @@ def try_ramp(trial: Trial, judge: Judge, common: dict[str, Any], deadline: Deadl
     folds = [k for k, (_, test) in enumerate(judge.sample.splits) if known[test].any()]
     for n_done, fold in enumerate(folds, start=1):
         if deadline.passed() or not all(fits.run([each], [fold]) for each in changed):
-            return None
+            raise TimeoutError("the ramp loss was cut by the clock")
         compared = best_of(changed, trial, judge)
         if compared is None or (n_done == RACING_FOLDS < len(folds) and compared[1] <= 0.0):
             break

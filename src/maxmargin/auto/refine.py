@@ -17,12 +17,12 @@ from .._native import is_sparse
 from ..solving import Deadline, until_cut
 from .candidates import Trial
 from .choice import Judge, sentence
-from .cost import OPERATIONS_PER_SECOND, shape_of
+from .cost import OPERATIONS_PER_SECOND
 from .groups import GroupsResult, try_groups
 from .metric import MAX_FULL_COLUMNS, METRICS, Metric, MetricFits, learn_metric
 from .ramp import ramp_cost, try_ramp
 from .search import Found
-from .tried_change import TriedChange, change_line, change_words
+from .tried_change import Attempt, TriedChange, change_line, change_words
 
 __all__ = ["Refined", "refine"]
 
@@ -36,23 +36,33 @@ class Refined:
 
     trial: Trial
     judge: Judge
-    ramp: TriedChange | None
+    ramp: Attempt[TriedChange]
     groups: GroupsResult
-    metric: Metric | None
+    metric: Attempt[Metric]
     fits: MetricFits
 
     def words(self, found: Found) -> str:
         """What was chosen, over what, and what became of the refinements."""
-        full = "full " if self.metric is not None and self.metric.kind == "full" else ""
-        ramp = (
-            change_words("The ramp loss", self.ramp) if self.ramp is not None and self.ramp.accepted else ""
-        )
+        ramp, metric = self.ramp.tried, self.metric.tried
+        what, how = ("", "") if metric is None else (f"A {metric.name}", metric.how)
         return (
             sentence(found.trials, found.choice, found.judge, found.n_rows)
-            + ramp
+            + (change_words("The ramp loss", ramp) if ramp is not None and ramp.accepted else "")
+            + self.ramp.words
             + self.groups.words(found)
-            + change_words(f"A learned {full}metric", self.metric)
+            + change_words(what, metric, how)
+            + self.metric.words
         )
+
+    @property
+    def in_time(self) -> bool:
+        """Whether the clock has cut none of them."""
+        return self.groups.in_time and not self.ramp.cut and not self.metric.cut
+
+    def at(self, trial: Trial) -> Refined:
+        """The same with the trial of the metric as it is fitted to all rows, whose gamma it has."""
+        assert self.metric.tried is not None
+        return replace(self, metric=replace(self.metric, tried=replace(self.metric.tried, trial=trial)))
 
     @property
     def group_weights(self) -> np.ndarray | None:
@@ -62,15 +72,17 @@ class Refined:
 
     def lines(self, found: Found) -> list[dict[str, Any]]:
         """The table of candidates with the lines of the refinements."""
-        if self.ramp is not None:
-            found.table.append(change_line(found, self.ramp))
+        ramp, metric = self.ramp.tried, self.metric.tried
+        if ramp is not None:
+            found.table.append(change_line(found, ramp))
+        found.table += self.ramp.lines(found)
         found.table += self.groups.lines(found)
-        if self.metric is not None:
-            names = {
-                "candidate": f"{self.metric.trial.candidate}, learned metric",
-                "columns": "learned metric",
-            }
-            found.table.append(change_line(found, self.metric, **names))
+        if metric is not None:
+            gamma = metric.trial.gamma if metric.accepted else None  # else only folds have one, each its own
+            name = f"{metric.trial.candidate}, {metric.name} ({metric.how})"
+            line = change_line(found, metric, candidate=name, columns=metric.name, gamma=gamma)
+            found.table.append(line)
+        found.table += self.metric.lines(found)
         return found.table
 
 
@@ -86,14 +98,14 @@ def refine(
     """Try the refinements that are wanted, possible and within their share of operations and time."""
     limit = OPERATIONS_SHARE * max_seconds * OPERATIONS_PER_SECOND
     trial = found.trials[found.choice.chosen]
-    ramp = _ramp(trial, found, common, limit, deadline) if with_ramp else None
-    if ramp is not None and ramp.accepted:
-        trial = ramp.trial
+    ramp = _ramp(trial, found, common, limit, deadline) if with_ramp else Attempt()
+    if ramp.tried is not None and ramp.tried.accepted:
+        trial = ramp.tried.trial
     fits = MetricFits(trial, common)
     groups = _groups(trial, found, columns, common, limit, deadline)
     tried = groups.tried
     if tried is not None and tried.accepted:
-        return Refined(tried.trial, tried.judge, ramp, groups, None, fits)
+        return Refined(tried.trial, tried.judge, ramp, groups, Attempt(), fits)
     fits, metric = _metric(fits, found, kind, limit, deadline)
     return Refined(trial, found.judge, ramp, groups, metric, fits)
 
@@ -115,28 +127,26 @@ def _groups(
 
 def _ramp(
     trial: Trial, found: Found, common: dict[str, Any], limit: float, deadline: Deadline
-) -> TriedChange | None:
+) -> Attempt[TriedChange]:
     if ramp_cost(trial, found.judge) > limit:
-        return None
+        return Attempt()
     with deadline.nested(TIME_SHARE) as until, until_cut(until), suppress(TimeoutError):
-        return try_ramp(trial, found.judge, common, until)
-    return None
+        return Attempt(try_ramp(trial, found.judge, common, until))
+    return Attempt(cut="ramp loss")
 
 
 def _metric(
     fits: MetricFits, found: Found, kind: str | None, limit: float, deadline: Deadline
-) -> tuple[MetricFits, Metric | None]:
-    """What a metric does on the held-out rows; None where it is not wanted, not possible or too dear."""
+) -> tuple[MetricFits, Attempt[Metric]]:
+    """What a metric does on the held-out rows; nothing where it is not wanted, not possible or too dear."""
     candidate, sample = fits.trial.candidate, found.judge.sample
     X = sample.views[candidate.view]
     if kind is None or candidate.is_linear or candidate.budget is not None or is_sparse(X) or X.shape[1] < 2:
-        return fits, None
+        return fits, Attempt()
     kinds = tuple(k for k in METRICS[kind] if k == "diagonal" or X.shape[1] <= MAX_FULL_COLUMNS)
-    cost = len(kinds) * len(sample.splits) * shape_of(X, sample.labels).fit(candidate)
-    if fits.n_fits * cost > limit:
+    if fits.cost(kinds, sample) > limit:
         fits = replace(fits, factors=fits.factors[:1])
-    if fits.n_fits * cost > limit:
-        return fits, None
-    with deadline.nested(TIME_SHARE) as until, until_cut(until), suppress(TimeoutError):
+    if fits.cost(kinds, sample) > limit:
+        return fits, Attempt()
+    with deadline.nested(TIME_SHARE) as until, until_cut(until):
         return fits, learn_metric(kinds, fits, found.judge, until)
-    return fits, None

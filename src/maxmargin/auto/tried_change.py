@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from .candidates import Trial
 from .choice import Judge, paired
 from .search import Found
 
-__all__ = ["TriedChange", "best_of", "change_line", "change_words", "unscored"]
+__all__ = ["Attempt", "TriedChange", "best_of", "change_line", "change_words", "not_tried_line", "unscored"]
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,26 @@ class TriedChange:
     def accepted(self) -> bool:
         """Whether the held-out loss fell by more than a standard error."""
         return self.gain > self.standard_error
+
+
+Change = TypeVar("Change", bound=TriedChange)
+
+
+@dataclass(frozen=True)
+class Attempt(Generic[Change]):
+    """What was tried, and what the clock has cut; nothing of both where it was not wanted or too dear."""
+
+    tried: Change | None = None
+    cut: str = ""
+
+    @property
+    def words(self) -> str:
+        """What was not tried, as a sentence."""
+        return f" Not tried: {self.cut}, as the time was up." if self.cut else ""
+
+    def lines(self, found: Found) -> list[dict[str, Any]]:
+        """The line of the table about what was not tried."""
+        return [not_tried_line(found, self.cut)] if self.cut else []
 
 
 def unscored(trial: Trial, **changes: Any) -> Trial:
@@ -49,8 +69,8 @@ def best_of(changed: Sequence[Trial], plain: Trial, judge: Judge) -> tuple[int, 
     return best, -float(means[1 + best]), float(errors[1 + best])
 
 
-def change_words(what: str, tried: TriedChange | None) -> str:
-    """What became of it, as a sentence; nothing where it was not tried."""
+def change_words(what: str, tried: TriedChange | None, how: str = "") -> str:
+    """What became of it, as a sentence, and how it was done; nothing where it was not tried."""
     if tried is None:
         return ""
     if tried.gain == 0.0:
@@ -60,7 +80,14 @@ def change_words(what: str, tried: TriedChange | None) -> str:
         gain = f"it {change}, standard error {tried.standard_error:.4f}"
         if tried.gain > tried.standard_error and not tried.accepted:
             gain += ", but not the sum of error and log loss by its standard error"
-    return f" {what} is {'accepted' if tried.accepted else 'rejected'}: {gain}."
+    return f" {what} is {'accepted' if tried.accepted else 'rejected'}: {gain}{how and f' ({how})'}."
+
+
+def not_tried_line(found: Found, name: str) -> dict[str, Any]:
+    """The line of the table about something that there was no time for."""
+    numbers = dict.fromkeys(("loss", "difference", "standard_error", "dual_gap"), np.nan)
+    none = {"candidate": name, "n_rows": 0, "gamma": None, "C": None, "n_support": 0} | numbers
+    return found.table[0] | none | {"outcome": "not tried"}
 
 
 def change_line(found: Found, tried: TriedChange, **changes: Any) -> dict[str, Any]:
