@@ -105,6 +105,10 @@ def test_without_a_target_the_columns_are_listed(flowers, run):
             "no column 'with' to be in a group. Give names of columns that are",
         ),
         (["--model", "kernel", "--column-group", "length"], 1, "column_groups"),
+        (["--set", 'column_groups=[["length"]]', "--column-group", "width"], 2, "--column-group and --set"),
+        (["--column-group", "@absent.txt"], 2, "--column-group @absent.txt: absent.txt cannot be read"),
+        (["--column-group", '"length, cm",width'], 1, "no column 'length, cm' to be in a group"),
+        (["--drop", "@absent.txt"], 2, "--drop @absent.txt"),
     ],
 )
 def test_what_train_refuses(flowers, run, options, code, said):

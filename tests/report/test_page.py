@@ -10,6 +10,7 @@ from support.report_samples import NASTY, fitted, record, source, table, written
 from maxmargin import KernelPerceptron, KernelSVC, LinearSVC, bounds
 from maxmargin.evaluation.evaluate import evaluate
 from maxmargin.report import build, page
+from maxmargin.report.html.opening import preparation_parts
 from maxmargin.report.html.page import SECTIONS
 from maxmargin.training.record import digest_of
 
@@ -191,6 +192,24 @@ def test_the_weights_of_groups_of_columns_are_shown(model, files):
     assert text.index("a &lt;b&gt;, c") < text.index("0.25") < text.index("0.75")
     hostile = [{"columns": 3, "weight": [1]}, {}]
     check_page(page(build(model, record() | {"groups": hostile}, source(files[1]))))
+
+
+def test_groups_beyond_those_shown_are_counted(model, files):
+    groups = [{"columns": [f"c{k}"], "weight": 0.02} for k in range(50)]
+    text = page(build(model, record() | {"groups": groups}, source(files[1])))
+    assert "Groups of columns, the first 40 of 50: a kernel each" in text
+    text = page(build(model, record() | {"groups": groups[:40]}, source(files[1])))
+    assert "Groups of columns: a kernel each" in text
+
+
+@pytest.mark.parametrize("columns", [[1], [{"kind": [1]}], [], [{"kind": "words"}, None], 3])
+def test_columns_of_a_hostile_record_are_left_out(columns):
+    data = {"n_features": 3, "n_features_out": 5, "columns": columns}
+    text = "".join("".join(part.itertext()) for part in preparation_parts({"data": data}))
+    assert "became 5 numbers per row" in text
+    assert ("one-hot" in text) == (columns == 3 or {"kind": "words"} in columns)
+    assert preparation_parts({"data": [data]}) == []
+    assert len(preparation_parts({"data": data | {"dropped": [1]}})) == 1
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -90,7 +91,9 @@ class Request:
         if given is None:
             return self
         names = names_of(preparation)
-        unknown = {str(name) for group in given for name in group if not isinstance(name, int)} - {*names}
+        unknown = {str(name) for group in given for name in group if not isinstance(name, Integral)} - {
+            *names
+        }
         if unknown:
             raise ParameterError(
                 f"there is no column {min(unknown)!r} to be in a group.",

@@ -67,7 +67,8 @@ class ModelOptions:
         list[str],
         Parameter(
             help="Columns that belong together, such as age,height, for auto: a sum of kernels, one a "
-            "group, is tried. May be repeated; columns of no group form one more.",
+            "group, is tried. May be repeated; columns of no group form one more. A name with a comma is "
+            "in quotes, as in a CSV line.",
             show_default=False,
             negative=(),
         ),
@@ -114,7 +115,13 @@ class ModelOptions:
                 raise UsageError(f"{option} and --set {name}=... set the same parameter; give one of them.")
             parameters[name] = value
         if self.column_group:
-            parameters["column_groups"] = [listed(names) for names in self.column_group]
+            if "column_groups" in parameters:
+                raise UsageError(
+                    "--column-group and --set column_groups=... set the same parameter; give one of them."
+                )
+            parameters["column_groups"] = [
+                listed(names, "--column-group", quoted=True) for names in self.column_group
+            ]
         return parameters
 
 
@@ -242,7 +249,7 @@ def _trained(
                 cost=cost_from_text(options.cost) if options.cost else None,
                 group=options.group,
                 time=options.time,
-                text=listed(options.text or ""),
+                text=listed(options.text or "", "--text"),
                 client=client,
                 persist=persist,
                 callback=TrainingProgress(line, validate=0.0 if options.no_refit else options.validate),

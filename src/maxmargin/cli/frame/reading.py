@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,7 +67,7 @@ class Reading:
         given = {
             "target": self.target,
             "format": self.format,
-            "names": None if self.names is None else listed(self.names),
+            "names": None if self.names is None else listed(self.names, "--names"),
             "header": self.header,
             "delimiter": "\t" if self.delimiter in ("tab", "\\t") else self.delimiter,
             "missing": None if self.missing is None else self.missing.split(","),
@@ -74,15 +75,15 @@ class Reading:
             "decimal": self.decimal,
             "kinds": self._kinds() or None,
             "data": self.array,
-            "drop": None if self.drop is None else listed(self.drop),
-            "ids": None if self.id is None else listed(self.id),
+            "drop": None if self.drop is None else listed(self.drop, "--drop"),
+            "ids": None if self.id is None else listed(self.id, "--id"),
             "zero_based": self.zero_based,
         }
         return {name: value for name, value in given.items() if value is not None}
 
     def _kinds(self) -> dict[str, str]:
-        words = dict.fromkeys(listed(self.words or ""), "words")
-        numbers = dict.fromkeys(listed(self.numbers or ""), "number")
+        words = dict.fromkeys(listed(self.words or "", "--words"), "words")
+        numbers = dict.fromkeys(listed(self.numbers or "", "--numbers"), "number")
         if both := sorted(words.keys() & numbers.keys()):
             raise UsageError(f"--words and --numbers both name {', '.join(both)}; name it in one of them.")
         return words | numbers
@@ -105,13 +106,21 @@ class Reading:
         return open_like_training(path, model, record, given=self.options(), with_target=target)
 
 
-def listed(names: str) -> list[str]:
-    """``a,b,c`` or ``@FILE``: the names in a file are separated by commas or lines."""
+def listed(names: str, option: str, *, quoted: bool = False) -> list[str]:
+    """``a,b,c`` or ``@FILE`` of an option: the names in a file are separated by commas or lines.
+
+    With ``quoted`` each line is one of a CSV file: ``"height, cm",age`` are two names.
+    """
     if not names.startswith("@"):
-        return [name.strip() for name in names.split(",")] if names else []
+        return _names(names, quoted) if names else []
     file = Path(names[1:])
     try:
         text = file.read_text(encoding="utf-8")
     except OSError as error:
-        raise UsageError(f"--names {names}: {file} cannot be read ({error.strerror})") from error
-    return [name.strip() for line in text.splitlines() if line.strip() for name in line.split(",")]
+        raise UsageError(f"{option} {names}: {file} cannot be read ({error.strerror})") from error
+    return [name for line in text.splitlines() if line.strip() for name in _names(line, quoted)]
+
+
+def _names(line: str, quoted: bool) -> list[str]:
+    parts = next(csv.reader([line], skipinitialspace=True)) if quoted else line.split(",")
+    return [name.strip() for name in parts]

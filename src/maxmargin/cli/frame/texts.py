@@ -92,9 +92,15 @@ def model_facts(record: Record) -> dict[str, object]:
     }
 
 
-def weights_text(groups: Sequence[Mapping[str, Any]] | None) -> str | None:
-    """The weight of each group of columns: ``0.50 (age, height); 0.50 (income)``."""
-    said = [f"{group['weight']:.2f} ({', '.join(map(str, group['columns']))})" for group in groups or ()]
+def weights_text(groups: Any) -> str | None:
+    """The weight of each group of columns: ``0.50 (age, height); 0.50 (income)``; – for what is none."""
+    said = []
+    for group in groups if isinstance(groups, list) else ():
+        if isinstance(group, Mapping):
+            columns, weight = group.get("columns"), group.get("weight")
+            names = ", ".join(map(str, columns)) if isinstance(columns, list) else "–"
+            is_share = isinstance(weight, int | float) and abs(weight) <= 1.0
+            said.append(f"{f'{weight:.2f}' if is_share else '–'} ({names})")
     return "; ".join(said) or None
 
 

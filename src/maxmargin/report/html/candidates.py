@@ -61,9 +61,9 @@ def _weights(groups: Any) -> list[Child]:
         names = group.get("columns")
         text = ", ".join(map(str, names)) if isinstance(names, list) else ""
         rows.append([datum(text, 1000), _shown(group.get("weight"))])
-    return [
-        table(["columns", "weight"], rows, caption="Groups of columns: a kernel each", numbers=range(1, 2))
-    ]
+    some = "" if len(groups) <= MAX_LINES else f", the first {MAX_LINES} of {len(groups)}"
+    caption = f"Groups of columns{some}: a kernel each"
+    return [table(["columns", "weight"], rows, caption=caption, numbers=range(1, 2))]
 
 
 def _finite(value: Any) -> float | None:

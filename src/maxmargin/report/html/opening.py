@@ -279,21 +279,26 @@ def _validated(record: Mapping[str, Any]) -> list[Child]:
 
 def preparation_parts(record: Mapping[str, Any]) -> list[Child]:
     """How the table was turned into a matrix."""
-    data = record.get("data") or {}
+    data = record.get("data")
+    if not isinstance(data, Mapping):
+        return []
     n_in, n_out = data.get("n_features"), data.get("n_features_out")
     if not (isinstance(n_in, int) and isinstance(n_out, int)):
         return []
     columns = data.get("columns")
-    kinds = {column.get("kind") for column in columns} if isinstance(columns, list) else {"number", "words"}
+    kinds: list[Any] = ["number", "words"]
+    if isinstance(columns, list):
+        kinds = [column.get("kind") for column in columns if isinstance(column, Mapping)]
     done = ["categories one-hot encoded"] if "words" in kinds else []
     done += ["numbers standardised"] if "number" in kinds else []
+    how = f": {', '.join(done)}" if done else ""
     text = (
-        f"The {count(n_in, 'feature column')} became {n_out:,} numbers per row: {', '.join(done)}; a missing "
-        "number is replaced by the mean, and missing values are marked by an indicator where there were any."
+        f"The {count(n_in, 'feature column')} became {n_out:,} numbers per row{how}; a missing number is "
+        "replaced by the mean, and missing values are marked by an indicator where there were any."
     )
     out: list[Child] = [node("p", text), *_dates_and_texts(data)]
-    dropped = data.get("dropped") or {}
-    if dropped:
+    dropped = data.get("dropped")
+    if dropped and isinstance(dropped, Mapping):
         out.append(node("p", f"{count(len(dropped), 'column was', 'columns were')} dropped:"))
         out.append(values_list(dict(dropped), MAX_DROPPED))
     return out
