@@ -107,11 +107,11 @@ bench-quick: $(STAMPS)/package
 	$(call stage,bench-quick,$(ALONE) $(VENV)/bin/python benchmarks/run.py --suite quick --output build/bench)
 
 # Nothing is measured here: python benchmarks/evidence --measure NAME does that, and writes the page.
-pictures: $(STAMPS)/package  ## the guides' pictures of pages and terminals, by the present code; needs Chromium
-	@$(VENV)/bin/python docs/pictures.py
-
 evidence: $(STAMPS)/package  ## numbers and pictures of README and site against their stored records; seconds
 	@$(VENV)/bin/python benchmarks/evidence
+
+pictures: $(STAMPS)/package  ## the guides' pictures of pages and terminals, by the present code; needs Chromium
+	@$(VENV)/bin/python docs/pictures.py
 
 # A paper's status is 1 where a number is not what its expected.toml says, 77 where its data are missing.
 papers: $(STAMPS)/package  ## reproduce the papers: benchmarks/papers/*/results, half an hour

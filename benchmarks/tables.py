@@ -11,7 +11,8 @@ test rows and its cost are known.
 
 measures missing cells only and keeps them in ``build/tables.json``: records of the others need no second run
 when AutoSVC changes (``--again AutoSVC``). First folds come first, so that ``--seconds 1800``, after which no
-cell begins, leaves few folds of every table; what is missing is listed.
+cell begins, leaves few folds of every table; what is missing, and
+what was not measured again, is listed.
 """
 
 import argparse
@@ -252,7 +253,8 @@ def tables(records):
 def collect(file, wanted, again=(), seconds=np.inf):
     """Records of the wanted cells, measured where the file has none or ``again`` has their method.
 
-    Each is written at once, and replaces an older one only then. None begins after so many seconds.
+    Each is written at once, and replaces an older one only then. None begins after so many seconds; cells
+    that keep their old record so are returned too.
     """
     begun = time.monotonic()
     records = json.loads(file.read_text()) if file.is_file() else {}
@@ -264,8 +266,9 @@ def collect(file, wanted, again=(), seconds=np.inf):
             whole = file.with_name(f"{file.name}.part")
             whole.write_text(json.dumps(records))
             whole.replace(file)  # a process that ends while it writes loses nothing
+            dropped.discard(cell)
             print(cell, f"{records[cell]['accuracy']:.2f}", f"{records[cell]['seconds']:.2f} s", flush=True)
-    return records
+    return records, [cell for cell in wanted if cell in dropped and cell in records]
 
 
 if __name__ == "__main__":
@@ -285,9 +288,11 @@ if __name__ == "__main__":
         if fold < n_splits(name)
         for method in chosen.methods
     ]
-    found = collect(chosen.records, cells_wanted, chosen.again, chosen.seconds)
+    found, old = collect(chosen.records, cells_wanted, chosen.again, chosen.seconds)
     for lines in tables(found).values():
         for line in lines:
             print(line)
     for line in rows(found):
         print(line["name"], line["ours"], line["peer"], line["peers"], line["target"], line["met"])
+    for cell in old:
+        print(f"not measured again, with its old record: {cell}")

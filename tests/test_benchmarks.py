@@ -209,7 +209,8 @@ def test_measuring_a_method_again_keeps_all_other_records(tmp_path, monkeypatch)
     cells = ["a 0 AutoSVC", "a 1 AutoSVC", "a 0 SVC()", "b 0 AutoSVC"]
     file.write_text(json.dumps({cell: {"accuracy": 1.0, "seconds": 1.0} for cell in cells}))
     monkeypatch.setattr(tables, "measure", lambda cell, quick: {"accuracy": 2.0, "seconds": 1.0})
-    tables.collect(file, ["a 0 AutoSVC", "a 0 SVC()", "c 0 SVC()"], ["AutoSVC"])
+    kept = tables.collect(file, ["a 0 AutoSVC", "a 0 SVC()", "c 0 SVC()"], ["AutoSVC"])[1]
+    assert kept == []
     found = {cell: record["accuracy"] for cell, record in json.loads(file.read_text()).items()}
     assert found == dict.fromkeys(cells, 1.0) | {"a 0 AutoSVC": 2.0, "c 0 SVC()": 2.0}
     assert [path.name for path in tmp_path.iterdir()] == ["tables.json"]
@@ -227,9 +228,24 @@ def test_tables_in_limited_time_say_what_they_lack(tmp_path, monkeypatch):
     tables = importlib.import_module("tables")
     monkeypatch.setattr(tables, "measure", lambda cell, quick: {"accuracy": 1.0, "seconds": 1.0})
     wanted = [f"iris {fold} {method}" for fold in range(5) for method in tables.METHODS]
-    assert tables.collect(tmp_path / "none.json", wanted, seconds=0.0) == {}
+    assert tables.collect(tmp_path / "none.json", wanted, seconds=0.0) == ({}, [])
     assert tables.missing({}, ("iris", "nowhere")) == {"iris": "all", "nowhere": "its file"}
-    records = tables.collect(tmp_path / "tables.json", wanted[: 4 * len(tables.METHODS) - 1])
+    records, _ = tables.collect(tmp_path / "tables.json", wanted[: 4 * len(tables.METHODS) - 1])
     last = tables.METHODS[-1]
     assert tables.missing(records, ("iris",)) == {"iris": f"fold 3: {last}; fold 4: all"}
-    assert tables.missing(tables.collect(tmp_path / "tables.json", wanted), ("iris",)) == {}
+    whole, _ = tables.collect(tmp_path / "tables.json", wanted)
+    assert tables.missing(whole, ("iris",)) == {}
+
+
+def test_cells_that_got_no_time_to_be_measured_again_are_listed(tmp_path, monkeypatch):
+    tables = importlib.import_module("tables")
+    file = tmp_path / "tables.json"
+    file.write_text(json.dumps({f"a {fold} AutoSVC": {"accuracy": 1.0, "seconds": 1.0} for fold in range(3)}))
+    clock = iter(range(100))
+    monkeypatch.setattr(tables, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    monkeypatch.setattr(tables, "measure", lambda cell, quick: {"accuracy": 2.0, "seconds": 1.0})
+    wanted = ["a 0 AutoSVC", "a 1 AutoSVC", "a 2 AutoSVC", "a 3 AutoSVC"]
+    records, kept = tables.collect(file, wanted, ["AutoSVC"], seconds=1.5)
+    assert [records[cell]["accuracy"] for cell in wanted[:3]] == [2.0, 1.0, 1.0]
+    assert kept == wanted[1:3]  # the last one has no record: it is missing
+    assert "a 3 AutoSVC" not in records
