@@ -77,7 +77,7 @@ class Candidate:
         if self.loss is not None:
             kernel["loss"] = self.loss
         if self.budget is None:
-            cache = {} if final else {"cache_mb": COMPARED_CACHE_MB}
+            cache: dict[str, Any] = {} if final else {"cache_mb": COMPARED_CACHE_MB}
             return KernelSVC(1.0 if value is None else value, **kernel, **cache, **common)
         alpha = "auto" if value is None else value
         budgeted = SparseKernelClassifier if final else GrownKernelClassifier
