@@ -70,10 +70,10 @@ def test_certificate_is_stored_on_the_estimator(estimator, data):
         assert model.status_ in (("budget_full", "no_loss_left") if has_budget(model) else ("converged",))
         assert -1e-12 <= model.dual_gap_ <= at_work(model).tol
         free = at_work(model).get_params().get("penalty", "some") is None  # then separable data cost nothing
-        earns = at_work(model).get_params().get("nu") is not None  # its margin, more than the losses cost
-        assert (
-            -model.objective_ > 0.0 if earns else model.objective_ > 0.0 or (free and model.objective_ == 0.0)
-        )
+        sign = (
+            1.0 if at_work(model).get_params().get("nu") is None else -1.0
+        )  # the margin earns more than losses
+        assert sign * model.objective_ > 0.0 or (free and model.objective_ == 0.0)
     else:
         assert model.status_ in ("converged", "max_iter", "budget_full", "no_loss_left")
         assert model.dual_gap_ == (0.0 if model.status_ == "converged" else np.inf)

@@ -77,9 +77,10 @@ def nu_svm(model, data):
         e, p = expansion_errors(model, X, model.dual_coef_[t], model.intercept_[t])
         bound = None if Phi is None else nu_bound(Phi, y, share, model.nu, K)
         loss = _margin_loss("hinge", rho * share, y * f)
-        longest = np.abs(kernel_or_linear(model)(X, X).diagonal()).max()
+        G, first = kernel_or_linear(model)(X, X).astype(np.float64), int(np.argmax(np.asarray(y) > 0))
+        radius = np.abs(G.diagonal() - 2 * G[:, first] + G[first, first]).max()
         earned = lambda e, loss=loss, gain=nu * rho: loss(e) - gain  # noqa: E731
-        tiny = 0.5e-10 * model.nu**2 * float(longest)
+        tiny = 0.5 * model.nu**2 * float(max(1e-10 * radius, 2.0**-49 * np.abs(G.diagonal()).max()))
         yield judgement(rho * rho * norm / 2, earned, (e, rho * rho * p), bound, tiny)
 
 

@@ -57,15 +57,30 @@ class MultiplierSearch:
 
     def _bound(self) -> float:
         """The minimum of the largest of all lines, which is at 0 or where two of them cross."""
-        crossings = [
+        if all(line.slope < 0.0 for line in self.found):
+            return float("-inf")
+        return min(map(self._largest, (0.0, *self._crossings())))
+
+    def _crossings(self) -> list[float]:
+        return [
             (a.at_zero - b.at_zero) / (b.slope - a.slope)
             for a in self.found
             for b in self.found
             if a.slope < b.slope and a.at_zero > b.at_zero
         ]
-        if all(line.slope < 0.0 for line in self.found):
-            return float("-inf")
-        return min(max(line.at_zero + line.slope * m for line in self.found) for m in (0.0, *crossings))
+
+    def _largest(self, m: float) -> float:
+        return max(line.at_zero + line.slope * m for line in self.found)
+
+    def spare_slope(self, depth: float) -> float:
+        """By how much all slopes could fall before the bound were below ``-depth``.
+
+        The largest d with ``max_lines(m) - d m >= -depth`` for all m > 0; the quotient is least where two
+        lines cross, or as m grows without end.
+        """
+        crossings = [m for m in self._crossings() if m > 0.0]
+        most = max(line.slope for line in self.found)
+        return min([most, *((self._largest(m) + depth) / m for m in crossings)])
 
     def next(self) -> float:
         """The next point: inside the bracket, where the line through the slopes at its ends is 0."""

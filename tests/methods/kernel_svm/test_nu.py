@@ -1,6 +1,7 @@
 """KernelSVC(nu=): the problem against a QP referee and NuSVC, nu's promise, what is infeasible."""
 
 import contextlib
+import re
 from itertools import pairwise
 
 import numpy as np
@@ -16,6 +17,7 @@ from support.quadratic_program import solve_qp
 
 from maxmargin import CalibratedSVC, KernelSVC, PathCV, path
 from maxmargin.kernels import RBF
+from maxmargin.methods.kernel_svm.problem import best_margin
 
 
 def name_of(check):
@@ -201,16 +203,123 @@ def test_overlapping_classes_allow_no_small_nu():
     X = np.random.default_rng(0).normal(size=(20, 2))
     X, y = np.vstack([X, X]), np.repeat([0, 1], 20)
     with pytest.raises(
-        ValueError, match=r"nu=0\.5 is infeasible: the classes overlap so much.*nu to 1 or more"
+        ValueError, match=r"nu=0\.5 is infeasible for column 0 .*overlap so much.*No nu is feasible"
     ):
         KernelSVC(nu=0.5).fit(X, y)
 
 
-def test_an_indefinite_kernel_reports_no_bound():
+@pytest.mark.parametrize(("n_first", "nu"), [(5, 1.0), (3, 0.6)])
+def test_equal_rows_have_no_margin(n_first, nu):
+    with pytest.raises(ValueError, match=r"classes 'b' against 'a'.*No nu is feasible"):
+        KernelSVC(nu=nu).fit(np.ones((10, 2)), np.repeat(["a", "b"], [n_first, 10 - n_first]))
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_nu_named_leads_to_a_feasible_one(seed, kernel):
+    """No smaller one than the message names is feasible, and each step gets further."""
+    rng, y = np.random.default_rng(seed), np.repeat([-1, 1], 30)
+    X, nu = rng.normal(size=(60, 2)), 0.05
+    K = X @ X.T if kernel == "linear" else RBF(0.05)(X)
+    for _ in range(50):
+        try:
+            model = KernelSVC(nu=nu, kernel=kernel, gamma=0.05).fit(X, y)
+        except ValueError as refusal:
+            words = str(refusal)
+            if "No nu is feasible" in words:
+                return
+            proven, named = map(float, re.search(r"more than (\S+) can .* nu to (\S+) or", words).groups())
+            if kernel == "linear":  # the matrix of the other is nearly singular, too much so for the referee
+                least = optimum(K, y, np.full(60, 1 / 60), proven)
+                assert -least <= 1e-9 * proven**2 * K.diagonal().max()
+            assert named > nu
+            nu = named
+        else:
+            assert model.objective_ < 0.0
+            return
+    pytest.fail("the advice leads nowhere")
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_shift_of_separable_rows_does_not_matter(dtype):
+    rng, y = np.random.default_rng(0), np.repeat([0, 1], 30)
+    X = np.round(16.0 * (0.1 * rng.normal(size=(60, 2)) + np.outer(y, [1.0, 0.0]))) / 16.0
+    here = KernelSVC(nu=0.3, kernel="linear", tol=1e-6).fit(X, y)
+    there = KernelSVC(nu=0.3, kernel="linear", tol=1e-4).fit((X + 5e4).astype(dtype), y)
+    assert there.status_ == "converged"
+    assert dtype == np.float32 or there.score(X + 5e4, y) == 1.0  # float32 outputs have no digits left
+    assert there.objective_ == pytest.approx(here.objective_, rel=2e-4)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("n_rounds", [5, 10])
+def test_a_fit_that_is_cut_is_useful(n_rounds):
+    X, y = overlapping(4000, noise=0.1)
+    whole = KernelSVC(nu=0.2, gamma=0.5).fit(X, y)
+    cut = KernelSVC(nu=0.2, gamma=0.5, max_iter=n_rounds).fit(X, y)
+    stopped = KernelSVC(nu=0.2, gamma=0.5).set_callbacks(lambda check, state: check.n_iter >= n_rounds)
+    assert whole.n_iter_ > n_rounds
+    assert cut.status_ == "max_iter"
+    assert cut.n_iter_ <= n_rounds
+    assert stopped.fit(X, y).status_ == "stopped"
+    K, share = RBF(0.5)(X), np.full(4000, 1.0 / 4000)
+    for model in (cut, stopped):
+        assert whole.objective_ < model.objective_ < 0.0
+        assert model.objective_ == pytest.approx(value(model, K, y, (share, 4000.0), 0.2), rel=1e-6)
+        assert model.C_[0] > 0.0
+        assert model.score(X, y) > 0.85
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_the_first_rounds_of_a_fit_are_no_constant():
+    """No multiple is better than zeros yet, but the outputs are."""
+    X, y = overlapping(4000, noise=0.1)
+    model = KernelSVC(nu=0.2, gamma=0.5, max_iter=1).fit(X, y)
+    assert model.dual_gap_ >= 1.0
+    assert model.C_[0] > 0.0
+    assert model.score(X, y) > 0.75
+
+
+def test_the_best_margin_is_that_of_a_search():
+    rng = np.random.default_rng(0)
+    for nu in (0.1, 0.4, 0.6):
+        f, y, weight = rng.normal(size=30), np.where(np.arange(30) < 10, 1.0, -1.0), rng.uniform(1, 2, 30)
+        weight[y > 0] *= 2.0
+        weight /= weight.sum()
+
+        def gain(rho, b, f=f, y=y, weight=weight, nu=nu):
+            return nu * rho - weight @ np.maximum(0.0, rho - y * (f + b))
+
+        largest, rho, b = best_margin(f, y, weight, nu)
+        assert largest == pytest.approx(gain(rho, b))
+        kinks = [gain(0.5 * (u - w), -0.5 * (u + w)) for u in f[y > 0] for w in f[y < 0]]
+        assert largest == pytest.approx(max(kinks))
+
+
+def test_a_model_of_zeros_has_zero_outputs_without_folds():
     X, y = overlapping(60)
+    model = KernelSVC(nu=0.5).set_callbacks(lambda check, state: True)
+    probabilities = CalibratedSVC(model, cv=3).fit(X, y).predict_proba(X)
+    assert np.isfinite(probabilities).all()
+
+
+@pytest.mark.parametrize("factor", [1e-165, 1e-200, 1e140])
+def test_the_scale_of_weights_does_not_matter(factor):
+    X, y = overlapping(200)
+    plain = KernelSVC(nu=0.4, tol=1e-6).fit(X, y)
+    scaled = KernelSVC(nu=0.4, tol=1e-6).fit(X, y, np.full(200, factor))
+    assert scaled.objective_ == pytest.approx(plain.objective_, rel=1e-9)
+    assert scaled.C_ * factor == pytest.approx(plain.C_, rel=1e-6)
+
+
+@pytest.mark.parametrize(("gamma", "coef0"), [(2.0, -1.0), (0.5, 0.0), (1.0, -2.0)])
+def test_an_indefinite_kernel_reports_no_bound(gamma, coef0):
+    X, y = overlapping(400, noise=0.2)
     with pytest.warns(UserWarning, match="positive"):
-        model = KernelSVC(nu=0.4, kernel="sigmoid", gamma=2.0, coef0=-1.0).fit(X, y)
+        model = KernelSVC(nu=0.4, kernel="sigmoid", gamma=gamma, coef0=coef0).fit(X, y)
     assert model.dual_gap_ == np.inf
+    assert model.C_[0] > 0.0
+    assert model.score(X, y) > 0.65
 
 
 def test_callbacks_see_every_certificate_and_stop_the_search():

@@ -9,7 +9,7 @@ can do. Memory per column depends only on the data and ``cache_mb``.
 from .box_problem import BoxProblem
 from .calibrated import CalibratedSVC
 from .estimator import LOSSES, KernelSVC
-from .nu import NuSearch
+from .nu import NuPoint, NuSearch
 from .path import svm_path
 from .problem import SvmProblem, best_finite_point, refuted_by
 from .ramp import outputs_of
@@ -24,6 +24,7 @@ __all__ = [
     "BoxProblem",
     "CalibratedSVC",
     "KernelSVC",
+    "NuPoint",
     "NuSearch",
     "RoundedPoint",
     "Solve",

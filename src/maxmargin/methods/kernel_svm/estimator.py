@@ -33,9 +33,8 @@ from ...solving import (
     summary_of,
     without_bound_words,
 )
-from .column_fit import ColumnFit
+from .column_fit import ColumnFit, check_feasible, column_in_words
 from .columns import SvmColumn, SvmColumns
-from .nu import check_feasible
 from .out_of_fold import outputs_without_folds
 from .pairs import PairProblem, PairResults, pairs_of, small_pairs_of, solve_pairs
 from .problem import SvmProblem
@@ -74,6 +73,7 @@ class KernelSVC(KernelClassifier):
     Parameters
     ----------
     C : float, default=1.0
+        Ignored with ``nu``.
     loss : {"hinge", "squared-hinge", "ramp"}, default="hinge"
         "ramp" cuts the hinge off at the margin -1, against wrong labels; the solution is a stationary point,
         not the optimum, and ``objective_`` and ``dual_gap_`` are those of its last convex step.
@@ -81,9 +81,10 @@ class KernelSVC(KernelClassifier):
         In (0, 1]: C is found, not given (``NuSVC``), for each column. At the optimum at most this share of
         its rows (by weight) has margins below 1, and at least this share are support vectors. Outputs are
         those of ``KernelSVC(C_[t])``; ``objective_`` and ``dual_gap_`` those of a problem with a margin rho,
-        1/2 ||f||^2 - nu rho + sum_i s_i max(0, rho - y_i (f(x_i) + b)) / sum_i s_i; below 1e-10 of the
-        largest nu^2 k(x, x) / 2 its value counts as 0. A nu above twice the share of a column's lighter side
-        is infeasible, and so is one so small that zero coefficients are optimal.
+        1/2 ||f||^2 - nu rho + sum_i s_i max(0, rho - y_i (f(x_i) + b)) / sum_i s_i; below 1e-10 of
+        (nu r)^2 / 2, r the largest distance to one row in feature space, its value counts as 0. A nu above
+        twice the share of a column's lighter side is infeasible, and so is one so small that zero
+        coefficients are optimal.
     kernel : str, callable or Kernel, default="rbf"
         "linear", "polynomial", "rbf", "sigmoid", "laplacian", "exponential", "precomputed" (square to fit,
         then one column for each training row), or a function ``k(X, Z) -> matrix`` of any objects.
@@ -98,7 +99,7 @@ class KernelSVC(KernelClassifier):
     tol : float, default=1e-3
         Bound on the relative duality gap.
     max_iter : int, default=100000
-        Rounds (one block each) per column.
+        Rounds (one block each) per column; with ``nu``, of all its fits together.
     max_seconds : float, default=3600.0
     cache_mb : float or "auto", default="auto"
         Memory for kernel rows, shared by the columns solved in parallel. "auto" takes a quarter of the
@@ -109,6 +110,7 @@ class KernelSVC(KernelClassifier):
         Number of threads; all cores by default. Results are bit-identical for any value.
     warm_start : bool, default=False
         Start from the coefficients of the last fit, if it had the same number of rows and the same classes.
+        No effect with ``nu``.
     random_state : int, RandomState or None
         Used only by ``gamma="median"``; nothing else is random.
 
@@ -207,7 +209,9 @@ class KernelSVC(KernelClassifier):
         if nu > 1.0:
             raise ValueError(f"nu must be None or a number > 0 and at most 1; got {nu!r}.")
         if self.loss != "hinge":
-            raise ValueError(f"nu finds the C of loss='hinge'; got loss={self.loss!r}.")
+            raise ValueError(
+                f"nu finds the C of loss='hinge'; got loss={self.loss!r}. Set loss to 'hinge', or nu to None."
+            )
 
     def _read_machine(self, record: FitRecord) -> None:
         """Set ``cache_mb_``."""
@@ -218,7 +222,7 @@ class KernelSVC(KernelClassifier):
         super()._prepare(data)
         forget(self, "C_")
         if self.nu is not None:
-            check_feasible(self.nu, self.code_, data.labels, data.weight)
+            check_feasible(self.nu, self.code_, self.classes_, data.labels, data.weight)
 
     def _earlier_coefficients(self, data: WeightedRows) -> np.ndarray | None:
         """Coefficients of the last fit, (n_samples, n_columns), if it had the same shape; else None."""
@@ -266,7 +270,8 @@ class KernelSVC(KernelClassifier):
         return results if pairs is None else PairResults.of(results, pairs, data.labels)
 
     def _column_fit(self, callback: Callback | None = None) -> ColumnFit:
-        return ColumnFit(self.loss == "ramp", self.nu, self.shrinking, callback)
+        words = partial(column_in_words, self.code_, self.classes_)
+        return ColumnFit(self.loss == "ramp", self.nu, self.shrinking, callback, words)
 
     def _columns(self, data: WeightedRows) -> SvmColumns:
         cache_bytes = int(self.cache_mb_ * 1e6)
@@ -321,7 +326,7 @@ class KernelSVC(KernelClassifier):
         """C, or that to which nu has led in a column; the search for it begins with weights as costs."""
         if self.nu is None:
             return float(self.C)
-        return 1.0 if t is None else float(self.C_[t]) or 1.0
+        return 1.0 if t is None else float(self.C_[t])
 
     def _out_of_fold(
         self, data: WeightedRows, fold: np.ndarray, stop: Stop, callback: Callback | None, n_threads: int

@@ -156,8 +156,10 @@ def outputs_without_folds(
     n_threads = effective_n_threads(model.n_jobs)
     at_once = max(1, min(n_threads, code.n_columns, limit // max(1, *shares)))
 
-    def solve(t: int, stop: Stop, _: int) -> FoldFits:
+    def solve(t: int, stop: Stop, _: int) -> FoldFits | None:
         which, targets = columns[t]
+        if not model._cost(t) > 0.0:  # zero coefficients, with nu: nothing is known of C
+            return None
         rows = replace(kernel, n_threads=n_threads // at_once, cancel=stop.cancel)
         problem = model._problem(rows.take(which), targets, data.weight[which], model._cost(t))
         known = np.zeros(data.rows.X.shape[0])
@@ -179,6 +181,7 @@ def outputs_without_folds(
             outputs[others, t] = F[np.arange(len(others)), fold[others]]
         return fits
 
-    fits = solve_columns(solve, code.n_columns, stop, at_once)
-    gap = max(column.gap for column in fits)
+    solved = solve_columns(solve, code.n_columns, stop, at_once)
+    fits = [column for column in solved if column is not None]
+    gap = max((column.gap for column in fits), default=0.0)
     return FoldOutputs(outputs, gap, worst_status(status for column in fits for status in column.status))

@@ -20,9 +20,17 @@ import numpy as np
 
 from ...kernels import KernelData
 from ...solving import FLOAT_EPS, NOT_ROUNDING, SolverResult, Status, is_indefinite, most_important
-from .box_problem import BLOCKS_PER_PROBLEM, BoxProblem
+from .box_problem import BLOCKS_PER_PROBLEM, BoxProblem, optimal_intercept
 
-__all__ = ["BLOCKS_PER_PROBLEM", "BoxProblem", "SvmProblem", "balanced", "best_finite_point", "refuted_by"]
+__all__ = [
+    "BLOCKS_PER_PROBLEM",
+    "BoxProblem",
+    "SvmProblem",
+    "balanced",
+    "best_finite_point",
+    "best_margin",
+    "refuted_by",
+]
 
 
 @dataclass(frozen=True)
@@ -76,6 +84,21 @@ def balanced(problem: BoxProblem, a: np.ndarray) -> np.ndarray:
     before = np.cumsum(size) - size
     a[order] = sign * (size - np.clip(excess - before, 0.0, size))
     return a
+
+
+def best_margin(f: np.ndarray, y: np.ndarray, weight: np.ndarray, nu: float) -> tuple[float, float, float]:
+    """The largest ``nu rho - sum_i weight_i max(0, rho - y_i (f_i + b))``, and the rho and b where it is.
+
+    With u = rho - b and w = rho + b it is the sum of a function of u over one class and of w over the other.
+    """
+    gain, ends = 0.0, []
+    for side in (1.0, -1.0):
+        outputs, share = side * f[y == side], weight[y == side]
+        above = max(0.0, float(share.sum()) - 0.5 * nu)
+        end = optimal_intercept(outputs, (np.zeros(len(share)), share), above)
+        gain += 0.5 * nu * end - float(share @ np.maximum(0.0, end - outputs))
+        ends.append(end)
+    return gain, 0.5 * (ends[0] + ends[1]), 0.5 * (ends[1] - ends[0])
 
 
 def refuted_by(

@@ -19,8 +19,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ...numerics import LowerLine, MultiplierSearch
-from ...solving import Callback, SolverResult, State, Status, Stop
-from ..kernel_svm import BoxProblem, NuSearch, start
+from ...solving import Callback, SolverResult, State, Stop
+from ..kernel_svm import BoxProblem, NuPoint, NuSearch, start
 from .problem import RegressionProblem
 
 __all__ = ["solve_nu"]
@@ -45,7 +45,7 @@ class TubeSearch(NuSearch):
         self.search = MultiplierSearch((0.0, self.cost_of_width - total), (widest, self.cost_of_width))
         self.search.add(self.line(widest, 0.0, 0.0, 0.0))
         zeros = np.zeros(len(self.problem.y))
-        self.results[widest] = SolverResult(zeros, 0.5 * (low + high), Status.CONVERGED, ())
+        self.keep(NuPoint(self.search.found[-1].value, widest, zeros, 0.5 * (low + high)))
 
     def at(self, m: float) -> RegressionProblem:
         """The problem with a tube of this width."""
