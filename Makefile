@@ -125,7 +125,7 @@ papers-quick: $(STAMPS)/package  ## the same on few rows, a minute; reports in b
 
 # Long proofs whose quick variants are among the tests: each script of tests/soak ends with 0 if all went well.
 soak: $(STAMPS)/package  ## mutated model files by the thousand, processes killed while they save or train; minutes
-	@MAXMARGIN_HYPOTHESIS=fuzz $(VENV)/bin/python -m pytest -q -n $(WORKERS) tests/base/test_contract.py -k scikit_learn
+	@MAXMARGIN_HYPOTHESIS=fuzz $(VENV)/bin/python -m pytest -q -n $(WORKERS) tests/base/test_contract.py tests/dask/test_contract.py -k scikit_learn
 	@status=0; for script in tests/soak/*.py; do \
 	  echo "$$script:"; $(VENV)/bin/python $$script || status=1; done; exit $$status
 

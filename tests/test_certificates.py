@@ -16,6 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from support.certificate_cases import (
     AROUND_ANOTHER,
     CERTIFIED,
+    REMEDIES,
     UNCERTIFIED,
     WITHOUT_A_PROBLEM,
     public_estimators,
@@ -39,14 +40,6 @@ from maxmargin import (
 from maxmargin.methods.eigen_map import find_eigen_features
 from maxmargin.methods.lagrangian import estimator as lagrangian_estimator
 from maxmargin.methods.linear_program import estimator as linear_program_estimator
-
-REMEDIES = (
-    "cale the features",
-    "gamma",
-    "positive kernel",
-    "another kernel",
-    "balance the classes",
-)  # what a refusal says
 
 
 @contextmanager

@@ -6,6 +6,16 @@ import maxmargin
 
 from .estimator_strategies import ALPHAS, COSTS, FLAGS, KERNELS, estimators
 
+# What a refusal says; one of nu names the classes, whose weights or outputs leave no margin.
+REMEDIES = (
+    "cale the features",
+    "gamma",
+    "positive kernel",
+    "raise alpha",
+    "another kernel",
+    "balance the classes",
+)
+
 CERTIFIED = {
     "AllPairsSVC": estimators("AllPairsSVC", C=COSTS, kernel=KERNELS, max_iter=st.just(50)),
     "KernelSVC": st.one_of(
