@@ -89,7 +89,7 @@ void bind_pair_columns(nb::module_& m) {
            const In<double, 1>& y, const In<double, 1>& cost, const In<double, 1>& factors, bool squared,
            const nb::dict& rules, const Out<double, 2>& coef, const Out<double, 2>& intercept,
            const Out<double, 2>& gap, const Out<std::int32_t, 2>& n_support, const Out<double, 2>& seconds,
-           const Out<std::uint8_t, 1>& end, int n_threads, const In<std::uint8_t, 1>& cancel) {
+           const Out<std::uint8_t, 2>& end, int n_threads, const In<std::uint8_t, 1>& cancel) {
             const std::size_t n = index.shape(0), n_factors = factors.shape(0);
             check_starts(starts, n);
             const std::size_t columns = starts.shape(0) - 1;
@@ -101,7 +101,8 @@ void bind_pair_columns(nb::module_& m) {
             for (const auto shape :
                  {intercept.shape(0), gap.shape(0), n_support.shape(0), seconds.shape(0), end.shape(0)})
                 need(shape == columns, "one result per column");
-            for (const auto shape : {intercept.shape(1), gap.shape(1), n_support.shape(1), seconds.shape(1)})
+            for (const auto shape :
+                 {intercept.shape(1), gap.shape(1), n_support.shape(1), seconds.shape(1), end.shape(1)})
                 need(shape == n_factors, "one result per factor");
             const ColumnRules given = rules_of(rules);
             const PathData data{

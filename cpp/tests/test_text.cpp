@@ -30,8 +30,9 @@ struct Parsed {
 };
 
 // One block of up to 8 rows, fed in pieces that grow by `step` bytes.
-static Parsed parse(const std::string& text, const Kinds& kinds, std::size_t step, std::int64_t target = -1) {
-    CsvParser parser(',', kinds, missing(), target, 1, 1000);
+static Parsed parse(const std::string& text, const Kinds& kinds, std::size_t step, std::int64_t target = -1,
+                    char delimiter = ',') {
+    CsvParser parser(delimiter, kinds, missing(), target, 1, 1000);
     std::vector<double> numbers(8 * kinds.size());
     std::vector<std::int32_t> codes(8 * kinds.size());
     std::size_t done = 0;
@@ -50,6 +51,32 @@ static Parsed parse(const std::string& text, const Kinds& kinds, std::size_t ste
             out.words.push_back(code < 0 ? "<missing>" : std::string(parser.tables()[j][std::size_t(code)]));
         }
     return out;
+}
+
+// Every delimiter that open_source allows, also blanks and characters of a number: a row means the same at
+// any place of a block, however the text is cut.
+static void rows_mean_the_same_at_every_place() {
+    for (int c = 1; c < 128; ++c) {
+        const std::string d(1, char(c));
+        if (c == '"' || c == '\r' || c == '\n') continue;
+        for (const std::string& row :
+             {"1.5" + d + "2.5 \n", "1.5" + d + "2.5\n", "-1e5" + d + " .25\n", "12" + d + "-3e-2\n",
+              "1.5" + d + d + "2.5\n", "1.5" + d + "2.5" + d + "\n", std::string("1e5\n")})
+            for (const Kinds& kinds : {Kinds{NUMBER, NUMBER}, Kinds{NUMBER}, Kinds{GUESS, NUMBER}}) {
+                std::string text;
+                for (int k = 0; k < 6; ++k) text += row;
+                const Parsed one = parse(row, kinds, row.size(), -1, d[0]);
+                for (std::size_t step = 1; step <= text.size(); ++step) {
+                    const Parsed all = parse(text, kinds, step, -1, d[0]);
+                    CHECK(bool(all.error) == bool(one.error));
+                    CHECK(all.n_rows == 6 * one.n_rows);
+                    if (one.error) continue;
+                    for (std::size_t i = 0; i < all.numbers.size(); ++i)
+                        CHECK(all.numbers[i] == one.numbers[i / 6] ||
+                              (std::isnan(all.numbers[i]) && std::isnan(one.numbers[i / 6])));
+                }
+            }
+    }
 }
 
 static void numbers_as_people_write_them() {
@@ -300,6 +327,7 @@ static void libsvm_rows_and_errors() {
 }
 
 void test_text() {
+    rows_mean_the_same_at_every_place();
     numbers_as_people_write_them();
     numbers_inside_a_text();
     rows_do_not_depend_on_pieces();

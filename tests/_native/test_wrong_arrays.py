@@ -171,7 +171,7 @@ def calls():
         | {"cost": ones, "length": ones, "squared": False, "rules": PAIR_RULES, **pair_results(), **rule},
         "svm_paths": {"K": K, "index": EVERY.copy(), "starts": np.array([0, 2, N]), "y": Y, "cost": ones}
         | {"factors": np.ones(2), "squared": False, "rules": PAIR_RULES, "coef": np.zeros((N, 2))}
-        | {"intercept": np.zeros((2, 2)), "gap": np.zeros((2, 2)), "end": np.zeros(2, dtype=np.uint8)}
+        | {"intercept": np.zeros((2, 2)), "gap": np.zeros((2, 2)), "end": np.zeros((2, 2), dtype=np.uint8)}
         | {"n_support": np.zeros((2, 2), dtype=np.int32), "seconds": np.zeros((2, 2)), **rule},
         "svm_polish": {"rows": K, "known": known, **svm, "seconds": 60.0, "fetch": lambda which: which}
         | {"cancel": cancel},

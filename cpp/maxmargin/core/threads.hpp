@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
@@ -18,7 +19,8 @@
 
 namespace maxmargin {
 
-// Called between tasks on the calling thread; it throws to cancel the remaining work.
+// Called on the calling thread, between tasks and while it waits for helpers; it throws to cancel the
+// remaining work.
 using Poll = std::function<void()>;
 
 class Pool {
@@ -40,11 +42,13 @@ class Pool {
             std::min<std::size_t>(std::max(n_threads, 1) - 1, n_tasks > 0 ? n_tasks - 1 : 0);
         const bool published = helpers > 0 && publish(job, helpers);
         job.work(poll);
-        if (published) withdraw(job);
+        if (published) withdraw(job, poll);
         if (job.error) std::rethrow_exception(job.error);
     }
 
   private:
+    static constexpr std::chrono::milliseconds time_between_polls{10};
+
     struct Job {
         Job(std::size_t n, const std::function<void(std::size_t)>& f) : n_tasks(n), body(f) {}
         std::size_t n_tasks;
@@ -55,15 +59,25 @@ class Pool {
         std::mutex error_mutex;
 
         void work(const Poll& poll) {
-            try {
+            guarded([&] {
                 for (std::size_t task; (task = next.fetch_add(1)) < n_tasks;) {
                     body(task);
                     if (poll) poll();
                 }
+            });
+        }
+
+        // Calls f. True unless it throws, which ends the job.
+        template <class F>
+        bool guarded(const F& f) {
+            try {
+                f();
+                return true;
             } catch (...) {
                 next.store(n_tasks);
                 const std::lock_guard lock(error_mutex);
                 if (!error) error = std::current_exception();
+                return false;
             }
         }
     };
@@ -90,10 +104,16 @@ class Pool {
         return true;
     }
 
-    void withdraw(Job& job) {
+    void withdraw(Job& job, const Poll& poll) {
+        const auto done = [&] { return job.active == 0; };
         std::unique_lock lock(mutex_);
         std::erase(jobs_, &job);
-        done_.wait(lock, [&] { return job.active == 0; });
+        for (bool polls = bool(poll); polls && !done_.wait_for(lock, time_between_polls, done);) {
+            lock.unlock();
+            polls = job.guarded(poll);
+            lock.lock();
+        }
+        done_.wait(lock, done);
     }
 
     void serve() {

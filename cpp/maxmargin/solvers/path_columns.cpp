@@ -1,8 +1,10 @@
 #include "maxmargin/solvers/path_columns.hpp"
 
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <functional>
+#include <thread>
 #include <vector>
 
 namespace maxmargin {
@@ -10,7 +12,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-struct Stopped {};  // thrown where `cancel` is set
+struct Stopped {};  // thrown where `cancel` is set, or the caller's poll has thrown
 
 // Copies the rows of K that a column asks for.
 struct Gather {
@@ -36,7 +38,8 @@ class PathColumn {
     PathColumn(const PathData& data, const ColumnRules& rules, const Poll& poll)
         : data_(data), column_(data.squared, rules, 1, poll) {}
 
-    ColumnEnd solve(std::size_t t, const PathResults& to, const std::function<bool()>& late) {
+    // Factor by factor, until one is not solved: the others stay `cut`.
+    void solve(std::size_t t, const PathResults& to, const std::function<bool()>& late) {
         const std::size_t first = std::size_t(data_.starts[t]), n = std::size_t(data_.starts[t + 1]) - first,
                           m = data_.factors.size();
         const auto index = data_.index.subspan(first, n);
@@ -50,16 +53,16 @@ class PathColumn {
         column_.start();
         const Gather gather{data_, index, column_.K(), known_.data()};
         for (std::size_t v = 0; v < m; ++v) {
-            if (late()) return ColumnEnd::late;
             const auto begun = Clock::now();
             if (v > 0) column_.move(data_.factors[v] / data_.factors[v - 1]);
-            if (const ColumnEnd end = column_.solve(gather); end != ColumnEnd::solved) return end;
+            const ColumnEnd end = late() ? ColumnEnd::late : column_.solve(gather);
+            to.end[t * m + v] = std::uint8_t(end);
+            if (end != ColumnEnd::solved) return;
             for (std::size_t k = 0; k < n; ++k) to.coef[(first + k) * m + v] = column_.a()[k];
             to.intercept[t * m + v] = column_.seen().b, to.gap[t * m + v] = column_.gap();
             to.n_support[t * m + v] = std::int32_t(column_.n_support());
             to.seconds[t * m + v] = std::chrono::duration<double>(Clock::now() - begun).count();
         }
-        return ColumnEnd::solved;
     }
 
   private:
@@ -73,18 +76,30 @@ class PathColumn {
 void solve_paths(const PathData& data, const ColumnRules& rules, const PathResults& results,
                  const volatile std::uint8_t* cancel, int n_threads, const Poll& poll) {
     const auto deadline = Clock::now() + std::chrono::duration<double>(rules.seconds);
-    const Poll unless_cancelled = [cancel] {
-        if (*cancel) throw Stopped();
+    const auto caller = std::this_thread::get_id();
+    std::atomic<bool> stopped{false};
+    const Poll ask = [&] {  // on the caller's thread, which alone may poll
+        try {
+            if (poll) poll();
+        } catch (...) {
+            stopped = true;  // for the helpers, which are in the middle of their columns
+            throw;
+        }
+    };
+    const Poll unless_cancelled = [&] {
+        if (*cancel || stopped) throw Stopped();
+        if (std::this_thread::get_id() == caller) ask();
     };
     const auto solve = [&](std::size_t t) {
         try {
             unless_cancelled();
-            PathColumn column(data, rules, unless_cancelled);
-            results.end[t] = std::uint8_t(column.solve(t, results, [&] { return Clock::now() >= deadline; }));
-        } catch (const Stopped&) {  // stays `cut`
+            PathColumn(data, rules, unless_cancelled).solve(t, results, [&] {
+                return Clock::now() >= deadline;
+            });
+        } catch (const Stopped&) {  // what has not been solved stays `cut`
         }
     };
-    Pool::instance().run(data.n_columns(), n_threads, solve, poll);
+    Pool::instance().run(data.n_columns(), n_threads, solve, ask);
 }
 
 }  // namespace maxmargin

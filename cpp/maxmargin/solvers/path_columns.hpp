@@ -27,7 +27,7 @@ struct PathResults {
     double* coef;                       // (samples, factors)
     double *intercept, *gap, *seconds;  // (columns, factors)
     std::int32_t* n_support;            // (columns, factors)
-    std::uint8_t* end;                  // of each column: `solved` if it is for every factor
+    std::uint8_t* end;                  // (columns, factors): of ColumnEnd; `cut` behind one not solved
 };
 
 void solve_paths(const PathData& data, const ColumnRules& rules, const PathResults& results,

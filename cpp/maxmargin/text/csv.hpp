@@ -156,7 +156,7 @@ class CsvParser {
         FieldEnds ends = FieldEnds::at_delimiter;
         std::int64_t column = 0;
         for (; ends == FieldEnds::at_delimiter; ++column) {
-            if (numbers_stand_bare_ && bare_numbers(scan, kinds_, column, numbers, stride)) {
+            if (numbers_in_turn_ && bare_numbers(scan, kinds_, column, numbers, stride)) {
                 ends = FieldEnds::at_line_end;
                 break;
             }
@@ -229,7 +229,9 @@ class CsvParser {
     NumberReader read_;
     std::vector<ColumnKind> kinds_;
     MissingWords missing_;
-    bool numbers_stand_bare_ = !read_.decimal && !missing_.some_look_like_numbers();
+    bool numbers_stand_bare_ =
+        !read_.decimal && !missing_.some_look_like_numbers() && !is_number_character(delimiter_);
+    bool numbers_in_turn_ = numbers_stand_bare_ && delimiter_ != ' ';
     std::int64_t target_, line_;
     std::size_t word_bytes_;
     std::vector<WordTable> tables_;

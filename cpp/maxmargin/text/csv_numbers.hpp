@@ -1,6 +1,7 @@
 // Numbers of a row read where they stand, where no word can mean that one is missing and none has groups.
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "maxmargin/text/csv_block.hpp"
@@ -9,8 +10,13 @@
 
 namespace maxmargin {
 
-// The numbers from `column` on, as long as there is nothing else between separators. True at the end of the
-// row.
+// A delimiter that is one of these ends a field, never a number that goes on behind it.
+inline bool is_number_character(char c) {
+    return is_digit(c) || std::string_view("+-.eE").find(c) != std::string_view::npos;
+}
+
+// The numbers from `column` on, as long as there is nothing else between separators, of which a blank is
+// none. True at the end of the row.
 inline bool bare_numbers(CsvScanner& scan, const std::vector<ColumnKind>& kinds, std::int64_t& column,
                          double*& numbers, std::size_t stride) {
     const auto n = std::int64_t(kinds.size());

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 import warnings
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -24,10 +25,12 @@ from ..data import MemoryPool, Rows, WeightedRows, canonical_index, check_costs,
 from ..decoders import DECODERS, decision_values, decoder_from_name
 from ..kernels import Precomputed, depends_on_data
 from ..methods.kernel_svm import (
+    STORED_TARGET_PER_TOL,
     KernelSVC,
     StoredColumn,
     StoredPaths,
-    can_be_stored,
+    fit_in_memory,
+    is_storable,
     solve_stored,
     svm_path,
 )
@@ -66,24 +69,83 @@ def can_share(estimator: KernelSVC, grid: Grid) -> bool:
 
 @dataclass
 class Fold:
-    """The problem of one fold: training rows of the matrix, their labels among ``classes``, their weights."""
+    """The problem of one fold: training rows of the matrix, their labels among ``classes``, their weights.
 
+    The columns are those of ``code``, which a fold of one class does not have.
+    """
+
+    split: Split
     train: np.ndarray
     labels: np.ndarray
     classes: np.ndarray
     weight: np.ndarray
     test: np.ndarray
+    code: Code | None
+
+    @property
+    def n_columns(self) -> int:
+        """None for a fold of one class."""
+        return 0 if self.code is None else self.code.n_columns
+
+    def column(self, t: int) -> tuple[np.ndarray, np.ndarray]:
+        """Which of the training rows take part in a column, and their targets."""
+        assert self.code is not None
+        return self.code.column(self.labels, t)
+
+    def stored_columns(self, unit: float) -> list[StoredColumn]:
+        """All columns, with costs in ``unit``."""
+        parts = map(self.column, range(self.n_columns))
+        return [
+            StoredColumn(self.train[which], targets, unit * self.weight[which]) for which, targets in parts
+        ]
 
 
-def _columns(fold: Fold, code: Code | None, unit: float) -> list[StoredColumn]:
-    """The columns of a fold's code, none for a fold of one class, with costs in ``unit``."""
-    if code is None:
-        return []
-    columns = []
-    for t in range(code.n_columns):
-        which, targets = code.column(fold.labels, t)
-        columns.append(StoredColumn(fold.train[which], targets, unit * fold.weight[which]))
-    return columns
+@dataclass
+class FoldColumns:
+    """Solutions of a fold's columns for some values: arrays (n_columns, n_values).
+
+    Coefficients are (n_rows, n_columns, n_values), with a row for each training row.
+    """
+
+    coef: np.ndarray
+    intercept: np.ndarray
+    gap: np.ndarray
+    seconds: np.ndarray
+    status: np.ndarray
+
+    @classmethod
+    def zeros(cls, fold: Fold, n_values: int) -> FoldColumns:
+        """Nothing solved yet."""
+        shape = (fold.n_columns, n_values)
+        status = np.full(shape, Status.CONVERGED, dtype=object)
+        return cls(
+            np.zeros((len(fold.train), *shape)), np.zeros(shape), np.zeros(shape), np.zeros(shape), status
+        )
+
+    @classmethod
+    def of(cls, fold: Fold, found: StoredPaths) -> FoldColumns:
+        """The columns of a fold from the native call."""
+        columns = replace(
+            cls.zeros(fold, found.gap.shape[1]),
+            intercept=found.intercept,
+            gap=found.gap,
+            seconds=found.seconds,
+        )
+        for t, coef in enumerate(found.coef):
+            columns.coef[fold.column(t)[0], t] = coef
+        return columns
+
+    def take(self, t: int, which: np.ndarray, found: list[SolverResult]) -> None:
+        """The t-th column, from solves for each value."""
+        self.coef[which, t] = np.array([result.coef for result in found]).T
+        for v, result in enumerate(found):
+            self.intercept[t, v], self.gap[t, v] = result.intercept, result.gap
+            self.seconds[t, v], self.status[t, v] = result.history[-1].seconds, result.status
+
+    def with_more(self, more: FoldColumns) -> FoldColumns:
+        """The same columns for further values."""
+        parts = zip(vars(self).values(), vars(more).values(), strict=True)
+        return FoldColumns(*(np.concatenate(pair, axis=-1) for pair in parts))
 
 
 class KernelFolds:
@@ -171,73 +233,85 @@ class KernelFolds:
         held = self.held.at(self._resolve(g), deadline.flag, several=self.grid.n_gammas > 1)
         n_held = self.held.K.nbytes * (1 if self.held.distances is None else 2)
         values, room = self.grid.values[which], max(self.limit - n_held, 0)
-        answers = self._answers_at_once(held, folds, values, deadline, room)
-        left = [k for k, fold in zip(folds, answers, strict=True) if fold is None]
-        others = iter(self._answers_one_by_one(held, left, values, deadline, room)) if left else iter(())
-        return [next(others) if fold is None else fold for fold in answers]
+        problems = [self._fold(self.splits[k]) for k in folds]
+        stop = self.estimator._stop(deadline)
+        with _native.one_blas_thread():
+            found = self._solved_at_once(held, problems, values, stop, room)
+            answers: dict[int, FoldAnswers] = {}
+            for k, stored in enumerate(found):
+                if stored is not None and stored.gap.shape[1] == len(values):
+                    answers[k] = self._answer(held, problems[k], FoldColumns.of(problems[k], stored))
+            left = [k for k in range(len(folds)) if k not in answers]
+            answers |= self._answers_one_by_one(held, left, problems, found, values, stop, room)
+        return [answers[k] for k in range(len(folds))]
+
+    def _solved_at_once(
+        self, held: HeldData, problems: list[Fold], values: np.ndarray, stop: Stop, room: int
+    ) -> list[StoredPaths | None]:
+        """The columns of each fold for the first values, by one native call; None if they are not for it."""
+        nothing: list[StoredPaths | None] = [None] * len(problems)
+        if not is_storable(held.X, held.kernel.positive, stop.tol):
+            return nothing
+        unit = float(values[-1])
+        together = [column for problem in problems for column in problem.stored_columns(unit)]
+        if not fit_in_memory(together, len(values), room):
+            return nothing
+        squared = self.estimator.loss == "squared-hinge"
+        found = solve_stored(held.X, together, values / unit, squared, stop, self.n_threads)
+        ends = np.cumsum([problem.n_columns for problem in problems]).tolist()
+        return [found.part(slice(*own)) for own in pairwise([0, *ends])]
 
     def _answers_one_by_one(
-        self, held: HeldData, folds: list[int], values: np.ndarray, deadline: Deadline, room: int
-    ) -> list[FoldAnswers]:
-        """Each fold by a solve of its own, with its share of the memory."""
+        self,
+        held: HeldData,
+        left: list[int],
+        problems: list[Fold],
+        found: list[StoredPaths | None],
+        values: np.ndarray,
+        stop: Stop,
+        room: int,
+    ) -> dict[int, FoldAnswers]:
+        """Folds that are left, each by a solve of its own with its share of the memory.
+
+        Values that the native call has solved are kept, and the others solved as precisely as these.
+        """
         share = room // MAX_CONCURRENT_FOLDS
         pool = MemoryPool(share // held.dtype.itemsize, held.dtype)
 
-        def solve(k: int, stop: Stop, n_inner: int) -> FoldAnswers:
+        def solve(i: int, stop: Stop, n_inner: int) -> FoldAnswers:
             rows = replace(held, n_threads=n_inner, cancel=stop.cancel)
+            problem, stored = problems[left[i]], found[left[i]]
             with pool.borrow() as memory:
-                return self._solve_fold(self.splits[folds[k]], rows, values, stop, memory)
+                if stored is None:
+                    return self._answer(rows, problem, self._solved(rows, problem, values, stop, memory))
+                rest, tighter = (
+                    values[stored.gap.shape[1] :],
+                    replace(stop, tol=STORED_TARGET_PER_TOL * stop.tol),
+                )
+                more = self._solved(rows, problem, rest, tighter, memory)
+                more.status[more.gap <= stop.tol] = Status.CONVERGED
+                return self._answer(rows, problem, FoldColumns.of(problem, stored).with_more(more))
 
-        with _native.one_blas_thread():
-            stop = self.estimator._stop(deadline)
-            return solve_columns(solve, len(folds), stop, self.n_threads, MAX_CONCURRENT_FOLDS)
+        answers = solve_columns(solve, len(left), stop, self.n_threads, MAX_CONCURRENT_FOLDS)
+        return dict(zip(left, answers, strict=True))
 
-    def _answers_at_once(
-        self, held: HeldData, folds: list[int], values: np.ndarray, deadline: Deadline, room: int
-    ) -> list[FoldAnswers | None]:
-        """Small columns of all folds in one native call; None for folds that it has not solved."""
-        problems = [self._fold(self.splits[k]) for k in folds]
-        codes = [self._code(problem) if len(problem.classes) > 1 else None for problem in problems]
-        parts = [_columns(*pair, float(values[-1])) for pair in zip(problems, codes, strict=True)]
-        together, stop = [column for part in parts for column in part], self.estimator._stop(deadline)
-        storable = held.kernel.positive and can_be_stored(held.X, together, len(values), stop.tol, room)
-        if not storable:
-            return [None] * len(folds)
-        squared = self.estimator.loss == "squared-hinge"
-        with _native.one_blas_thread():
-            found = solve_stored(held.X, together, values / values[-1], squared, stop, self.n_threads)
-            answers: list[FoldAnswers | None] = []
-            last = 0
-            for k, problem, code, columns in zip(folds, problems, codes, parts, strict=True):
-                own, last = slice(last, last + len(columns)), last + len(columns)
-                if code is None or not found.solved[own].all():
-                    answers.append(None)
-                else:
-                    answers.append(self._stored_answers(k, problem, code, held, found, own))
-        return answers
-
-    def _stored_answers(
-        self, k: int, fold: Fold, code: Code, held: HeldData, found: StoredPaths, own: slice
-    ) -> FoldAnswers:
-        """The answers of the columns ``own``, which are those of one fold."""
-        n_values = found.gap.shape[1]
-        coef = np.zeros((len(fold.train), code.n_columns, n_values))
-        for t in range(code.n_columns):
-            coef[code.column(fold.labels, t)[0], t] = found.coef[own.start + t]
-        outputs = held.products(fold.test, fold.train, coef, fold.labels) + found.intercept[own]
-        decoder = decoder_from_name(self.estimator.decoder, code)
+    def _answer(self, held: HeldData, fold: Fold, columns: FoldColumns) -> FoldAnswers:
+        """What the columns say of the test rows, value by value."""
+        n_values = columns.gap.shape[1]
+        decisions = [np.zeros(len(fold.test))] * n_values
+        if fold.code is not None:
+            decoder = decoder_from_name(self.estimator.decoder, fold.code)
+            outputs = held.products(fold.test, fold.train, columns.coef, fold.labels) + columns.intercept
+            decisions = [decision_values(outputs[:, :, v], fold.code, decoder) for v in range(n_values)]
         return FoldAnswers(
             fold.classes,
-            self.splits[k][1],
-            [decision_values(outputs[:, :, v], code, decoder) for v in range(n_values)],
-            found.seconds[own].sum(axis=0),
-            found.gap[own].max(axis=0),
-            coef.any(axis=1).sum(axis=0),
-            [Status.CONVERGED] * n_values,
+            fold.split[1],
+            decisions,
+            columns.seconds.sum(axis=0),
+            columns.gap.max(axis=0, initial=0.0),
+            columns.coef.any(axis=1).sum(axis=0),
+            columns.status.T.ravel().tolist(),
         )
-
-    def _code(self, fold: Fold) -> Code:
-        return code_from_name(self.estimator.code, len(fold.classes), self.estimator._seed)
 
     def _scored(self, fold: FoldAnswers) -> FoldScores:
         weighted = {} if self.weight is None else {"sample_weight": self.weight[fold.test]}
@@ -257,54 +331,29 @@ class KernelFolds:
         place, first = np.unique(self.place[train[factor > 0.0]], return_index=True)
         y, factor = self.y[train[factor > 0.0]][first], factor[factor > 0.0][first]
         classes, labels = np.unique(y, return_inverse=True)
-        return Fold(place, labels, classes, self.merged[place] * factor, self.place[test])
+        several = len(classes) > 1
+        code = code_from_name(self.estimator.code, len(classes), self.estimator._seed) if several else None
+        return Fold(split, place, labels, classes, self.merged[place] * factor, self.place[test], code)
 
-    def _solve_fold(
-        self, split: Split, held: HeldData, values: np.ndarray, stop: Stop, memory: np.ndarray
-    ) -> FoldAnswers:
-        fold = self._fold(split)
-        decisions, results, counted = self._scores(fold, held, values, stop, memory)
-        points = [[column[k] for column in results] for k in range(len(values))]
-        seconds = [sum(column.history[-1].seconds for column in point) for point in points]
-        gaps = [max((column.gap for column in point), default=0.0) for point in points]
-        statuses = [column.status for point in points for column in point]
-        return FoldAnswers(
-            fold.classes, split[1], decisions, np.array(seconds), np.array(gaps), counted, statuses
-        )
-
-    def _scores(
-        self, fold: Fold, held: HeldData, values: np.ndarray, stop: Stop, memory: np.ndarray
-    ) -> tuple[list[np.ndarray], list[list[SolverResult]], np.ndarray]:
-        """For each value: scores of the test rows, the columns' results, the number of support vectors."""
-        model = self.estimator
-        if len(fold.classes) < 2:
-            return [np.zeros(len(fold.test))] * len(values), [], np.zeros(len(values), dtype=int)
-        code = self._code(fold)
-        decoder = decoder_from_name(model.decoder, code)
-        coef = np.zeros((len(fold.train), code.n_columns, len(values)))
-        intercept = np.empty((code.n_columns, len(values)))
-        results = []
-        for t in range(code.n_columns):
-            which, targets = code.column(fold.labels, t)
-            rows, unit = fold.train[which], float(values[-1])
-            problem = replace(
-                model._problem(held.take(rows), targets, fold.weight[which]),
-                cost=unit * fold.weight[which],
-            )
+    def _solved(
+        self, held: HeldData, fold: Fold, values: np.ndarray, stop: Stop, memory: np.ndarray
+    ) -> FoldColumns:
+        """The columns of a fold, one after the other, each along the values."""
+        model, unit = self.estimator, float(values[-1])
+        columns = FoldColumns.zeros(fold, len(values))
+        for t in range(fold.n_columns):
+            which, targets = fold.column(t)
+            problem = model._problem(held.take(fold.train[which]), targets, fold.weight[which])
             found = svm_path(
-                problem,
+                replace(problem, cost=unit * fold.weight[which]),
                 [value / unit for value in values],
                 stop=stop,
                 cache_bytes=memory.nbytes,
                 shrinking=model.shrinking,
                 memory=memory,
             )
-            coef[which, t] = np.array([result.coef for result in found]).T
-            intercept[t] = [result.intercept for result in found]
-            results.append(found)
-        outputs = held.products(fold.test, fold.train, coef, fold.labels) + intercept
-        decisions = [decision_values(outputs[:, :, k], code, decoder) for k in range(len(values))]
-        return decisions, results, coef.any(axis=1).sum(axis=0)
+            columns.take(t, which, found)
+        return columns
 
     def _warn(self, statuses: list[Status]) -> None:
         short = [status for status in statuses if status is not Status.CONVERGED]

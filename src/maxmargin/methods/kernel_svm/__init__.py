@@ -16,11 +16,19 @@ from .ramp import outputs_of
 from .rounding import RoundedPoint, double_rounding
 from .row_cache import cache_megabytes, check_cache_mb
 from .solve import Solve, solved, working_sets
-from .stored_columns import StoredColumn, StoredPaths, can_be_stored, solve_stored
+from .stored_columns import (
+    STORED_TARGET_PER_TOL,
+    StoredColumn,
+    StoredPaths,
+    fit_in_memory,
+    is_storable,
+    solve_stored,
+)
 from .working_set import start
 
 __all__ = [
     "LOSSES",
+    "STORED_TARGET_PER_TOL",
     "BoxProblem",
     "CalibratedSVC",
     "KernelSVC",
@@ -33,9 +41,10 @@ __all__ = [
     "SvmProblem",
     "best_finite_point",
     "cache_megabytes",
-    "can_be_stored",
     "check_cache_mb",
     "double_rounding",
+    "fit_in_memory",
+    "is_storable",
     "outputs_of",
     "refuted_by",
     "solve_stored",

@@ -17,10 +17,17 @@ from .pairs import SOLVED, column_rules
 from .small_sets import GAP_BEFORE_POLISH
 from .working_set import MAX_SMALL_SAMPLES, PAIR_LIMITS
 
-__all__ = ["StoredColumn", "StoredPaths", "can_be_stored", "solve_stored"]
+__all__ = [
+    "STORED_TARGET_PER_TOL",
+    "StoredColumn",
+    "StoredPaths",
+    "fit_in_memory",
+    "is_storable",
+    "solve_stored",
+]
 
-TARGET_PER_TOL = 0.5  # of the gap to which a column is optimised
-MAX_COUNTED_COLUMNS = 4  # solved at a time, whose kernel rows count as memory, whatever the number of threads
+STORED_TARGET_PER_TOL = 0.5  # of the gap to which a column is optimised
+MAX_CONCURRENT_COLUMNS = 4  # whose kernel rows count as memory, whatever the number of threads
 MAX_STEPS = 64  # of a column at one cost, before it is left to the general method
 
 
@@ -37,7 +44,7 @@ class StoredColumn:
 class StoredPaths:
     """For each column and cost: coefficients (n_rows, n_costs), intercept, gap, support vectors, seconds.
 
-    A column that is not ``solved`` for every cost has no results.
+    There are results where ``solved`` is true: for the first costs of a column, up to one that is not solved.
     """
 
     coef: list[np.ndarray]
@@ -47,19 +54,27 @@ class StoredPaths:
     seconds: np.ndarray
     solved: np.ndarray
 
+    def part(self, columns: slice) -> StoredPaths:
+        """The results of some columns, for the first costs, for which all of them are solved."""
+        n = int(self.solved[columns].all(axis=0).sum())
+        arrays = (self.intercept, self.gap, self.n_support, self.seconds, self.solved)
+        return StoredPaths([coef[:, :n] for coef in self.coef[columns]], *(a[columns, :n] for a in arrays))
 
-def can_be_stored(
-    K: np.ndarray, columns: Sequence[StoredColumn], n_costs: int, tol: float, n_bytes: int
-) -> bool:
-    """Whether the columns are small, in double and fit in so many bytes, and rounds reach the tolerance."""
+
+def is_storable(K: np.ndarray, positive: bool, tol: float) -> bool:
+    """Whether columns over the matrix of a kernel may be solved in this way.
+
+    Rounds alone must reach the tolerance, in double, for a kernel that is known to be positive.
+    """
+    return positive and K.dtype == np.float64 and tol > GAP_BEFORE_POLISH
+
+
+def fit_in_memory(columns: Sequence[StoredColumn], n_costs: int, n_bytes: int) -> bool:
+    """Whether there are columns, all small, and so many bytes hold their kernel rows and results."""
     sizes = [len(column.rows) for column in columns] or [0]
-    if (
-        K.dtype != np.float64
-        or tol <= GAP_BEFORE_POLISH
-        or not 2 <= min(sizes) <= max(sizes) <= MAX_SMALL_SAMPLES
-    ):
+    if not 2 <= min(sizes) <= max(sizes) <= MAX_SMALL_SAMPLES:
         return False
-    return 16 * (MAX_COUNTED_COLUMNS * max(sizes) ** 2 + n_costs * sum(sizes)) <= n_bytes
+    return 16 * (MAX_CONCURRENT_COLUMNS * max(sizes) ** 2 + n_costs * sum(sizes)) <= n_bytes
 
 
 def solve_stored(
@@ -74,7 +89,7 @@ def solve_stored(
     sizes, shape = [len(column.rows) for column in columns], (len(columns), len(factors))
     coef = np.zeros((sum(sizes), len(factors)))
     intercept, gap, seconds = np.zeros(shape), np.zeros(shape), np.zeros(shape)
-    n_support, end = np.zeros(shape, dtype=np.int32), np.zeros(len(columns), dtype=np.uint8)
+    n_support, end = np.zeros(shape, dtype=np.int32), np.zeros(shape, dtype=np.uint8)
     _native.svm_paths(
         K,
         np.concatenate([column.rows for column in columns]).astype(np.int64),
@@ -84,14 +99,14 @@ def solve_stored(
         np.ascontiguousarray(factors, dtype=np.float64),
         squared,
         rules=column_rules(PAIR_LIMITS, stop)
-        | {"target": TARGET_PER_TOL * stop.tol, "max_polished": 0, "max_steps": MAX_STEPS},
+        | {"target": STORED_TARGET_PER_TOL * stop.tol, "max_polished": 0, "max_steps": MAX_STEPS},
         coef=coef,
         intercept=intercept,
         gap=gap,
         n_support=n_support,
         seconds=seconds,
         end=end,
-        n_threads=n_threads,
+        n_threads=min(n_threads, MAX_CONCURRENT_COLUMNS),
         cancel=stop.cancel,
     )
     parts = np.split(coef, np.cumsum(sizes)[:-1])
