@@ -18,35 +18,75 @@ from maxmargin import (
     LinearSVC,
     PathCV,
 )
+from maxmargin.selection import Grid, KernelFolds, shared_kernel
 from maxmargin.selection.splits import splits_of
 
+CASES = [
+    ({}, 2),
+    ({"class_weight": "balanced"}, 2),
+    ({"loss": "squared-hinge", "code": "one-vs-rest"}, 3),
+    ({"class_weight": {0: 0.0}}, 4),
+    ({"kernel": "laplacian"}, 2),
+    ({"kernel": "exponential"}, 3),
+    ({"kernel": "polynomial", "coef0": 1.0}, 3),
+]
+# At one C of the second case no coefficient is inside its bounds: an interval of intercepts is optimal.
+CASES_OF_ONE_INTERCEPT = [
+    ({"loss": "squared-hinge", **changes} if n == 2 else changes, n) for changes, n in CASES
+]
 
-@pytest.mark.parametrize("cache_mb", ["auto", 0.01], ids=["one matrix", "fits of its own"])
+
+def weighted(n_classes):
+    """Rows, a third of them of weight 0, and the folds of the others."""
+    X, y = data(120, n_classes)
+    weight = np.random.default_rng(2).integers(0, 3, len(y)).astype(float)
+    splitter = StratifiedKFold(3)
+    splits = [(a[weight[a] > 0], b[weight[b] > 0]) for a, b in splitter.split(X, y)]
+    return X, y, weight, splitter, splits
+
+
 @pytest.mark.parametrize(
-    ("changes", "n_classes"),
+    ("cache_mb", "tol", "changes", "n_classes"),
     [
-        ({}, 2),
-        ({"class_weight": "balanced"}, 2),
-        ({"loss": "squared-hinge", "code": "one-vs-rest"}, 3),
-        ({"class_weight": {0: 0.0}}, 4),
-        ({"kernel": "laplacian"}, 2),
-        ({"kernel": "exponential"}, 3),
-        ({"kernel": "polynomial", "coef0": 1.0}, 3),
+        *(("auto", EXACT.tol, *case) for case in CASES),
+        *((0.01, EXACT.tol, *case) for case in CASES),  # fits of their own
+        *(("auto", 1e-6, *case) for case in CASES_OF_ONE_INTERCEPT),  # one call
     ],
     ids=str,
 )
-def test_scores_equal_separate_fits(changes, n_classes, cache_mb):
-    X, y = data(120, n_classes)
-    weight = np.random.default_rng(2).integers(0, 3, len(y)).astype(float)
-    estimator = clone(EXACT).set_params(cache_mb=cache_mb, **changes)
-    splitter = StratifiedKFold(3)
-    search = PathCV(estimator, Cs=CS, gammas=GAMMAS, cv=splitter).fit(X, y, weight)
+def test_scores_equal_separate_fits(cache_mb, tol, changes, n_classes):
+    X, y, weight, splitter, splits = weighted(n_classes)
+    exact = clone(EXACT).set_params(cache_mb=cache_mb, **changes)
+    search = PathCV(clone(exact).set_params(tol=tol), Cs=CS, gammas=GAMMAS, cv=splitter).fit(X, y, weight)
     points = list(ParameterGrid({"C": CS, "gamma": GAMMAS}))
     assert search.cv_results_["params"] == points
-    splits = [(a[weight[a] > 0], b[weight[b] > 0]) for a, b in splitter.split(X, y)]
-    assert_allclose(scores_of(search), honest(estimator, points, splits, X, y, weight), atol=1e-12)
+    assert_allclose(scores_of(search), honest(exact, points, splits, X, y, weight), atol=1e-12)
     assert not search.cv_results_["eliminated"].any()
-    assert (search.cv_results_["max_dual_gap"] <= 1e-10).all()
+    assert (search.cv_results_["max_dual_gap"] <= tol).all()
+
+
+@pytest.mark.parametrize(("changes", "n_classes"), CASES, ids=str)
+def test_decision_values_of_one_call_are_those_of_separate_fits(changes, n_classes, monkeypatch):
+    """To a few times the root of the tolerance, as the gap allows; of two classes, up to the intercept."""
+    X, y, weight, _, splits = weighted(n_classes)
+    model = clone(EXACT).set_params(tol=1e-6, **changes)
+    folds = KernelFolds(
+        model, X, y, weight, splits, Grid("C", np.array(CS), "gamma", np.array(GAMMAS[:1])), None, 1
+    )
+
+    def never(*arguments, **options):
+        raise AssertionError("not solved in one call")
+
+    monkeypatch.setattr(shared_kernel, "svm_path", never)
+    for fold, (train, test) in zip(folds.answers(0, [0, 1, 2], np.arange(len(CS))), splits, strict=True):
+        for C, found in zip(CS, fold.decisions, strict=True):
+            alone = clone(EXACT).set_params(C=C, gamma=GAMMAS[0], **changes)
+            alone.fit(X[train], y[train], weight[train])
+            assert_array_equal(fold.classes, alone.classes_)
+            difference = found - alone.decision_function(X[test])
+            if n_classes == 2:
+                difference = difference - difference.mean()
+            assert_allclose(difference, 0.0, atol=5e-3)
 
 
 @pytest.mark.parametrize("scoring", ["roc_auc", "balanced_accuracy", "f1", "neg_brier_score"])

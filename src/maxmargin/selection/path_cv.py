@@ -72,8 +72,11 @@ class PathCV(SearchesBlocks, BaseEstimator):  # type: ignore[misc]
 
     **Precision.** Certificates are those of the fitted estimators, made as their class states: that of the
     chosen one is in ``best_estimator_``, the largest of each point's in ``cv_results_["max_dual_gap"]``.
-    Folds over a shared matrix whose problems have at most 2,048 rows are solved to half of ``tol``, all in
-    one call; with ``tol`` of at most 1e-8 they are solved to rounding, as single fits are.
+    Folds over a shared matrix are solved in one call, to about half of ``tol`` and not to rounding as small
+    single fits are, where their problems have at most 2,048 rows of float64, the kernel is known to be
+    positive, ``tol`` is above 1e-8, and ``cache_mb`` holds the call. What the call leaves is solved like a
+    single fit with half of ``tol``, and all others like single fits. Where no coefficient is inside its
+    bounds, an interval of intercepts may be optimal for the hinge: the call may take another of them.
 
     Parameters
     ----------

@@ -1,14 +1,19 @@
 """Columns over a stored kernel matrix: gaps recomputed from the problem's definition, and a second method."""
 
+import os
+import signal
+import threading
+import time
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maxmargin import KernelSVC
+from maxmargin import KernelSVC, _native
 from maxmargin.kernels import RBF
-from maxmargin.methods.kernel_svm import StoredColumn, solve_stored
-from maxmargin.selection import Grid, KernelFolds
+from maxmargin.methods.kernel_svm import StoredColumn, pairs, solve_stored, stored_columns
+from maxmargin.selection import Grid, KernelFolds, shared_kernel
 from maxmargin.solving import Deadline, Stop
 
 TOL = 1e-3
@@ -104,3 +109,111 @@ def test_folds_over_a_small_cache_are_solved_all_the_same(cache_mb):
         for C, mine in zip(grid.values, found.decisions):
             alone = KernelSVC(C=C, gamma=0.2, tol=1e-9).fit(X[splits[k][0]], y[splits[k][0]])
             np.testing.assert_allclose(mine, alone.decision_function(X[splits[k][1]]), atol=0.2)
+
+
+def folds_of(model, n=140, seed=1, Cs=(0.1, 1.0, 10.0)):
+    """Two folds of two classes."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(n, 3)), rng.integers(0, 2, size=n)
+    splits = [(np.arange(100), np.arange(100, n)), (np.arange(n - 100, n), np.arange(n - 100))]
+    return KernelFolds(model, X, y, None, splits, Grid("C", np.array(Cs), "gamma", np.array([0.2])), None, 1)
+
+
+@pytest.mark.parametrize("n_left", [1, 2, 3])
+def test_only_costs_that_the_call_leaves_are_solved_again(n_left, monkeypatch):
+    """The last costs of the first fold are left: what the call has solved of both is kept bit for bit."""
+    whole = folds_of(KernelSVC()).answers(0, [0, 1], np.arange(3))
+    together, path, solved_again = shared_kernel.solve_stored, shared_kernel.svm_path, []
+
+    def some(*arguments):
+        found = together(*arguments)
+        found.solved[0, 3 - n_left :] = False
+        found.coef[0][:, 3 - n_left :] = found.gap[0, 3 - n_left :] = np.nan
+        return found
+
+    def again(problem, factors, *, stop, **options):
+        results = path(problem, factors, stop=stop, **options)
+        solved_again.append((np.asarray(factors) * problem.cost.max(), stop.tol, results))
+        return results
+
+    monkeypatch.setattr(shared_kernel, "solve_stored", some)
+    monkeypatch.setattr(shared_kernel, "svm_path", again)
+    parts = folds_of(KernelSVC()).answers(0, [0, 1], np.arange(3))
+    [(costs, tol, results)] = solved_again
+    np.testing.assert_allclose(costs, [0.1, 1.0, 10.0][3 - n_left :])
+    assert tol == stored_columns.STORED_TARGET_PER_TOL * KernelSVC().tol
+    for fold, (mine, its) in enumerate(zip(parts, whole)):
+        n_kept = 3 if fold else 3 - n_left
+        np.testing.assert_array_equal(mine.decisions[:n_kept], its.decisions[:n_kept])
+        np.testing.assert_array_equal(mine.dual_gaps[:n_kept], its.dual_gaps[:n_kept])
+        np.testing.assert_allclose(mine.decisions, its.decisions, atol=0.1)
+        assert all(status.value == "converged" for status in mine.statuses)
+    assert parts[0].dual_gaps[3 - n_left :].tolist() == [result.gap for result in results]
+
+
+def test_no_more_columns_at_a_time_than_are_counted(monkeypatch):
+    given, seen = _native.svm_paths, []
+
+    def counted(*arguments, n_threads, **options):
+        seen.append(n_threads)
+        return given(*arguments, n_threads=n_threads, **options)
+
+    monkeypatch.setattr(_native, "svm_paths", counted)
+    K, y, cost = problem(20, 0)
+    for n_threads in (1, 3, 64):
+        solve_stored(K, 6 * [StoredColumn(np.arange(20), y, cost)], np.ones(1), False, stop(), n_threads)
+    assert seen == [1, 3, stored_columns.MAX_CONCURRENT_COLUMNS]
+
+
+@pytest.mark.parametrize(
+    ("changes", "dtype"),
+    [({"kernel": "sigmoid"}, np.float64), ({"tol": 1e-8}, np.float64), ({}, np.float32)],
+    ids=["indefinite", "exact", "float32"],
+)
+def test_folds_that_one_call_must_not_solve(changes, dtype, monkeypatch):
+    """No column is built for it."""
+
+    def never(*arguments):
+        raise AssertionError("solved in one call")
+
+    monkeypatch.setattr(shared_kernel, "solve_stored", never)
+    monkeypatch.setattr(shared_kernel, "fit_in_memory", never)
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 3)).astype(dtype), rng.integers(0, 2, size=60)
+    grid = Grid("C", np.array([0.1, 1.0]), "gamma", np.array([0.2]))
+    splits = [(np.arange(40), np.arange(40, 60))]
+    folds = KernelFolds(KernelSVC(**changes), X, y, None, splits, grid, None, 1)
+    [answer] = folds.answers(0, [0], np.arange(2))
+    assert len(answer.decisions) == 2
+
+
+@pytest.mark.parametrize(("sizes", "n_threads"), [([1500], 1), ([1500, 1500], 2), ([1500, 4], 2)], ids=str)
+def test_ctrl_c_reaches_a_column_at_work(sizes, n_threads, monkeypatch):
+    """Also one of a helper, while the caller's thread has none: what is at work is cut."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(1500, 6)), np.where(np.arange(1500) % 2 == 0, 1.0, -1.0)
+    K, cost = RBF(0.02)(X), np.full(1500, 1e7)
+    columns = [StoredColumn(np.arange(n), y[:n], cost[:n]) for n in sizes]
+    given, ends = _native.svm_paths, []
+
+    def interrupted(*arguments, **options):
+        def send():
+            while time.process_time() < begun + 0.1:
+                time.sleep(0.001)
+            os.kill(os.getpid(), signal.SIGINT)
+
+        begun, sender = time.process_time(), threading.Thread(target=send)
+        sender.start()
+        try:
+            given(*arguments, **options)
+        finally:
+            sender.join()
+            ends.append(options["end"][:, 0].tolist())
+
+    monkeypatch.setattr(_native, "svm_paths", interrupted)
+    rules = Stop(1e-7, 1000, deadline=Deadline(60.0))
+    for _ in range(3):
+        with pytest.raises(KeyboardInterrupt):
+            solve_stored(K, columns, np.ones(1), False, rules, n_threads)
+    for end in ends:
+        assert [one for one, n in zip(end, sizes) if n == 1500] == [pairs.CUT] * sizes.count(1500)

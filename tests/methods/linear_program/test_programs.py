@@ -15,7 +15,7 @@ from support.hinge_programs import SETTINGS, check_against_referee, problems
 from support.linear_programs import made, raw, standardised
 
 from maxmargin import LinearProgramSVC
-from maxmargin.kernels import RBF
+from maxmargin.kernels import RBF, Polynomial
 from maxmargin.kernels.data import KernelData
 from maxmargin.methods.linear_program import generation
 from maxmargin.methods.linear_program.features import KernelColumns
@@ -142,3 +142,14 @@ def test_programs_in_integers_see_the_last_digits():
     tiny = Fraction(1, 2**200)
     rows = [[1, -1 - tiny], [-1, 1 + tiny]]
     assert largest_sum(rows, [tiny / 2, tiny / 2], [1.0, 1.0]) == Fraction(2) - (tiny / 2) / (1 + tiny)
+
+
+@pytest.mark.parametrize("tol", [1e-3, 1e-6])
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("kernel", [Polynomial(degree=3, coef0=1.0), RBF(gamma=0.5)], ids=str)
+def test_kernel_columns_that_are_not_parallel_keep_a_small_gap(kernel, intercept, tol):
+    """A bound that allows for parallel columns is still one: where there are none, it is nearly attained."""
+    X, y = made(60, 3, 2)
+    model = LinearProgramSVC(C=1.0, kernel=kernel, fit_intercept=intercept, tol=tol).fit(X, y)
+    assert model.status_ == "converged"
+    assert 0.0 <= model.dual_gap_ <= tol
