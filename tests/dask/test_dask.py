@@ -66,8 +66,8 @@ def local():
     return SparseKernelClassifier(**parameters()).fit_blocks(blocks, sample_rows=500)
 
 
-def collections():
-    X, y = rows()
+def collections(n=2000):
+    X, y = rows(n)
     return da.from_array(X, chunks=(CHUNK, -1)), da.from_array(y, chunks=CHUNK)
 
 
@@ -299,18 +299,18 @@ def test_a_search_has_the_scores_and_the_bits_of_the_local_one(cluster):
 
 
 def check_search(client):
-    X, y = rows()
+    X, y = rows(900)
     blocks = [(X[i : i + CHUNK], y[i : i + CHUNK]) for i in range(0, len(y), CHUNK)]
     own = parameters() | {"alpha": "auto"}
-    grid = {"alphas": [1e-2, 1e-4], "gammas": [0.5], "cv": 3, "random_state": 0}
+    grid = {"alphas": [1e-2, 1e-4], "gammas": [0.5], "cv": 2, "random_state": 0}
     here = PathCV(SparseKernelClassifier(**own), n_jobs=1, **grid).fit_blocks(blocks)
     asked = DaskSparseKernelClassifier(**own)
     asked.client = client
-    there = PathCV(asked, **grid).fit(*collections())
+    there = PathCV(asked, **grid).fit(*collections(900))
     assert there.best_params_ == here.best_params_
     for name in ("mean_test_score", "std_test_score", "max_dual_gap"):
         assert np.array_equal(there.cv_results_[name], here.cv_results_[name])
     assert np.array_equal(there.best_estimator_.dual_coef_, here.best_estimator_.dual_coef_)
-    assert there.score(*collections()) == here.score(X, y)
+    assert there.score(*collections(900)) == here.score(X, y)
     with pytest.raises(TypeError, match="Dask array or data frame"):
         PathCV(asked, **grid).fit(X, y)
