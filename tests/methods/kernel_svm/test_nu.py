@@ -28,6 +28,7 @@ CHECKS = list(estimator_checks_generator(KernelSVC(nu=0.5)))
 INFEASIBLE = "check_class_weight_classifiers"  # class weights of 1000 and 1e-4
 
 
+@pytest.mark.usefixtures("array_api")
 @pytest.mark.parametrize(
     "check",
     [check for _, check in CHECKS if name_of(check) != INFEASIBLE],
