@@ -7,6 +7,10 @@ import time
 
 import numpy as np
 
+ONCE = "BENCH_ONCE" in os.environ  # quick runs call each function once: its time means little
+SECONDS = time.process_time if os.environ.get("BENCH_CLOCK") == "processor" else time.perf_counter
+TURNS_BY_SECONDS = ((1.0, 5), (10.0, 3))  # below this many seconds so many turns; else the first call counts
+
 
 def interleaved(functions, repeats, rest=0.0):
     """Median seconds of each function, called in turn so that a busy moment hits all of them.
@@ -15,8 +19,9 @@ def interleaved(functions, repeats, rest=0.0):
     it would pay for the function before.
     """
     seconds = [[] for _ in functions]
-    for function in functions:
-        function()
+    if not ONCE:
+        for function in functions:
+            function()
     for _ in range(repeats):
         for function, times in zip(functions, seconds):
             time.sleep(rest)
@@ -24,10 +29,6 @@ def interleaved(functions, repeats, rest=0.0):
             function()
             times.append(time.perf_counter() - start)
     return [float(np.median(times)) for times in seconds]
-
-
-SECONDS = time.process_time if os.environ.get("BENCH_CLOCK") == "processor" else time.perf_counter
-TURNS_BY_SECONDS = ((1.0, 5), (10.0, 3))  # below this many seconds so many turns; else the first call counts
 
 
 def turns(functions, *, n_turns=None, least_seconds=0.0, rest=0.0):
@@ -39,7 +40,7 @@ def turns(functions, *, n_turns=None, least_seconds=0.0, rest=0.0):
     """
     first = {name: _seconds(function, 1, rest) for name, function in functions.items()}
     longest = max(first.values())
-    n = n_turns or next((n for most, n in TURNS_BY_SECONDS if longest < most), 0)
+    n = 0 if ONCE else n_turns or next((n for most, n in TURNS_BY_SECONDS if longest < most), 0)
     calls = {name: max(1, math.ceil(least_seconds / max(took, 1e-7))) for name, took in first.items()}
     times = {name: [] if n else [took] for name, took in first.items()}
     for _ in range(n):

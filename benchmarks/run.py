@@ -183,7 +183,8 @@ def silenced(name):
 
 
 def quick(options):
-    """Every benchmark on small inputs, in this process."""
+    """Every benchmark on small inputs, in this process, each function once."""
+    os.environ["BENCH_ONCE"] = "1"  # read by clock.py, which the benchmarks import
     benchmarks = discovered(options.only)
     with tempfile.TemporaryDirectory() as folder:
         store = Store(Path(folder))
