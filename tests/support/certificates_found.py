@@ -272,4 +272,9 @@ FOUND = [
         {"kernel": "linear", "max_iter": 50},
         Case(6418, 12, 3, 2, 1e4, 1e8, "float32", "sparse", 0.0, True),
     ),
+    (  # bounds that rounding in float32 has crossed
+        "KernelSVC",
+        {"nu": 0.05, "code": "one-vs-rest", "max_iter": 500},
+        Case(0, 6, 2, 2, 1.0, 0.0, "float32", "dense", 1.0, False),
+    ),
 ]

@@ -172,12 +172,14 @@ class NuSearch(ABC):
     def _in_all(self, check: Check, primal: float) -> Check:
         """A certificate of the whole search, from one of the current fit."""
         n_iter, seconds = (self.before.n_iter, self.before.seconds) if self.before else (0, 0.0)
+        lower = self.search.lower * self.unit
+        crossed = max(0.0, lower - primal)  # by what rounding does to both bounds
         return replace(
             check,
             n_iter=check.n_iter + n_iter,
             seconds=check.seconds + seconds,
             primal=primal,
-            dual=self.search.lower * self.unit,
+            dual=lower - 2.0 * crossed,
             tiny=self.tiny * self.unit,
         )
 
@@ -254,9 +256,7 @@ class MarginSearch(NuSearch):
         across = kernel.between(rows, first)[:, 0].astype(np.float64)
         squares = np.abs(lengths**2 - 2.0 * across + lengths[first] ** 2)
         rounding = 8.0 * float(np.finfo(kernel.dtype).eps) * self.longest**2
-        self.radius = math.sqrt(
-            float(squares.max()) + rounding
-        )  # sums of coefficients are 0: no shift counts
+        self.radius = math.sqrt(float(squares.max()) + rounding)  # coefficients sum to 0: no shift counts
         least = max(NEGLIGIBLE * self.radius**2, 8.0 * FLOAT_EPS * self.longest**2)
         self.unit, self.tiny = 1.0, 0.5 * self.nu**2 * least
         self.most = 2.0 * min(float(weight[y > 0.0].sum()), float(weight[y < 0.0].sum()))
