@@ -53,9 +53,15 @@
     const raised = "10" + [...String(Number(exponent))].map((sign) => RAISED[sign]).join("");
     return /^[10.]*$/.test(mantissa) && Number(mantissa) === 1 ? raised : minus(`${mantissa} × ${raised}`);
   };
+  // Exact ties go to the even digit, as in the text of the report; toFixed rounds them up.
+  const rounded = (value, decimals) => {
+    const scaled = value * 10 ** decimals;
+    const tie = scaled % 1 === 0.5 && Number.isInteger(value * 2 ** (decimals + 1));
+    return (tie && Math.floor(scaled) % 2 === 0 ? Math.floor(scaled) / 10 ** decimals : value).toFixed(decimals);
+  };
   const percent = (share, decimals = 1) => {
     if (share === null || share === undefined || !Number.isFinite(share)) return "–";
-    const text = (100 * share).toFixed(decimals);
+    const text = rounded(100 * share, decimals);
     if (share > 0 && share < 1 && (Number(text) === 0 || Number(text) === 100) && decimals < 4)
       return percent(share, decimals + 1);
     return minus(text) + "\u00a0%";
